@@ -16,12 +16,18 @@ public struct Client: Sendable {
     public let scopes: [String]
     /// The APIs that tokens are for (RFC 8707). Each account's tokens are for these, and are kept apart from tokens for
     /// others.
-    public let resources: [EndpointURL]
+    public let resources: [ResourceIndicator]
     /// Further parameters of the authorization request.
     public let parameters: [String: String]
 
     /// How sign-ins of this client differ from the usual ones.
     public var options = Options()
+
+    /// The certificate of connections to the server and the APIs (RFC 8705). Nil for none.
+    ///
+    /// A server that can binds the tokens to it: they are of use on connections with it alone. A client that
+    /// authenticates by its certificate has it from the beginning.
+    public var certificate: ClientCertificate?
 
     package let credential: Credential?
 
@@ -49,6 +55,8 @@ public struct Client: Sendable {
         case secret(Secret, AuthenticationMethod)
         /// A key that signs.
         case key(SigningKey)
+        /// The certificate of the connection (RFC 8705, section 2).
+        case certificate(isSelfSigned: Bool)
 
         package var secret: Secret? {
             if case .secret(let secret, _) = self { secret } else { nil }
@@ -80,6 +88,43 @@ public struct Client: Sendable {
 
         /// Whether tokens are bound to a key (RFC 9449). An account keeps what it was signed in with.
         public var dpop = Binding.automatic
+
+        /// Whether authorization requests are signed (RFC 9101). The client's key signs them.
+        public var signedRequests = Signing.automatic
+
+        /// How the server sends its answer to an authorization request. With `jwt` it has to be signed (JARM).
+        public var responseMode = AuthorizationRequest.ResponseMode.query
+
+        /// What the tokens shall authorize in detail (RFC 9396). ``Account/authorizationDetails`` says what was granted.
+        public var authorizationDetails: [AuthorizationDetail] = []
+
+        /// `id_token_signed_response_alg`: the one that the client is registered with. Nil for any that the server publishes.
+        public var idTokenAlgorithm: SignatureAlgorithm?
+
+        /// `authorization_signed_response_alg` (JARM, section 3). Nil for any that the server publishes.
+        public var responseAlgorithm: SignatureAlgorithm?
+
+        /// `userinfo_signed_response_alg`: that UserInfo is signed, and how. A plain answer is then refused.
+        ///
+        /// Nil takes a plain answer, and a signed one by any algorithm that the server publishes.
+        public var userInfoAlgorithm: SignatureAlgorithm?
+
+        /// Whether the client keeps to the FAPI 2.0 Security Profile. What departs from it is refused before it is used.
+        ///
+        /// That is: discovered endpoints, a key or a certificate in place of a secret, pushed requests, tokens that are bound
+        /// to a key (or to the certificate), `iss` in every response, and the algorithms of
+        /// `SignatureAlgorithm/fapi2` (`any-server.md` 8).
+        public var fapi2 = false
+
+        /// When authorization requests are signed.
+        public enum Signing: String, Sendable, Hashable, Codable, CaseIterable {
+            /// Where the server takes signed requests alone.
+            case automatic = "auto"
+            /// Always; a client without a key is an error.
+            case always
+            /// Never; a server that takes nothing else is an error.
+            case never
+        }
 
         /// When an authorization request is handed to the server before the browser opens.
         public enum Pushing: String, Sendable, Hashable, Codable, CaseIterable {
@@ -131,7 +176,7 @@ public struct Client: Sendable {
     ///   - parameters: further parameters of the authorization request.
     public init(
         service: Service, id: String, redirect: Redirect = .loopback, scopes: [String]? = nil,
-        resources: [EndpointURL] = [],
+        resources: [ResourceIndicator] = [],
         parameters: [String: String] = [:]
     ) {
         self.init(
@@ -148,7 +193,7 @@ public struct Client: Sendable {
     @available(visionOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
     public static func confidential(
         service: Service, id: String, secret: Secret, method: AuthenticationMethod = .automatic,
-        redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [EndpointURL] = [],
+        redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [ResourceIndicator] = [],
         parameters: [String: String] = [:]
     ) -> Client {
         Client(
@@ -166,15 +211,37 @@ public struct Client: Sendable {
     @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     public static func confidential(
         service: Service, id: String, key: SigningKey, redirect: Redirect = .loopback, scopes: [String]? = nil,
-        resources: [EndpointURL] = [], parameters: [String: String] = [:]
+        resources: [ResourceIndicator] = [], parameters: [String: String] = [:]
     ) -> Client {
         Client(
             service: service, id: id, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters,
             credential: .key(key))
     }
 
+    /// Describes a confidential client that authenticates by its certificate.
+    ///
+    /// Source: RFC 8705, section 2. Not available in apps: a user who has the app has its certificate and key.
+    ///
+    /// - Parameter isSelfSigned: whether the server knows the certificate itself (`self_signed_tls_client_auth`), or else the
+    ///   authority that issued it (`tls_client_auth`).
+    @available(iOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
+    public static func confidential(
+        service: Service, id: String, certificate: ClientCertificate, isSelfSigned: Bool = false,
+        redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [ResourceIndicator] = [],
+        parameters: [String: String] = [:]
+    ) -> Client {
+        var client = Client(
+            service: service, id: id, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters,
+            credential: .certificate(isSelfSigned: isSelfSigned))
+        client.certificate = certificate
+        return client
+    }
+
     package init(
-        service: Service, id: String, redirect: Redirect, scopes: [String]?, resources: [EndpointURL],
+        service: Service, id: String, redirect: Redirect, scopes: [String]?, resources: [ResourceIndicator],
         parameters: [String: String], credential: Credential?
     ) {
         self.service = service
@@ -246,6 +313,7 @@ public struct Client: Sendable {
         do {
             switch credential {
             case nil: return .none
+            case .certificate(let isSelfSigned)?: return try authentication(isSelfSigned: isSelfSigned, at: server)
             case .key(let key)?: return try authentication(by: key, at: server, in: environment)
             case .secret(let secret, let method)?:
                 return try authentication(by: secret, method, at: server, in: environment)
@@ -292,18 +360,37 @@ public struct Client: Sendable {
                 problem: "the server accepts no key, only "
                     + "\(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
         }
-        return try assertion(by: .key(key), at: server, in: environment)
+        return try assertion(
+            by: .key(options.fapi2 ? key.limited(to: SignatureAlgorithm.fapi2) : key), at: server, in: environment)
+    }
+
+    private func authentication(
+        isSelfSigned: Bool, at server: AuthorizationServerMetadata
+    ) throws(OAuthError) -> ClientAuthentication {
+        let authentication = ClientAuthentication.certificate(isSelfSigned: isSelfSigned)
+        guard certificate != nil else {
+            throw .configuration(member: "certificate", problem: "it is missing; give the certificate and its key")
+        }
+        if let methods = server.tokenEndpointAuthMethods, !methods.contains(authentication.method) {
+            throw .configuration(
+                member: "certificate",
+                problem: "the server does not take \(authentication.method): it accepts only "
+                    + "\(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
+        }
+        return authentication
     }
 
     private func assertion(
         by signer: ClientAssertion.Signer, at server: AuthorizationServerMetadata, in environment: Environment
     ) throws(OAuthError) -> ClientAuthentication {
         let deviations = service.deviations
+        let origin = server.issuer.url.origin
         let assertion = ClientAssertion(
             by: signer,
             form: deviations.signedSecret.map { .secret($0) }
                 ?? .assertion(audience: deviations.assertionAudience, type: deviations.assertionType),
-            now: environment.time.now, random: environment.random)
+            // By the server's clock, as far as it is known (`oauth-security.md` D11).
+            now: { environment.proofs.time(at: origin, now: environment.time.now()) }, random: environment.random)
         try assertion.check(at: server)
         return .assertion(assertion)
     }
@@ -315,6 +402,16 @@ extension Client.Options {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         pushedRequests = try values.decodeIfPresent(Pushing.self, forKey: .pushedRequests) ?? pushedRequests
         dpop = try values.decodeIfPresent(Binding.self, forKey: .dpop) ?? dpop
+        signedRequests = try values.decodeIfPresent(Signing.self, forKey: .signedRequests) ?? signedRequests
+        responseMode =
+            try values.decodeIfPresent(AuthorizationRequest.ResponseMode.self, forKey: .responseMode) ?? responseMode
+        authorizationDetails =
+            try values.decodeIfPresent([AuthorizationDetail].self, forKey: .authorizationDetails)
+            ?? authorizationDetails
+        idTokenAlgorithm = try values.decodeIfPresent(SignatureAlgorithm.self, forKey: .idTokenAlgorithm)
+        responseAlgorithm = try values.decodeIfPresent(SignatureAlgorithm.self, forKey: .responseAlgorithm)
+        userInfoAlgorithm = try values.decodeIfPresent(SignatureAlgorithm.self, forKey: .userInfoAlgorithm)
+        fapi2 = try values.decodeIfPresent(Bool.self, forKey: .fapi2) ?? fapi2
     }
 }
 
@@ -325,6 +422,7 @@ extension Client {
     ///   fit.
     func pushes(to server: AuthorizationServerMetadata) throws(HandshakeError) -> Bool {
         let isPossible = server.pushedAuthorizationRequestEndpoint != nil
+        if options.fapi2 { return true }
         switch options.pushedRequests {
         case .automatic: return isPossible || server.requiresPushedAuthorizationRequests
         case .always: return true

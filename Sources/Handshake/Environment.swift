@@ -18,6 +18,8 @@ final class Environment: Sendable {
         .init(maximum: 3_600, maximumStale: 86_400, coolingPeriod: 60))
     /// What proofs of keys need to know of servers.
     let proofs = ProofMemory()
+    /// The transports of connections with a certificate, by its thumbprint.
+    private let presenting = Mutex<[String: any Transport]>([:])
     /// Accounts with a grant that is not stored yet: it would be lost with them.
     private let retained = Mutex<[AccountID: Account]>([:])
 
@@ -52,8 +54,36 @@ final class Environment: Sendable {
         _ = released
     }
 
-    /// The metadata of a service's authorization server: as described, as stored with the grant, or as discovered.
+    /// The transport whose connections present a certificate; the usual one without a certificate. Each certificate has
+    /// connections of its own.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the transport cannot present it.
+    func transport(presenting certificate: ClientCertificate?) throws(HandshakeError) -> any Transport {
+        guard let certificate else { return transport }
+        if let known = presenting.withLock({ $0[certificate.thumbprint] }) { return known }
+        let made = try transport.presenting(certificate)
+        return presenting.withLock { transports in
+            if let known = transports[certificate.thumbprint] { return known }
+            transports[certificate.thumbprint] = made
+            return made
+        }
+    }
+
+    /// The metadata of a client's authorization server, as this client calls it: with a certificate at its aliases
+    /// (RFC 8705, section 5).
+    ///
+    /// - Throws: what ``server(of:known:)`` throws for the service; ``HandshakeError/configuration(member:problem:)`` for a server
+    ///   that departs from the profile that the client keeps to.
     func server(
+        of client: Client, known: AuthorizationServerMetadata? = nil
+    ) async throws -> AuthorizationServerMetadata {
+        let server = try await server(of: client.service, known: known)
+        try client.checkProfile(at: server)
+        return client.certificate == nil ? server : server.withMutualTLSAliases
+    }
+
+    /// The metadata of a service's authorization server: as described, as stored with the grant, or as discovered.
+    private func server(
         of service: Service, known: AuthorizationServerMetadata? = nil
     ) async throws -> AuthorizationServerMetadata {
         switch service.authorizationServer {
@@ -100,14 +130,16 @@ final class Environment: Sendable {
     ///
     /// - Parameters:
     ///   - key: what the request's proof is signed with; nil for a request without one.
+    ///   - certificate: what the connection presents; nil for nothing.
     ///   - timeout: how long the server may take, where that is longer than usual.
     /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)``, `CancellationError`.
     func exchange<Answer>(
-        provingBy key: DPoPKey? = nil, timeout: Duration? = nil, _ request: () throws -> RequestMessage,
-        _ read: (ResponseMessage) throws -> Answer
+        provingBy key: DPoPKey? = nil, presenting certificate: ClientCertificate? = nil, timeout: Duration? = nil,
+        _ request: () throws -> RequestMessage, _ read: (ResponseMessage) throws -> Answer
     ) async throws -> Answer {
         do {
-            return try read(try await transmit(provingBy: key, timeout: timeout, request))
+            return try read(
+                try await transmit(provingBy: key, presenting: certificate, timeout: timeout, request))
         } catch let error as OAuthError {
             throw HandshakeError.exchange(error)
         } catch let error as TransportError {

@@ -100,6 +100,9 @@ private struct StoredClient: Codable {
     /// The client's key as it was read, and its name. Absent, as the options, in records of before there were any.
     let key: String?
     let keyID: String?
+    /// Certificates and key as they were read, and how the certificate authenticates; nil where it binds tokens only.
+    let certificate: String?
+    let isSelfSigned: Bool?
     let options: Client.Options?
     /// Absent in records of before there was any such client.
     let confinement: String?
@@ -136,6 +139,12 @@ private struct StoredClient: Codable {
         method = client.credential?.method
         key = client.credential?.key?.source.reveal()
         keyID = client.credential?.key?.keyID
+        certificate = client.certificate?.source?.reveal()
+        if case .certificate(let isSelfSigned)? = client.credential {
+            self.isSelfSigned = isSelfSigned
+        } else {
+            isSelfSigned = nil
+        }
         options = client.options
         confinement = client.confinement?.string
         registration = client.registration.map(StoredRegistration.init)
@@ -170,14 +179,17 @@ private struct StoredClient: Codable {
             identityEndpoint: identity, deviations: deviations)
         let listener = Client.Redirect.loopback(port: redirectPort, path: redirectPath ?? "/callback")
         let credential: Client.Credential? =
-            if let key {
+            if let isSelfSigned {
+                .certificate(isSelfSigned: isSelfSigned)
+            } else if let key {
                 .key(try SigningKey(parsing: Array(key.utf8), keyID: keyID))
             } else { secret.map { .secret(Secret($0), method ?? .automatic) } }
         var client = Client(
             service: service, id: id, redirect: try redirectURI.map { .uri(try RedirectURI($0)) } ?? listener,
-            scopes: scopes, resources: try resources.map(endpoint),
+            scopes: scopes, resources: try resources.map { try ResourceIndicator($0, security: security) },
             parameters: parameters, credential: credential)
         client.options = options ?? Client.Options()
+        client.certificate = try certificate.map { try ClientCertificate(pem: Array($0.utf8)) }
         client.confinement = confined
         client.registration = try registration?.registration(security: security)
         client.hasChosenScopes = hasChosenScopes ?? false

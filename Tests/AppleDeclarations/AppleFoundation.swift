@@ -2,6 +2,9 @@
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 
+/// Declared on Linux too, as unavailable.
+public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
+
 extension URLSession {
     public struct AsyncBytes: AsyncSequence, Sendable {
         public typealias Element = UInt8

@@ -1,5 +1,6 @@
-// What KeychainVault uses of Security and CoreFoundation, declared as their interfaces do (Xcode 26).
+// What KeychainVault and ClientCertificate use of Security and CoreFoundation, declared as their interfaces do (Xcode 26).
 public import Foundation
+public import FoundationNetworking
 
 public typealias OSStatus = Int32
 public typealias CFTypeRef = AnyObject
@@ -20,6 +21,23 @@ nonisolated(unsafe) public let kSecReturnData = NSString("r_Data")
 nonisolated(unsafe) public let kSecMatchLimit = NSString("m_Limit")
 nonisolated(unsafe) public let kSecMatchLimitOne = NSString("m_LimitOne")
 nonisolated(unsafe) public let kSecValueData = NSString("v_Data")
+
+public final class SecCertificate {}
+public final class SecIdentity {}
+public typealias CFData = NSData
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public func SecIdentityCopyCertificate(
+    _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
+) -> OSStatus { 0 }
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { NSData() }
+
+extension URLCredential {
+    public convenience init(
+        identity: SecIdentity, certificates certArray: [Any]?, persistence: URLCredential.Persistence
+    ) { self.init(user: "", password: "", persistence: persistence) }
+}
 
 public let errSecSuccess: OSStatus = 0
 public let errSecItemNotFound: OSStatus = -25300

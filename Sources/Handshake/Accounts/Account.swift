@@ -54,7 +54,7 @@ public final class Account: Sendable {
         self.environment = environment
         self.refreshMargin = refreshMargin
         requiredHeaders = client.requiredHeaders
-        var origins = client.service.apiOrigins + client.resources.map(\.origin)
+        var origins = client.service.apiOrigins + client.resources.compactMap { $0.url?.origin }
         origins += [client.service.apiRoot?.origin, client.service.identityEndpoint?.url.origin].compactMap(\.self)
         if let server = record.server {
             origins += [server.issuer.url.origin] + [server.userInfoEndpoint?.origin].compactMap(\.self)
@@ -67,6 +67,14 @@ public final class Account: Sendable {
     /// What is known of the account without a request. It is as of the last token change that this process saw.
     public var status: AccountStatus {
         AccountStatus(record)
+    }
+
+    /// What the service granted of the authorization details asked for.
+    ///
+    /// Source: RFC 9396, section 7. Nil when none are asked for and none were granted.
+    public var authorizationDetails: GrantedAuthorizationDetails? {
+        GrantedAuthorizationDetails(
+            granted: record.grant.authorizationDetails, asked: client.options.authorizationDetails)
     }
 
     /// An unexpired access token.

@@ -134,7 +134,7 @@ struct AccountRecord: Sendable {
         next.unchecked = nil
         next.grant = Grant(
             accessToken: Secret(""), expiresAt: 0, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
-            identity: grant.identity)
+            identity: grant.identity, authorizationDetails: grant.authorizationDetails)
         next.binding = nil
         return next
     }

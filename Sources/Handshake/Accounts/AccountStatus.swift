@@ -26,6 +26,8 @@ public struct AccountStatus: Sendable, Hashable {
     public let isBound: Bool
     /// Who the user is, from the verified ID token; nil when the service gave none.
     public let identity: IDTokenClaims?
+    /// What the token authorizes in detail (RFC 9396). Nil when the server did not say.
+    public let authorizationDetails: [AuthorizationDetail]?
     /// How many grants this session has had.
     public let generation: Int
     /// Where the server's addresses come from. It also tells whether plain `http:` on this machine was allowed. Nil for
@@ -49,6 +51,7 @@ public struct AccountStatus: Sendable, Hashable {
             record.isUsable && (record.grant.refreshToken != nil || record.refreshMethod == .clientCredentials)
         isBound = record.isUsable && record.isBound
         identity = record.grant.identity
+        authorizationDetails = record.grant.authorizationDetails
         generation = record.generation
         server = record.server
     }

@@ -25,9 +25,16 @@ extension Account {
     public func send(
         _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
     ) async throws -> ResponseMessage {
-        try await send(request, redirects: redirects) { [transport = environment.transport] in
-            try await transport.send($0, limits: limits)
+        try await send(request, redirects: redirects) { [self] in
+            try await transport(for: $0).send($0, limits: limits)
         }
+    }
+
+    /// What carries a request: on the client's certificate where the token may go, and without it elsewhere.
+    func transport(for request: RequestMessage) throws(HandshakeError) -> any Transport {
+        guard let certificate = client.certificate else { return environment.transport }
+        let isHome = addressees.contains { $0.authority == request.head.authority && $0.scheme == request.head.scheme }
+        return isHome ? try environment.transport(presenting: certificate) : environment.transport
     }
 
     /// How a request with its token is transmitted once: whole, or with the response's content handed on in pieces.
@@ -76,7 +83,7 @@ extension Account {
         do {
             let isAbsolute = address.prefix { $0 != "/" && $0 != "?" }.hasSuffix(":")
             if isAbsolute { return try EndpointURL(address, security: security) }
-            guard let root = client.service.apiRoot ?? client.resources.first else {
+            guard let root = client.service.apiRoot ?? client.resources.lazy.compactMap(\.url).first else {
                 throw HandshakeError.configuration(
                     member: "url",
                     problem:

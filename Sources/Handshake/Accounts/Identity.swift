@@ -15,7 +15,8 @@ extension Account {
     /// Asks the service's API who the user is.
     ///
     /// At an OpenID provider this is the user-info endpoint, and its subject must be the ID token's (OpenID Connect
-    /// Core, 5.3.2).
+    /// Core, 5.3.2). An answer that is signed is verified; where ``Client/Options/userInfoAlgorithm`` says that it is signed,
+    /// a plain one is refused.
     ///
     /// - Throws: what ``send(_:redirects:limits:)`` throws; ``HandshakeError/exchange(_:)`` for an error status, an answer that
     ///   is not valid, or a subject that is not the one who signed in;
@@ -26,14 +27,43 @@ extension Account {
                 member: "userinfo_endpoint",
                 problem: "\(client.service.displayName) has no UserInfo endpoint; give the service an identityEndpoint")
         }
-        let accept = requiredHeaders[.accept] ?? "application/json"
+        let isSigned = client.options.userInfoAlgorithm != nil
+        let accept = requiredHeaders[.accept] ?? (isSigned ? "application/jwt" : "application/json")
         let response = try await send(
             RequestMessage(endpoint.method, endpoint.url, headers: [.accept: accept]), redirects: .stop)
+        let signed = try await signedClaims(in: response)
         do {
             return try Self.identity(
-                from: response, at: endpoint, expecting: record.grant.identity?.subject, hiding: secrets)
+                from: response, signed, at: endpoint, expecting: record.grant.identity?.subject, hiding: secrets)
         } catch {
             throw HandshakeError.exchange(error)
+        }
+    }
+
+    /// The verified claims of a signed answer; nil for a plain one.
+    private func signedClaims(in response: ResponseMessage) async throws -> JSONObject? {
+        guard response.head.status.kind == .successful else { return nil }
+        let type = (response.head.headerFields[.contentType] ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
+        let isSigned =
+            type.count <= 64
+            && String(decoding: type, as: UTF8.self).lowercased().split(separator: " ") == ["application/jwt"]
+        guard isSigned, let text = String(validating: response.content, as: UTF8.self) else {
+            guard client.options.userInfoAlgorithm == nil else {
+                throw HandshakeError.exchange(
+                    .refused(
+                        Refusal(.unsignedResponse, expected: "application/jwt, as agreed", found: "a plain answer")))
+            }
+            return nil
+        }
+        let server = try await environment.server(of: client, known: record.server)
+        guard let endpoint = server.keysEndpoint else { throw HandshakeError.exchange(server.lacks("jwks_uri")) }
+        let validator = UserInfoValidator(
+            issuer: server.issuer, clientID: client.id,
+            algorithms: client.algorithms(
+                client.options.userInfoAlgorithm, published: server.userInfoSigningAlgorithms), hiding: secrets)
+        let now = environment.time.now()
+        return try await environment.verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+            try validator.claims(of: Secret(text), keys: keys, now: now)
         }
     }
 
@@ -51,7 +81,8 @@ extension Account {
     }
 
     private static func identity(
-        from response: ResponseMessage, at endpoint: Service.IdentityEndpoint, expecting subject: String?,
+        from response: ResponseMessage, _ signed: JSONObject?, at endpoint: Service.IdentityEndpoint,
+        expecting subject: String?,
         hiding secrets: [Secret]
     ) throws(OAuthError) -> Identity {
         guard response.head.status.kind != .redirection else {
@@ -60,7 +91,7 @@ extension Account {
         guard response.head.status.kind == .successful else {
             throw .server(ServerError(step: .userInfo, response, hiding: secrets))
         }
-        guard let members = (try? JSONValue(parsing: response.content))?.object else {
+        guard let members = signed ?? (try? JSONValue(parsing: response.content))?.object else {
             throw .malformed(step: .userInfo, member: "content", expected: "a JSON object", found: "something else")
         }
         let value = members.value(of: endpoint.subjectMember)

@@ -165,10 +165,10 @@ extension Account {
     ) async throws -> IDTokenClaims? {
         let grant = unchecked.grant
         guard let token = grant.idToken, let previous = stored.grant.identity else { return stored.grant.identity }
-        let server = try await environment.server(of: client.service, known: stored.server)
+        let server = try await environment.server(of: client, known: stored.server)
         return try await environment.identity(
             ofRefreshed: token, receivedAt: unchecked.receivedAt, previous: previous, accessToken: grant.accessToken,
-            hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, clientID: client.id)
+            hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, client: client)
     }
 
     /// The key that the proof of a refresh is signed with; nil for bearer tokens.
@@ -181,12 +181,12 @@ extension Account {
         guard let binding = stored.binding else { return nil }
         if let key = binding.key { return key }
         guard client.isConfidential else { throw HandshakeError.signInRequired(id, .keyLost) }
-        let server = try await environment.server(of: client.service, known: stored.server)
+        let server = try await environment.server(of: client, known: stored.server)
         return try client.newDPoPKey(at: server, isDemanded: true)
     }
 
     private func refreshRequest(for stored: AccountRecord, provingBy key: DPoPKey?) async throws -> TokenRequest? {
-        let server = try await environment.server(of: client.service, known: stored.server)
+        let server = try await environment.server(of: client, known: stored.server)
         let grantType: TokenRequest.GrantType
         switch (stored.refreshMethod, stored.grant.refreshToken) {
         case (.clientCredentials, _): grantType = client.ownGrant(in: environment)
@@ -228,7 +228,9 @@ extension Account {
         _ request: TokenRequest, provingBy key: DPoPKey?, isRepeat: Bool = false, now: Double
     ) async throws(RefreshFailure) -> TokenResponse {
         do {
-            let response = try await environment.transmit(provingBy: key) { try request.message }
+            let response = try await environment.transmit(provingBy: key, presenting: client.certificate) {
+                try request.message
+            }
             return try request.response(from: response, now: now)
         } catch let error as TransportError {
             throw error.mayHaveArrived ? .uncertain(.refreshUncertain(id, error)) : .unprocessed(.network(error))

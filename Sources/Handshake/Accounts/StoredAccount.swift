@@ -34,6 +34,8 @@ private struct StoredAccount: Codable {
     /// Whether the access token is bound to a key, and the key. Both absent for bearer tokens, and in older records.
     let isBound: Bool?
     let dpopKey: StoredKey?
+    /// Nil when the server did not say, and in older records.
+    let authorizationDetails: [AuthorizationDetail]?
 }
 
 /// A grant without its identity, which is still to be verified.
@@ -47,6 +49,7 @@ private struct StoredGrant: Codable {
     let isBound: Bool?
     let dpopKey: StoredKey?
     let receivedAt: Double
+    let authorizationDetails: [AuthorizationDetail]?
 
     init?(_ unchecked: AccountRecord.Unchecked) {
         let grant = unchecked.grant
@@ -60,12 +63,14 @@ private struct StoredGrant: Codable {
         isBound = unchecked.binding?.bindsAccessToken
         dpopKey = unchecked.binding?.key.map(StoredKey.init)
         receivedAt = unchecked.receivedAt
+        authorizationDetails = grant.authorizationDetails
     }
 
     func unchecked(of identity: IDTokenClaims?) -> AccountRecord.Unchecked {
         let grant = Grant(
             accessToken: Secret(accessToken), expiresAt: expiresAt, issuedAt: issuedAt,
-            refreshToken: refreshToken.map(Secret.init), scopes: scopes, identity: identity, idToken: Secret(idToken))
+            refreshToken: refreshToken.map(Secret.init), scopes: scopes, identity: identity, idToken: Secret(idToken),
+            authorizationDetails: authorizationDetails)
         return .init(
             grant: grant, binding: isBound.map { TokenBinding(key: dpopKey?.key, bindsAccessToken: $0) },
             receivedAt: receivedAt)
@@ -96,7 +101,8 @@ extension AccountRecord {
                 generation: generation,
                 server: server.map(StoredServer.init), serverAt: serverAt,
                 unchecked: unchecked.flatMap(StoredGrant.init),
-                isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init)))
+                isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init),
+                authorizationDetails: grant.authorizationDetails))
     }
 
     /// Reads what ``stored()`` wrote.
@@ -129,7 +135,7 @@ extension AccountRecord {
                 refreshToken: stored.refreshToken.map(Secret.init), scopes: stored.scopes,
                 identity: try stored.identity.map { text in
                     try IDTokenClaims(claims: JSONValue(parsing: Array(text.utf8)).object ?? [:])
-                }, idToken: stored.idToken.map(Secret.init))
+                }, idToken: stored.idToken.map(Secret.init), authorizationDetails: stored.authorizationDetails)
             server = try stored.server?.metadata()
         } catch {
             throw damaged("\(error)")

@@ -27,6 +27,14 @@ struct StoredServer: Codable, Sendable {
     let endSession: String?
     let backchannelAuthentication: String?
     let backchannelModes: [String]?
+    let requestObjectAlgorithms: [String]?
+    let requiresSignedRequest: Bool?
+    let responseModes: [String]?
+    let responseAlgorithms: [String]?
+    let userInfoAlgorithms: [String]?
+    let detailTypes: [String]?
+    let mutualTLSAliases: [String: String]?
+    let bindsToCertificates: Bool?
 
     init(_ server: AuthorizationServerMetadata) {
         issuer = server.issuer.string
@@ -53,6 +61,14 @@ struct StoredServer: Codable, Sendable {
         endSession = server.endSessionEndpoint?.string
         backchannelAuthentication = server.backchannelAuthenticationEndpoint?.string
         backchannelModes = server.backchannelTokenDeliveryModes
+        requestObjectAlgorithms = server.requestObjectSigningAlgorithms
+        requiresSignedRequest = server.requiresSignedRequestObject
+        responseModes = server.responseModes
+        responseAlgorithms = server.authorizationSigningAlgorithms
+        userInfoAlgorithms = server.userInfoSigningAlgorithms
+        detailTypes = server.authorizationDetailsTypes
+        mutualTLSAliases = server.mutualTLSAliases.mapValues(\.string)
+        bindsToCertificates = server.bindsTokensToCertificates
     }
 
     /// The metadata again, with every address checked as if it had just arrived.
@@ -83,6 +99,14 @@ struct StoredServer: Codable, Sendable {
         server.endSessionEndpoint = try endpoint(endSession)
         server.backchannelAuthenticationEndpoint = try endpoint(backchannelAuthentication)
         server.backchannelTokenDeliveryModes = backchannelModes
+        server.requestObjectSigningAlgorithms = requestObjectAlgorithms
+        server.requiresSignedRequestObject = requiresSignedRequest ?? false
+        server.responseModes = responseModes
+        server.authorizationSigningAlgorithms = responseAlgorithms
+        server.userInfoSigningAlgorithms = userInfoAlgorithms
+        server.authorizationDetailsTypes = detailTypes
+        for (name, address) in mutualTLSAliases ?? [:] { server.mutualTLSAliases[name] = try endpoint(address) }
+        server.bindsTokensToCertificates = bindsToCertificates ?? false
         server.source = source
         if source == .discovered { server.noteNamer() }
         return server

@@ -9,30 +9,33 @@ extension Environment {
     ///
     /// - Parameters:
     ///   - key: what the proof is signed with; nil for a request without one.
+    ///   - certificate: what the connection presents; nil for nothing.
     ///   - timeout: how long the server may take, where that is longer than usual.
     ///   - build: makes the request. Called for each sending, so that each has an assertion of its own.
     /// - Throws: `OAuthError`, `TransportError`, `CancellationError`.
     func transmit(
-        provingBy key: DPoPKey?, timeout: Duration? = nil, _ build: () throws -> RequestMessage
+        provingBy key: DPoPKey?, presenting certificate: ClientCertificate? = nil, timeout: Duration? = nil,
+        _ build: () throws -> RequestMessage
     ) async throws -> ResponseMessage {
+        let transport = try transport(presenting: certificate)
         var request = try build()
         var limits = limits
         limits.timeout = max(limits.timeout, timeout ?? limits.timeout)
         guard let key else {
-            return try await observed(request) { try await self.transport.send($0, limits: limits) }
+            return try await observed(request) { try await transport.send($0, limits: limits) }
         }
         let used = try sign(&request, by: key, as: .authorizationServer)
-        let response = try await transmit(request, provenBy: key, limits)
+        let response = try await transmit(request, provenBy: key, over: transport, limits)
         guard wantsAnotherProof(response, than: used, as: .authorizationServer) else { return response }
         request = try build()
         _ = try sign(&request, by: key, as: .authorizationServer)
-        return try await transmit(request, provenBy: key, limits)
+        return try await transmit(request, provenBy: key, over: transport, limits)
     }
 
     private func transmit(
-        _ request: RequestMessage, provenBy key: DPoPKey, _ limits: TransferLimits
+        _ request: RequestMessage, provenBy key: DPoPKey, over transport: any Transport, _ limits: TransferLimits
     ) async throws -> ResponseMessage {
-        let response = try await observed(request) { try await self.transport.send($0, limits: limits) }
+        let response = try await observed(request) { try await transport.send($0, limits: limits) }
         learn(from: response, to: request, provenBy: key, as: .authorizationServer)
         return response
     }

@@ -52,7 +52,8 @@ extension Client {
     func newDPoPKey(
         at server: AuthorizationServerMetadata, isDemanded: Bool = false
     ) throws(HandshakeError) -> DPoPKey? {
-        let isRequired = isDemanded || service.deviations.requiresDPoP
+        // Of the two ways to bind tokens the profile needs one.
+        let isRequired = isDemanded || service.deviations.requiresDPoP || (options.fapi2 && certificate == nil)
         switch options.dpop {
         case .never:
             guard !isRequired else {
@@ -64,7 +65,10 @@ extension Client {
         case .automatic where !isRequired: return nil
         case .automatic, .always, .refreshOnly:
             do {
-                return try DPoPKey(among: server.dpopSigningAlgorithms)
+                let profile = SignatureAlgorithm.fapi2.map(\.rawValue)
+                let listed = server.dpopSigningAlgorithms
+                return try DPoPKey(
+                    among: options.fapi2 ? listed.map { $0.filter(profile.contains) } ?? profile : listed)
             } catch {
                 throw .exchange(error)
             }

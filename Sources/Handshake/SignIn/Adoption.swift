@@ -20,6 +20,7 @@ extension Handshake {
         _ grant: Grant, as name: String = AccountID.defaultName, of service: String? = nil
     ) async throws -> Account {
         let client = try client(of: service)
+        try client.checkProfile(allows: "token that was made elsewhere", false)
         for (member, token) in [("access_token", grant.accessToken), ("refresh_token", grant.refreshToken)] {
             if let token, !Self.isToken(token) {
                 throw HandshakeError.configuration(
@@ -28,7 +29,7 @@ extension Handshake {
         }
         let (account, replaced) = try await store(
             grant, as: AccountID(client, name: name), client: client,
-            server: try await environment.server(of: client.service),
+            server: try await environment.server(of: client),
             refreshMethod: grant.refreshToken == nil ? .never : .refreshToken, binding: nil, asked: grant.scopes)
         if let replaced { await account.revoke(replaced: replaced) }
         return account

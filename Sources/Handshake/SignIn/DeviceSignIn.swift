@@ -22,7 +22,8 @@ extension Handshake {
         show: @escaping @Sendable (DeviceCode) async throws -> Void
     ) async throws -> Account {
         let client = try client(of: service)
-        let server = try await environment.server(of: client.service)
+        try client.checkProfile(allows: "sign-in on another device", false)
+        let server = try await environment.server(of: client)
         guard server.deviceAuthorizationEndpoint != nil else {
             throw HandshakeError.configuration(
                 member: "device_authorization_endpoint",
@@ -31,10 +32,10 @@ extension Handshake {
         let request = try client.deviceAuthorizationRequest(to: server, in: environment)
         let key = try client.newDPoPKey(at: server)
         let authorization = try await environment.exchange(
-            provingBy: key, { try request.message }, request.authorization)
+            provingBy: key, presenting: client.certificate, { try request.message }, request.authorization)
         let (response, now) = try await response(
             to: authorization, at: server, client: client, provingBy: key, timeout: timeout, show: show)
-        let identity = try await environment.identity(inDeviceGrant: response, at: server, clientID: client.id)
+        let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)
         let (account, replaced) = try await store(
             Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
             client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
@@ -60,7 +61,8 @@ extension Handshake {
             return try await withDeadline(.seconds(lifetime), on: environment.time.clock) { [environment] in
                 try await show(code)
                 return try await environment.poll(
-                    request, provingBy: key, every: DevicePolling(interval: authorization.interval),
+                    request, provingBy: key, presenting: client.certificate,
+                    every: DevicePolling(interval: authorization.interval),
                     until: code.expiresAt)
             }
         } catch is DeadlineExceeded {
@@ -80,7 +82,8 @@ extension Environment {
     /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)`` when no later poll can succeed,
     ///   ``HandshakeError/signInAbandoned(_:)`` past `expiresAt`, `CancellationError`.
     fileprivate func poll(
-        _ request: TokenRequest, provingBy key: DPoPKey?, every polling: DevicePolling, until expiresAt: Double
+        _ request: TokenRequest, provingBy key: DPoPKey?, presenting certificate: ClientCertificate?,
+        every polling: DevicePolling, until expiresAt: Double
     ) async throws -> (TokenResponse, sent: Double) {
         var polling = polling
         while true {
@@ -94,7 +97,8 @@ extension Environment {
                     let tokens = try request.tokens(fromPoll: response, polling: &next, now: now, retryAfter: pause)
                     return (tokens: tokens, next: next)
                 }
-                let answer = try await exchange(provingBy: key, { try request.message }, read)
+                let answer = try await exchange(
+                    provingBy: key, presenting: certificate, { try request.message }, read)
                 if let tokens = answer.tokens { return (tokens, now) }
                 polling = answer.next
             } catch HandshakeError.network(let error) where error.mayPass {

@@ -154,7 +154,8 @@ public struct DiscoveredResource: Sendable {
             name: name, displayName: resource.identifier.origin.authority,
             authorizationServer: .discovered(server.issuer, security: security), apiRoot: address)
         var client = Client(
-            service: service, id: id, redirect: redirect, scopes: scopes, resources: [resource.identifier],
+            service: service, id: id, redirect: redirect, scopes: scopes,
+            resources: [ResourceIndicator(resource.identifier)],
             // A server for sign-ins gives offline access only with consent (OpenID Connect Core, section 11).
             parameters: parameters
                 ?? (scopes.contains("openid") && scopes.contains("offline_access") ? ["prompt": "consent"] : [:]),

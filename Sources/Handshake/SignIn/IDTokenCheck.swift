@@ -5,13 +5,14 @@ extension Environment {
     ///
     /// - Returns: nil when `openid` was not asked for.
     func identity(
-        in response: TokenResponse, for request: AuthorizationRequest, clientID: String
+        in response: TokenResponse, for request: AuthorizationRequest, client: Client
     ) async throws -> IDTokenClaims? {
         guard let nonce = request.nonce else { return nil }
         guard let token = response.idToken else { throw missing("id_token") }
         guard let endpoint = request.server.keysEndpoint else { throw missing("jwks_uri") }
         let validator = IDTokenValidator(
-            issuer: request.server.issuer, clientID: clientID, nonce: nonce, accessToken: response.accessToken,
+            issuer: request.server.issuer, clientID: client.id, nonce: nonce, accessToken: response.accessToken,
+            algorithms: client.idTokenAlgorithms(at: request.server),
             hiding: response.secrets)
         let now = time.now()
         return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
@@ -23,12 +24,13 @@ extension Environment {
     ///
     /// - Returns: nil when the response has no ID token. No specification demands one of this grant.
     func identity(
-        inDeviceGrant response: TokenResponse, at server: AuthorizationServerMetadata, clientID: String
+        inDeviceGrant response: TokenResponse, at server: AuthorizationServerMetadata, client: Client
     ) async throws -> IDTokenClaims? {
         guard let token = response.idToken else { return nil }
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
         let validator = IDTokenValidator(
-            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: response.accessToken,
+            issuer: server.issuer, clientID: client.id, nonce: nil, accessToken: response.accessToken,
+            algorithms: client.idTokenAlgorithms(at: server),
             hiding: response.secrets)
         let now = time.now()
         return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
@@ -48,11 +50,12 @@ extension Environment {
     func identity(
         ofRefreshed token: Secret, receivedAt: Double, previous: IDTokenClaims, accessToken: Secret,
         hiding secrets: [Secret],
-        at server: AuthorizationServerMetadata, clientID: String
+        at server: AuthorizationServerMetadata, client: Client
     ) async throws -> IDTokenClaims {
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
         let validator = IDTokenValidator(
-            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: accessToken, hiding: secrets)
+            issuer: server.issuer, clientID: client.id, nonce: nil, accessToken: accessToken,
+            algorithms: client.idTokenAlgorithms(at: server), hiding: secrets)
         let now = min(time.now(), receivedAt)
         return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
             try validator.claims(ofRefreshed: token, previous: previous, keys: keys, now: now)
@@ -64,5 +67,12 @@ extension Environment {
             .malformed(
                 step: .idToken, member: member,
                 expected: "an ID token and the keys to check it, because openid was asked for", found: "nothing"))
+    }
+}
+
+extension Client {
+    /// The algorithms by which an ID token is accepted.
+    fileprivate func idTokenAlgorithms(at server: AuthorizationServerMetadata) -> [SignatureAlgorithm] {
+        algorithms(options.idTokenAlgorithm, published: server.idTokenSigningAlgorithms)
     }
 }

@@ -3,11 +3,13 @@ import OAuth
 extension Environment {
     /// A new authorization request, as the service wants it.
     ///
-    /// - Parameter key: what the code is bound to by the request itself (RFC 9449, section 10); nil for none, and for a request
-    ///   that is pushed with a proof.
+    /// - Parameters:
+    ///   - key: what the code is bound to by the request itself (RFC 9449, section 10); nil for none, and for a request that is
+    ///     pushed with a proof.
+    ///   - signer: what signs the request (RFC 9101); nil for a plain one.
     func authorizationRequest(
         to server: AuthorizationServerMetadata, client: Client, redirectURI: RedirectURI, boundTo key: DPoPKey?,
-        timeout: Duration
+        signedBy signer: SigningKey? = nil, timeout: Duration
     ) throws(HandshakeError) -> AuthorizationRequest {
         let deviations = client.service.deviations
         var options = AuthorizationRequest.Options()
@@ -15,6 +17,9 @@ extension Environment {
         options.scopeParameter = deviations.scopeParameter
         options.expectsIDToken = !deviations.token.ignoresIDToken
         options.resources = client.resources.map(\.string)
+        options.responseMode = client.options.responseMode
+        options.authorizationDetails = client.options.authorizationDetails
+        options.requiresIssuer = client.options.fapi2
         options.keyThumbprint = key?.thumbprint
         options.lifetime = timeout / .seconds(1)
         for (name, value) in client.parameters where deviations.authorizationParameters[name] != nil {
@@ -28,8 +33,11 @@ extension Environment {
                 to: server, clientID: client.id, redirectURI: redirectURI, scopes: client.scopes, options: options,
                 now: time.now(), random: random)
             // Better now than when the user has consented and the code is redeemed.
-            guard request.nonce == nil || server.keysEndpoint != nil else { throw server.lacks("jwks_uri") }
-            return request
+            let isVerified = request.nonce != nil || request.responseMode == .jwt
+            guard !isVerified || server.keysEndpoint != nil else { throw server.lacks("jwks_uri") }
+            guard let signer else { return request }
+            let now = proofs.time(at: server.issuer.url.origin, now: time.now())
+            return try request.signed(by: signer, now: now, random: random)
         } catch {
             throw .exchange(error)
         }

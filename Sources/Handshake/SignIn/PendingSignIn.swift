@@ -39,6 +39,9 @@ private struct StoredSignIn: Codable {
     let authentication: RequestedAuthentication?
     /// Absent for bearer tokens, and in older records.
     let dpopKey: StoredKey?
+    /// Absent, as the next, in records of before there were any such requests.
+    let responseMode: AuthorizationRequest.ResponseMode?
+    let requiresIssuer: Bool?
 }
 
 extension PendingSignIn {
@@ -48,7 +51,8 @@ extension PendingSignIn {
                 account: account, server: StoredServer(request.server), redirectURI: request.redirectURI.string,
                 scopes: request.scopes, state: request.state.reveal(), nonce: request.nonce?.reveal(),
                 verifier: request.verifier.secret.reveal(), expiresAt: request.expiresAt, url: request.url, note: note,
-                authentication: request.authentication, dpopKey: key.map(StoredKey.init)))
+                authentication: request.authentication, dpopKey: key.map(StoredKey.init),
+                responseMode: request.responseMode, requiresIssuer: request.requiresIssuer))
     }
 
     init(stored bytes: [UInt8]) throws(HandshakeError) {
@@ -70,7 +74,8 @@ extension PendingSignIn {
                 redirectURI: try RedirectURI(stored.redirectURI), scopes: stored.scopes,
                 resources: stored.account.resources,
                 state: Secret(stored.state), nonce: stored.nonce.map(Secret.init), verifier: verifier,
-                expiresAt: stored.expiresAt, url: stored.url, authentication: stored.authentication ?? .any)
+                expiresAt: stored.expiresAt, url: stored.url, authentication: stored.authentication ?? .any,
+                responseMode: stored.responseMode ?? .query, requiresIssuer: stored.requiresIssuer ?? false)
         } catch {
             throw .vault(.damaged(what: "a pending sign-in", reason: "\(error)"))
         }

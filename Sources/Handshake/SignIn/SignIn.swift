@@ -34,7 +34,7 @@ extension Handshake {
         let attempt = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
         do {
             let code = try await withDeadline(timeout, on: environment.time.clock) {
-                try await self.code(for: attempt, through: browser, at: listener, service: client.service)
+                try await self.code(for: attempt, through: browser, at: listener, of: client)
             }
             try await consume(attempt)
             return try await finish(with: code, as: attempt.account, provingBy: attempt.key, subject: subject)
@@ -134,7 +134,7 @@ extension Handshake {
                 member: "client",
                 problem: "only a confidential client can ask for a token of its own (RFC 6749, section 4.4)")
         }
-        let server = try await environment.server(of: client.service)
+        let server = try await environment.server(of: client)
         let now = environment.time.now()
         let key = try client.newDPoPKey(at: server)
         let response = try await token(

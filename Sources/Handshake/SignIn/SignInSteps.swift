@@ -7,7 +7,7 @@ extension Handshake {
     func begin(
         _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration, note: String? = nil
     ) async throws -> SignInAttempt {
-        let server = try await environment.server(of: client.service)
+        let server = try await environment.server(of: client)
         let uri: RedirectURI
         switch (redirectURI, client.redirect) {
         case (let listening?, _): uri = listening
@@ -21,10 +21,12 @@ extension Handshake {
         let authentication = try client.authentication(at: server, in: environment)
         var key = try client.newDPoPKey(at: server)
         let isPushed = try client.pushes(to: server)
+        let signer = try client.requestKey(at: server)
         // A proof at the push binds the code as well (RFC 9449, section 10.1).
         let newRequest = { [environment] () throws(HandshakeError) in
             try environment.authorizationRequest(
-                to: server, client: client, redirectURI: uri, boundTo: isPushed ? nil : key, timeout: timeout)
+                to: server, client: client, redirectURI: uri, boundTo: isPushed ? nil : key, signedBy: signer,
+                timeout: timeout)
         }
         var request = try newRequest()
         if isPushed {
@@ -57,19 +59,27 @@ extension Handshake {
     ) async throws -> AuthorizationRequest {
         let push = PushedAuthorizationRequest(request, authentication: authentication)
         return try await environment.exchange(
-            provingBy: key, { try push.message },
+            provingBy: key, presenting: client.certificate, { try push.message },
             { try push.pushed($0, repeating: client.service.deviations.repeatedWhenPushed) })
+    }
+
+    /// What a redirect of this request holds.
+    private enum Redirected: Sendable {
+        case code(AuthorizationCode)
+        /// A signed text of which nothing is verified but the state that it states (JARM, section 2.4).
+        case signed(AuthorizationResponse)
     }
 
     /// Shows the page, and takes the code out of the redirect, which comes from the browser itself or to the listener.
     func code(
-        for attempt: SignInAttempt, through browser: some Browser, at listener: LoopbackListener?, service: Service
+        for attempt: SignInAttempt, through browser: some Browser, at listener: LoopbackListener?, of client: Client
     ) async throws -> AuthorizationCode {
         let now = environment.time.now
-        let browserCode: @Sendable () async throws -> Result<AuthorizationCode, OAuthError>? = {
+        let service = client.service
+        let browserCode: @Sendable () async throws -> Result<Redirected, OAuthError>? = {
             try await browser.show(attempt.page).map { Self.code(from: $0, for: attempt.request, now: now()) }
         }
-        let outcome: Result<AuthorizationCode, OAuthError>
+        let outcome: Result<Redirected, OAuthError>
         if let listener {
             outcome = try await first([
                 browserCode, { try await listener.redirect { Self.judge($0, for: attempt, of: service, now: now()) } },
@@ -84,8 +94,13 @@ extension Handshake {
             )
         }
         do {
-            return try outcome.get()
-        } catch {
+            switch try outcome.get() {
+            case .code(let code): return code
+            case .signed(let response):
+                let verified = try await environment.verified(response, for: attempt.request, of: client)
+                return try attempt.request.code(from: verified, now: now())
+            }
+        } catch let error as OAuthError {
             throw Self.handshakeError(error)
         }
     }
@@ -104,16 +119,19 @@ extension Handshake {
 
     private static func code(
         from redirectURL: String, for request: AuthorizationRequest, now: Double
-    ) -> Result<AuthorizationCode, OAuthError> {
+    ) -> Result<Redirected, OAuthError> {
         Result { () throws(OAuthError) in
-            try request.code(from: AuthorizationResponse(redirectURL: redirectURL), now: now)
+            let response = try AuthorizationResponse(redirectURL: redirectURL)
+            guard request.responseMode == .jwt else { return .code(try request.code(from: response, now: now)) }
+            try request.check(response, now: now)
+            return .signed(response)
         }
     }
 
     /// Whether a redirect at the listener is this attempt's, and which page it deserves.
     private static func judge(
         _ redirectURL: String, for attempt: SignInAttempt, of service: Service, now: Double
-    ) -> LoopbackListener.Verdict<Result<AuthorizationCode, OAuthError>> {
+    ) -> LoopbackListener.Verdict<Result<Redirected, OAuthError>> {
         let outcome = code(from: redirectURL, for: attempt.request, now: now)
         return switch outcome {
         case .success:
@@ -148,6 +166,7 @@ extension Handshake {
             throw HandshakeError.exchange(.unmatchedRedirect(problem: "it has no state"))
         }
         do {
+            let response = try await verified(response, with: state, for: name)
             let (outcome, account, key) = try await environment.vault.update(PendingSignIn.vaultKey(state: state)) {
                 locked in
                 guard let bytes = await locked.contents else {
@@ -172,6 +191,30 @@ extension Handshake {
         }
     }
 
+    /// The response itself when it is plain; what is inside when it is signed and verified.
+    ///
+    /// A signed text that does not verify changes nothing: the attempt whose state it states is still pending.
+    private func verified(
+        _ response: AuthorizationResponse, with state: Secret, for name: String
+    ) async throws -> AuthorizationResponse {
+        guard let bytes = try await environment.vault.record(PendingSignIn.vaultKey(state: state)) else {
+            return response
+        }
+        let pending = try PendingSignIn(stored: bytes)
+        guard pending.request.responseMode == .jwt, pending.account.name == name else { return response }
+        let client = try client(of: pending.account)
+        return try await environment.verified(response, for: pending.request, of: client)
+    }
+
+    /// The client that a sign-in was started for.
+    private func client(of id: AccountID) throws(HandshakeError) -> Client {
+        guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
+            throw .configuration(
+                member: "clients", problem: "the sign-in was started for \(id), which no client of this app matches")
+        }
+        return client
+    }
+
     /// A failure of the redirect; the user's own refusal is no error of the service.
     private static func handshakeError(_ error: OAuthError) -> HandshakeError {
         if case .server(let error) = error, error.step == .authorization, error.code == "access_denied" {
@@ -188,15 +231,12 @@ extension Handshake {
     func finish(
         with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, subject: String? = nil
     ) async throws -> Account {
-        guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
-            throw HandshakeError.configuration(
-                member: "clients", problem: "the sign-in was started for \(id), which no client of this app matches")
-        }
+        let client = try client(of: id)
         let request = code.request
         let now = environment.time.now()
         let response = try await token(
             .authorizationCode(code), at: request.server, client: client, provingBy: key, now: now)
-        let identity = try await environment.identity(in: response, for: request, clientID: client.id)
+        let identity = try await environment.identity(in: response, for: request, client: client)
         if let subject, let identity, !identity.subject.isIdentical(to: subject) {
             throw HandshakeError.exchange(
                 .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))
@@ -222,7 +262,8 @@ extension Handshake {
     ) async throws -> TokenResponse {
         let request = try client.tokenRequest(grantType, at: server, provingBy: key, in: environment)
         return try await environment.exchange(
-            provingBy: key, { try request.message }, { try request.response(from: $0, now: now) })
+            provingBy: key, presenting: client.certificate, { try request.message },
+            { try request.response(from: $0, now: now) })
     }
 
     /// Makes a first grant durable and only then visible.

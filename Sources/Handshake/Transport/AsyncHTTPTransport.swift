@@ -20,6 +20,9 @@ import Musl
 /// A value of this type keeps its connections open for reuse and closes them when it is released.
 public final class AsyncHTTPTransport: Transport {
     private let configuration: HTTPClient.Configuration
+    /// What the transports of certificates are made with too.
+    private let connectionTimeout: Duration
+    private let trustRoots: NIOSSLTrustRoots?
     /// Made for the first exchange: it starts threads, which a program that finds its token in the vault never needs.
     private let made = Mutex<HTTPClient?>(nil)
     private let check: AddressCheck
@@ -52,8 +55,21 @@ public final class AsyncHTTPTransport: Transport {
         self.init(connectionTimeout: connectionTimeout, resolver: .system)
     }
 
-    package init(connectionTimeout: Duration = .seconds(10), resolver: HostResolver) {
+    package convenience init(connectionTimeout: Duration = .seconds(10), resolver: HostResolver) {
+        self.init(connectionTimeout: connectionTimeout, trustRoots: nil, presenting: nil, resolver: resolver)
+    }
+
+    /// - Parameters:
+    ///   - trustRoots: which authorities vouch for servers; nil for the system's.
+    ///   - certificate: what connections present; nil for nothing.
+    ///   - resolver: how names become addresses, where a document has named the host.
+    private init(
+        connectionTimeout: Duration, trustRoots: NIOSSLTrustRoots?, presenting certificate: TLSIdentity?,
+        resolver: HostResolver
+    ) {
         check = AddressCheck(resolver: resolver)
+        self.connectionTimeout = connectionTimeout
+        self.trustRoots = trustRoots
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
@@ -64,7 +80,54 @@ public final class AsyncHTTPTransport: Transport {
         // Over HTTP/2 a status reaches HTTPTypes and NIO unchecked, which trap on `:status: 1000` and `-1`.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = ResponseHeadValidator.insert(into:)
+        if trustRoots != nil || certificate != nil {
+            var security = TLSConfiguration.makeClientConfiguration()
+            security.trustRoots = trustRoots ?? .default
+            if let certificate {
+                security.certificateChain = certificate.chain.map { .certificate($0) }
+                security.privateKey = .privateKey(certificate.key)
+            }
+            configuration.tlsConfiguration = security
+        }
         self.configuration = configuration
+    }
+
+    /// A transport for servers whose certificate an authority of the test's own vouches for.
+    package convenience init(trusting authority: [UInt8]) throws {
+        let certificates = try NIOSSLCertificate.fromPEMBytes(authority)
+        self.init(
+            connectionTimeout: .seconds(10), trustRoots: .certificates(certificates), presenting: nil,
+            resolver: .system)
+    }
+
+    /// A certificate and its key, as the library has them.
+    private struct TLSIdentity {
+        let chain: [NIOSSLCertificate]
+        let key: NIOSSLPrivateKey
+
+        /// - Throws: ``HandshakeError/configuration(member:problem:)`` when one of them cannot be read, or the key is another
+        ///   certificate's.
+        init(_ certificate: ClientCertificate) throws(HandshakeError) {
+            do {
+                chain = try certificate.chain.map { try NIOSSLCertificate(bytes: $0, format: .der) }
+                key = try NIOSSLPrivateKey(bytes: Array((certificate.source?.reveal() ?? "").utf8), format: .pem)
+                var configuration = TLSConfiguration.makeClientConfiguration()
+                configuration.certificateChain = chain.map { .certificate($0) }
+                configuration.privateKey = .privateKey(key)
+                _ = try NIOSSLContext(configuration: configuration)
+            } catch {
+                throw ClientCertificate.wrong("certificate and key cannot be used, or do not belong together")
+            }
+        }
+    }
+
+    /// A transport of its own, whose connections present a certificate if asked.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when certificate and key do not belong together.
+    public func presenting(_ certificate: ClientCertificate) throws(HandshakeError) -> any Transport {
+        AsyncHTTPTransport(
+            connectionTimeout: connectionTimeout, trustRoots: trustRoots, presenting: try TLSIdentity(certificate),
+            resolver: check.resolver)
     }
 
     deinit {

@@ -22,9 +22,24 @@ public protocol Transport: Sendable {
         _ request: RequestMessage, limits: TransferLimits,
         receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse
+
+    /// A transport whose connections present a certificate to servers that ask for one (RFC 8705, section 2).
+    ///
+    /// Its connections are its own: no request without the certificate uses them.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when this transport cannot.
+    func presenting(_ certificate: ClientCertificate) throws(HandshakeError) -> any Transport
 }
 
 extension Transport {
+    /// For transports that present no certificates.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)``, always.
+    public func presenting(_ certificate: ClientCertificate) throws(HandshakeError) -> any Transport {
+        throw .configuration(
+            member: "certificate", problem: "this transport presents none; use the platform's own, or one that does")
+    }
+
     /// For transports that cannot stream: the whole content as one piece.
     public func stream(
         _ request: RequestMessage, limits: TransferLimits,

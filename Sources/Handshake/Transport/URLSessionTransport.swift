@@ -3,6 +3,7 @@ import AsyncSupport
 public import Foundation
 public import HTTPTypes
 public import OAuth
+import Security
 import Synchronization
 
 /// The transport on Apple's platforms, by URLSession. It has no cookies, caches or stored credentials, and redirects
@@ -13,8 +14,14 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
     private let session: URLSession
     /// URLSession looks names up again: here they are checked before, and another answer between the two is not noticed.
     private let check = AddressCheck(resolver: .system)
+    private let certificate: ClientCertificate?
 
-    public override init() {
+    public override convenience init() {
+        self.init(presenting: nil)
+    }
+
+    private init(presenting certificate: ClientCertificate?) {
+        self.certificate = certificate
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
@@ -22,6 +29,28 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         session = URLSession(configuration: configuration)
+    }
+
+    /// A transport of its own, whose connections present a certificate if asked.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a certificate that no keychain has.
+    public func presenting(_ certificate: ClientCertificate) throws(HandshakeError) -> any Transport {
+        guard certificate.identity != nil else {
+            throw ClientCertificate.wrong("import it into the keychain, and give the identity from there")
+        }
+        return URLSessionTransport(presenting: certificate)
+    }
+
+    /// Answers a server that asks for a certificate (RFC 8446, section 4.3.2).
+    ///
+    /// Everything else is the system's to decide.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate,
+            let identity = certificate?.identity
+        else { return (.performDefaultHandling, nil) }
+        return (.useCredential, URLCredential(identity: identity, certificates: nil, persistence: .none))
     }
 
     public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {

@@ -216,7 +216,8 @@ struct RequestTests {
     func resources() async throws {
         let world = try await World()
         let plain = try world.client()
-        let narrow = Client(service: plain.service, id: plain.id, resources: [try EndpointURL("https://api.example/")])
+        let narrow = Client(
+            service: plain.service, id: plain.id, resources: [try ResourceIndicator("https://api.example/")])
         #expect(AccountID(plain) != AccountID(narrow))
         let transport = TappedTransport()
         let (_, first) = try await world.signedIn(plain, transport: transport)

@@ -59,6 +59,50 @@ final class ScriptedProvider: Transport {
         try Handshake(client(), vault: vault, transport: self, time: time.source)
     }
 
+    func app(_ client: Client, vault: any Vault = MemoryVault()) throws -> Handshake {
+        try Handshake(client, vault: vault, transport: self, time: time.source)
+    }
+
+    /// Adds members to the metadata.
+    func publish(_ members: sending [String: Any]) {
+        let text = (try? JSONSerialization.data(withJSONObject: members)) ?? Data()
+        change { state in
+            let path = "/.well-known/openid-configuration"
+            let before = state.overrides[path]
+            state.overrides[path] = { request in
+                let answer = try await before?(request) ?? self.answer(path, request)
+                let known = try JSONSerialization.jsonObject(with: Data(answer.content)) as? [String: Any] ?? [:]
+                let more = try JSONSerialization.jsonObject(with: text) as? [String: Any] ?? [:]
+                return .json(200, known.merging(more) { $1 })
+            }
+        }
+    }
+
+    /// The pairs of the last form that a path has received.
+    func form(_ path: String) -> [URLQueryItem] {
+        guard case .bytes(let bytes)? = state.withLock({ $0.requests.last { $0.head.path == path } })?.content else {
+            return []
+        }
+        var components = URLComponents()
+        components.percentEncodedQuery = String(decoding: bytes, as: UTF8.self)
+        return components.queryItems ?? []
+    }
+
+    /// A browser whose user consents, at a provider that signs its responses (JARM).
+    func signingBrowser(_ changes: @escaping @Sendable () -> [String: Int] = { [:] }) -> ScriptedBrowser {
+        ScriptedBrowser { page in
+            let items = URLComponents(string: page.url)?.queryItems ?? []
+            let query = items.reduce(into: [String: String]()) { $0[$1.name] = $1.value }
+            self.change { $0.nonce = query["nonce"] }
+            let now = Int(self.time.source.now())
+            var claims: [String: Any] = [
+                "iss": Self.issuer, "aud": "app", "exp": now + 300, "code": "code", "state": query["state"] ?? "",
+            ]
+            for (name, ahead) in changes() { claims[name] = now + ahead }
+            return Self.redirect + "?response=" + (try self.sign(claims))
+        }
+    }
+
     /// A browser whose user consents.
     var browser: ScriptedBrowser {
         ScriptedBrowser { page in
@@ -127,7 +171,8 @@ final class ScriptedProvider: Transport {
         return .json(200, answer)
     }
 
-    private func sign(_ claims: [String: Any], by keyID: String) throws -> String {
+    /// Claims as a text that a key of the provider's has signed.
+    func sign(_ claims: [String: Any], by keyID: String = "first") throws -> String {
         let header = try JSONSerialization.data(withJSONObject: ["alg": "ES256", "kid": keyID])
         let payload = try JSONSerialization.data(withJSONObject: claims)
         let input = "\(Base64URL.encode(header)).\(Base64URL.encode(payload))"

@@ -1,0 +1,175 @@
+#if os(Linux)
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+@Suite("Mutual TLS", .heavy)
+struct MutualTLSTests {
+    private static func certificate(_ pem: String = TestCertificates.client) throws -> ClientCertificate {
+        try ClientCertificate(pem: Array(pem.utf8))
+    }
+
+    private static func client(
+        _ server: CertificateServer, certificate pem: String = TestCertificates.client, key: SigningKey? = nil
+    ) throws -> Client {
+        let service = try Service(
+            name: "mtls", authorizationServer: .discovered(try Issuer(server.issuer), security: .httpsOnly),
+            apiOrigins: [try EndpointURL(server.certified).origin])
+        let redirect = Client.Redirect.uri(try RedirectURI("com.example.app:/callback"))
+        guard let key else {
+            return Client.confidential(
+                service: service, id: "app", certificate: try certificate(pem), redirect: redirect, scopes: ["api"])
+        }
+        var client = Client.confidential(service: service, id: "app", key: key, redirect: redirect, scopes: ["api"])
+        client.certificate = try certificate(pem)
+        return client
+    }
+
+    private static func app(_ client: Client, vault: any Vault = MemoryVault()) throws -> Handshake {
+        try Handshake(
+            client, vault: vault, transport: try AsyncHTTPTransport(trusting: Array(TestCertificates.authority.utf8)),
+            limits: World.limits)
+    }
+
+    /// Signs in, as a browser would that goes where it is sent.
+    private static func signIn(_ app: Handshake, at server: CertificateServer) async throws -> Account {
+        let attempt = try await app.beginSignIn()
+        let issuer = server.issuer.replacing(":", with: "%3A").replacing("/", with: "%2F")
+        return try await app.finishSignIn(
+            redirectURL: "com.example.app:/callback?code=c&state=\(attempt.request.state.reveal())&iss=\(issuer)")
+    }
+
+    @Test(
+        "M308, C6: the alias is called with the certificate, the rest where it is, and the API on the same certificate")
+    func aliases() async throws {
+        let server = try await CertificateServer.start()
+        let app = try Self.app(Self.client(server))
+        let account = try await Self.signIn(app, at: server)
+        #expect(try await account.send(.get, server.certified + "/api").head.status == .ok)
+        try await account.refresh()
+        #expect(try await account.send(.get, server.certified + "/api").head.status == .ok)
+        let seen = server.seen
+        let thumbprint = TestCertificates.clientThumbprint
+        #expect(seen.filter { $0.path == "/par" }.map(\.isCertified) == [false])
+        #expect(seen.filter { $0.path == "/token" }.map(\.isCertified) == [true, true])
+        #expect(seen.filter { $0.path == "/token" }.map(\.thumbprint) == [thumbprint, thumbprint])
+        #expect(seen.filter { $0.path == "/api" }.map(\.thumbprint) == [thumbprint, thumbprint])
+        #expect(seen.filter { $0.path == "/token" || $0.path == "/par" }.allSatisfy { $0.form["client_id"] == "app" })
+        #expect(seen.allSatisfy { $0.form["client_secret"] == nil && $0.form["client_assertion"] == nil })
+        try await server.stop()
+    }
+
+    @Test("C6: a token that is bound to a certificate is of no use on another one, nor without one")
+    func bound() async throws {
+        let server = try await CertificateServer.start()
+        let vault = MemoryVault()
+        let client = try Self.client(server)
+        let account = try await Self.signIn(try Self.app(client, vault: vault), at: server)
+        let token = try await account.accessToken()
+        var other = client
+        other.certificate = try Self.certificate(TestCertificates.other)
+        let stranger = try #require(try await Self.app(other, vault: vault).account())
+        #expect(try await stranger.send(.get, server.certified + "/api/any").head.status.code == 403)
+        let transport = try AsyncHTTPTransport(trusting: Array(TestCertificates.authority.utf8))
+        var request = RequestMessage(.get, try EndpointURL(server.certified + "/api/any"))
+        request.head.headerFields[.authorization] = "Bearer " + token.reveal()
+        #expect(try await transport.send(request, limits: World.limits).head.status.code == 403)
+        try await server.stop()
+    }
+
+    @Test("M308: connections with a certificate are of a pool of their own")
+    func pools() async throws {
+        let server = try await CertificateServer.start()
+        let plain = try AsyncHTTPTransport(trusting: Array(TestCertificates.authority.utf8))
+        let certified = try plain.presenting(Self.certificate())
+        let request = RequestMessage(.get, try EndpointURL(server.certified + "/whoami"))
+        for transport in [certified, plain, certified, plain] as [any Transport] {
+            _ = try await transport.send(request, limits: World.limits)
+        }
+        let thumbprint = TestCertificates.clientThumbprint
+        #expect(server.seen.map(\.thumbprint) == [thumbprint, nil, thumbprint, nil])
+        try await server.stop()
+    }
+
+    @Test("M801: the FAPI profile with mutual TLS: keys alone, aliases, pushed requests, tokens on the certificate")
+    func profile() async throws {
+        let server = try await CertificateServer.start()
+        let signing = try SigningKey(parsing: Array(DPoPKey().source.reveal().utf8))
+        for key in [nil, signing] {
+            var client = try Self.client(server, key: key)
+            client.options.fapi2 = true
+            let app = try Self.app(client)
+            let attempt = try await app.beginSignIn()
+            let query = URLComponents(string: attempt.page.url)?.queryItems ?? []
+            #expect(query.map(\.name).sorted() == ["client_id", "request_uri"])
+            let account = try await Self.signIn(app, at: server)
+            #expect(try await account.send(.get, server.certified + "/api").head.status == .ok)
+            #expect(!account.status.isBound)
+            let tokens = server.seen.filter { $0.path == "/token" }
+            #expect(tokens.last?.thumbprint == TestCertificates.clientThumbprint)
+            #expect((tokens.last?.form["client_assertion"] != nil) == (key != nil))
+            #expect(tokens.allSatisfy { $0.form["client_secret"] == nil })
+        }
+        try await server.stop()
+    }
+
+    @Test("a certificate is named by the SHA-256 of its DER, survives being stored, and never prints its key")
+    func stored() async throws {
+        let certificate = try Self.certificate()
+        #expect(certificate.thumbprint == TestCertificates.clientThumbprint)
+        #expect("\(certificate)" == "client certificate \(TestCertificates.clientThumbprint)")
+        #expect(!String(reflecting: certificate).contains("PRIVATE"))
+        let server = try await CertificateServer.start()
+        let vault = MemoryVault()
+        let registrations = Registrations(in: vault)
+        var client = try Self.client(server)
+        client.options.fapi2 = true
+        try await registrations.remember(client, as: "a")
+        let again = try #require(try await registrations.client(named: "a"))
+        #expect(again.certificate?.thumbprint == certificate.thumbprint)
+        #expect(again.options.fapi2)
+        guard case .certificate(isSelfSigned: false)? = again.credential else {
+            Issue.record("the credential is another one")
+            return
+        }
+        try await server.stop()
+    }
+
+    @Test("what is no certificate with its key is refused with what to do, and without a byte of the key")
+    func refused() throws {
+        let parts = TestCertificates.client.components(separatedBy: "-----BEGIN PRIVATE KEY-----")
+        for text in ["", "x", parts[0], "-----BEGIN PRIVATE KEY-----" + parts[1]] {
+            #expect(throws: HandshakeError.self) { try Self.certificate(text) }
+        }
+        let mismatched = try Self.certificate(TestCertificates.mismatched)
+        let error = #expect(throws: HandshakeError.self) { try AsyncHTTPTransport().presenting(mismatched) }
+        #expect(error?.code == "invalid_configuration")
+        #expect("\(error.map { "\($0)" } ?? "")".contains("PRIVATE") == false)
+    }
+
+    @Test("a transport that presents no certificates says so, and nothing is sent")
+    func unable() async throws {
+        let provider = ScriptedProvider()
+        provider.publish(["mtls_endpoint_aliases": ["token_endpoint": "https://mtls.op.example/token"]])
+        let known = try provider.client()
+        let client = Client.confidential(
+            service: known.service, id: "app", certificate: try Self.certificate(), isSelfSigned: true,
+            redirect: known.redirect, scopes: ["api"])
+        let app = try provider.app(client)
+        let attempt = try await app.beginSignIn()
+        let error = await handshakeError {
+            try await app.finishSignIn(
+                redirectURL: "\(ScriptedProvider.redirect)?code=c&state=\(attempt.request.state.reveal())"
+                    + "&iss=https%3A%2F%2Fop.example")
+        }
+        #expect(error?.code == "invalid_configuration")
+        #expect(provider.count("/token") == 0)
+    }
+}
+#endif
