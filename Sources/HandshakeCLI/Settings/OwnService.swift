@@ -28,7 +28,10 @@ enum OwnService {
         return facts
     }
 
-    private static func value(_ value: any TOMLValueConvertible) -> JSONValue {
+    /// The setting that may be a list of tables.
+    static let authorizationDetails = "authorization-details"
+
+    static func value(_ value: any TOMLValueConvertible) -> JSONValue {
         if let text = value.string { return .string(text) }
         if let truth = value.bool { return .bool(truth) }
         if let number = value.int { return .number(String(number)) }

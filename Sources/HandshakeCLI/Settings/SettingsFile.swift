@@ -27,6 +27,16 @@ extension Settings {
         var scope: [String]?
         var resource: [String]?
         var browser: String?
+        var certificate: String?
+        var requestObject: Bool?
+        var responseMode: String?
+        var fapi2: Bool?
+        /// `id_token_signed_response_alg` and its relatives: what the client is registered with.
+        var idTokenAlgorithm: String?
+        var userInfoAlgorithm: String?
+        var responseAlgorithm: String?
+        /// What to authorize in detail, as JSON; written as a text or as a list of tables, and read apart.
+        var authorizationDetails: String?
         /// The values of the service's placeholders.
         var set: [String: String]?
         /// What describes a service of the user's own; read apart, because its values differ in type.
@@ -40,7 +50,12 @@ extension Settings {
             case clientID = "client-id"
             case clientSecretFile = "client-secret-file"
             case keyID = "key-id"
-            case key, par, dpop, auth, redirect, scope, resource, browser, set
+            case requestObject = "request-object"
+            case responseMode = "response-mode"
+            case idTokenAlgorithm = "id-token-algorithm"
+            case userInfoAlgorithm = "userinfo-algorithm"
+            case responseAlgorithm = "response-algorithm"
+            case key, par, dpop, auth, redirect, scope, resource, browser, set, certificate, fapi2
         }
 
         /// The description of a service of the user's own at these addresses.
@@ -92,6 +107,8 @@ extension Settings.File {
             try Self.check(table, path: path)
             self = try TOMLDecoder().decode(Settings.File.self, from: table)
             for name in table["services"]?.table?.keys ?? [] {
+                let details = table["services"]?.table?[name]?.table?[OwnService.authorizationDetails]
+                services?[name]?.authorizationDetails = details.map { $0.string ?? OwnService.value($0).json }
                 services?[name]?.facts = table["services"]?.table?[name]?.table.map(OwnService.facts) ?? [:]
             }
         } catch let error as TOMLParseError {
@@ -145,7 +162,9 @@ extension Settings.File {
                 )
             }
             try refuse(
-                service.keys, known: Settings.ServiceSettings.CodingKeys.allCases.map(\.rawValue) + OwnService.members,
+                service.keys,
+                known: Settings.ServiceSettings.CodingKeys.allCases.map(\.rawValue) + OwnService.members
+                    + [OwnService.authorizationDetails],
                 all: "the options of handshake login, and the members in Documentation/Services.md",
                 in: "in [services.\(quoted(name, limit: 80))], ")
         }

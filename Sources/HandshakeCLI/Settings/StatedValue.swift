@@ -28,6 +28,35 @@ struct StatedValue {
         return try reported { try Issuer(value, security: ServiceChoice.security(for: value)) }
     }
 
+    /// The value as the identifier of an API: an address by the same rules, or another absolute URI.
+    func resource() throws -> ResourceIndicator {
+        do {
+            return try ResourceIndicator(value, security: ServiceChoice.security(for: value))
+        } catch OAuthError.configuration(_, let problem) {
+            throw wrong("an absolute URI, such as https://api.example.com/ or urn:example:api", because: problem)
+        }
+    }
+
+    /// The value as yes or no.
+    func truth() throws(CommandError) -> Bool {
+        guard let truth = Bool(value) else { throw wrong("true or false") }
+        return truth
+    }
+
+    /// The value as a JSON list of what to authorize, or the file that has it.
+    func authorizationDetails() async throws -> [AuthorizationDetail] {
+        var text = value
+        if value.hasPrefix("@") {
+            let path = String(value.dropFirst())
+            text = String(decoding: try await GivenFile.read(path, limit: 1 << 16), as: UTF8.self)
+        }
+        do {
+            return try AuthorizationDetail.list(parsing: text)
+        } catch OAuthError.configuration(_, let problem) {
+            throw wrong("a JSON list of objects with a type", because: problem)
+        }
+    }
+
     private func reported<Value>(_ read: () throws -> Value) throws -> Value {
         do {
             return try read()

@@ -33,6 +33,7 @@ struct Inspect: AsyncParsableCommand {
             ("confidential_client", .bool(known.client.isConfidential)),
             ("endpoints", .string(Self.origin(of: server, known: status.server))),
             ("transport", .string(server.security.rawValue)),
+            ("authorization_details", status.authorizationDetails.map(Self.details) ?? .null),
             ("subject", .optional(status.identity?.subject)),
             (
                 "id_token",
@@ -42,6 +43,11 @@ struct Inspect: AsyncParsableCommand {
             ),
         ]
         return members
+    }
+
+    /// What the service granted in detail (RFC 9396).
+    private static func details(_ details: [AuthorizationDetail]) -> JSONText {
+        JSONText(.array(details.map { .object($0.members) }))
     }
 
     /// Whether the server's endpoints were discovered or given by hand.

@@ -27,6 +27,20 @@ struct ClientCredential {
                     + "--key FILE or --client-secret-file FILE.")
         }
         if method?.choice == .some(.none) { return nil }
+        let certificate = settings.choose(options.certificate, "CERTIFICATE", table.certificate)
+        switch method?.choice {
+        case .tls?, .selfSignedTLS?:
+            let isKnown = if case .certificate? = previous { true } else { false }
+            guard certificate != nil || isKnown else {
+                throw CommandError.usage(
+                    "\(method?.stated.name ?? "--auth") \(method?.stated.value ?? "") needs the certificate: --certificate FILE"
+                )
+            }
+            return .certificate(isSelfSigned: method?.choice == .selfSignedTLS)
+        case nil where certificate != nil && keyFile == nil && secretFile == nil && previous == nil:
+            return .certificate(isSelfSigned: false)
+        default: break
+        }
         if let keyFile {
             let keyID = settings.choose(options.keyID, "KEY_ID", table.keyID)
             return try shown(.key(KeyFile.read(keyFile, keyID: keyID)), by: method)
@@ -39,12 +53,33 @@ struct ClientCredential {
         return try shown(previous, by: method)
     }
 
+    /// The certificate of the client's connections; nil for none.
+    ///
+    /// - Parameter previous: that of the account's last sign-in, which counts where nothing is stated.
+    /// - Throws: ``CommandError`` for a file that is refused.
+    func certificate(previous: ClientCertificate?) throws(CommandError) -> ClientCertificate? {
+        let table = settings.service(service)
+        guard let path = settings.choose(options.certificate, "CERTIFICATE", table.certificate) else { return previous }
+        try SecretLine.requireFile(path, what: "certificate", option: nil)
+        let name = quoted(path, limit: 200)
+        guard let bytes = try UserFile.secret(Settings.absolute(path)) else {
+            throw CommandError.usage("The file “\(name)” with the certificate does not exist.")
+        }
+        do {
+            return try ClientCertificate(pem: bytes)
+        } catch .configuration(_, let problem), .exchange(.configuration(_, let problem)) {
+            throw CommandError.usage("The certificate in “\(name)” cannot be used: \(problem).")
+        } catch {
+            throw CommandError.usage("The certificate in “\(name)” cannot be used: \(error)")
+        }
+    }
+
     private typealias Method = (stated: StatedValue, choice: LoginOptions.AuthenticationChoice)
 
     private func method(_ stated: StatedValue?) throws(CommandError) -> Method? {
         guard let stated else { return nil }
         guard let choice = LoginOptions.AuthenticationChoice(rawValue: stated.value) else {
-            throw stated.wrong("none, basic, post, private-key-jwt or client-secret-jwt")
+            throw stated.wrong("none, basic, post, private-key-jwt, client-secret-jwt, tls or self-signed-tls")
         }
         return (stated, choice)
     }
@@ -54,7 +89,7 @@ struct ClientCredential {
     {
         guard let method else { return credential }
         switch (method.choice, credential) {
-        case (.none, _): return nil
+        case (.none, _), (.tls, _), (.selfSignedTLS, _): return nil
         case (.basic, .secret(let secret, _)?): return .secret(secret, .basic)
         case (.post, .secret(let secret, _)?): return .secret(secret, .post)
         case (.clientSecretJWT, .secret(let secret, _)?): return .secret(secret, .clientSecretJWT)

@@ -16,6 +16,8 @@ struct LoginOptions: ParsableArguments {
         case none, basic, post
         case privateKeyJWT = "private-key-jwt"
         case clientSecretJWT = "client-secret-jwt"
+        case tls
+        case selfSignedTLS = "self-signed-tls"
     }
 
     @Option(help: ArgumentHelp("The name of the account; SERVICE unless given.", valueName: "name"))
@@ -44,6 +46,12 @@ struct LoginOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A PEM file with the client's certificate and its key, for connections to the service (RFC 8705).",
+            valueName: "file"))
+    var certificate: String?
+
+    @Option(
+        help: ArgumentHelp(
             "A file with a personal token from the service, or - for a line of standard input; replaces the sign-in.",
             valueName: "file"))
     var tokenFile: String?
@@ -59,6 +67,26 @@ struct LoginOptions: ParsableArguments {
 
     @Flag(inversion: .prefixedNo, help: "Bind the tokens to a key that proves each request (DPoP, RFC 9449).")
     var dpop: Bool?
+
+    @Flag(
+        name: .customLong("request-object"), inversion: .prefixedNo,
+        help: "Sign the authorization request with the key (RFC 9101).")
+    var requestObject: Bool?
+
+    @Option(
+        name: .customLong("response-mode"),
+        help: ArgumentHelp("How the service answers: query, or jwt for a signed response (JARM).", valueName: "mode"))
+    var responseMode: String?
+
+    @Option(
+        name: .customLong("authorization-details"),
+        help: ArgumentHelp("What to authorize in detail (RFC 9396): a JSON list, or @FILE.", valueName: "json"))
+    var authorizationDetails: String?
+
+    @Flag(
+        name: .customLong("fapi2"), inversion: .prefixedNo,
+        help: "Keep to the FAPI 2.0 Security Profile, and refuse what departs from it.")
+    var fapi2: Bool?
 
     @Option(help: ArgumentHelp("A scope to request; repeatable.", valueName: "scope"))
     var scope: [String] = []
@@ -124,6 +152,9 @@ struct LoginOptions: ParsableArguments {
             throw CommandError.usage(
                 "--token-file replaces the sign-in: leave out --client-secret-file, --key, --redirect, --browser and --grant."
             )
+        }
+        if certificate != nil, tokenFile != nil {
+            throw CommandError.usage("--token-file replaces the sign-in: leave out --certificate.")
         }
         if key != nil, clientSecretFile != nil {
             throw CommandError.usage(

@@ -28,8 +28,9 @@ struct LoginPlan {
         let statedRedirect =
             try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
         let redirect = statedRedirect ?? previous?.redirect ?? .loopback
-        let credential = try await ClientCredential(options: options, settings: settings, service: name)
-            .credential(previous: previous?.credential)
+        let credentials = ClientCredential(options: options, settings: settings, service: name)
+        let credential = try await credentials.credential(previous: previous?.credential)
+        let certificate = try credentials.certificate(previous: previous?.certificate)
         account = options.account ?? name
         guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
@@ -44,7 +45,8 @@ struct LoginPlan {
         if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)),
             var client = try await choice.client()
         {
-            client.options = try Self.clientOptions(
+            client.certificate = certificate
+            client.options = try await Self.clientOptions(
                 options, settings, of: name, previous: previous?.options ?? client.options)
             self.client = client
             return
@@ -59,7 +61,8 @@ struct LoginPlan {
             )
         }
         guard credential != nil || options.grant == .authorizationCode else {
-            throw CommandError.usage("--grant client-credentials needs --client-secret-file FILE or --key FILE.")
+            throw CommandError.usage(
+                "--grant client-credentials needs --client-secret-file FILE, --key FILE or --certificate FILE.")
         }
         let scopes =
             options.scope.isEmpty
@@ -72,10 +75,11 @@ struct LoginPlan {
         var client = Client(
             service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
             parameters: parameters, credential: credential)
-        client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
+        client.options = try await Self.clientOptions(options, settings, of: name, previous: previous?.options)
         client.confinement = previous?.confinement
         client.registration = previous?.registration
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
+        client.certificate = certificate
         self.client = client
     }
 
@@ -90,11 +94,11 @@ struct LoginPlan {
     /// The APIs that the token is for: those of the options, or of the settings.
     private static func resources(
         _ options: [String], _ settings: Settings, of service: String, _ table: [String]?
-    ) throws -> [EndpointURL]? {
+    ) throws -> [ResourceIndicator]? {
         guard options.isEmpty else {
-            return try options.map { try StatedValue(value: $0, name: "--resource").endpoint() }
+            return try options.map { try StatedValue(value: $0, name: "--resource").resource() }
         }
-        return try table?.map { try settings.stated($0, "resource", of: service).endpoint() }
+        return try table?.map { try settings.stated($0, "resource", of: service).resource() }
     }
 
     /// The client of the last sign-in, unless this one is for another service or client, or by a personal token.
@@ -110,7 +114,7 @@ struct LoginPlan {
 
     private static func clientOptions(
         _ options: LoginOptions, _ settings: Settings, of name: String, previous: Client.Options?
-    ) throws -> Client.Options {
+    ) async throws -> Client.Options {
         var client = previous ?? Client.Options()
         if let stated = settings.stated(options.par, "par", "PAR", settings.service(name).par, of: name) {
             guard let pushing = Client.Options.Pushing(rawValue: stated.value) else {
@@ -125,7 +129,51 @@ struct LoginPlan {
             }
             client.dpop = binding
         }
+        try await apply(options, settings, of: name, to: &client)
         return client
+    }
+
+    /// How requests and responses are signed, and what is asked for in detail.
+    private static func apply(
+        _ options: LoginOptions, _ settings: Settings, of name: String, to client: inout Client.Options
+    ) async throws {
+        let table = settings.service(name)
+        let signs = options.requestObject.map { $0 ? "true" : "false" }
+        if let stated = settings.stated(
+            signs, "request-object", "REQUEST_OBJECT", table.requestObject.map { "\($0)" }, of: name)
+        {
+            client.signedRequests = try stated.truth() ? .always : .never
+        }
+        if let stated = settings.stated(
+            options.responseMode, "response-mode", "RESPONSE_MODE", table.responseMode, of: name)
+        {
+            guard let mode = AuthorizationRequest.ResponseMode(rawValue: stated.value) else {
+                throw stated.wrong("query or jwt")
+            }
+            client.responseMode = mode
+        }
+        let profile = options.fapi2.map { $0 ? "true" : "false" }
+        if let stated = settings.stated(profile, "fapi2", "FAPI2", table.fapi2.map { "\($0)" }, of: name) {
+            client.fapi2 = try stated.truth()
+        }
+        if let stated = settings.stated(
+            options.authorizationDetails, "authorization-details", "AUTHORIZATION_DETAILS", table.authorizationDetails,
+            of: name)
+        {
+            client.authorizationDetails = try await stated.authorizationDetails()
+        }
+        for (member, setting, place) in [
+            ("id-token-algorithm", table.idTokenAlgorithm, \Client.Options.idTokenAlgorithm),
+            ("userinfo-algorithm", table.userInfoAlgorithm, \.userInfoAlgorithm),
+            ("response-algorithm", table.responseAlgorithm, \.responseAlgorithm),
+        ] {
+            guard let setting else { continue }
+            guard let algorithm = SignatureAlgorithm(rawValue: setting) else {
+                throw settings.stated(setting, member, of: name).wrong(
+                    "an algorithm: " + SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            client[keyPath: place] = algorithm
+        }
     }
 
     private static func redirect(_ stated: StatedValue) throws -> Client.Redirect {
