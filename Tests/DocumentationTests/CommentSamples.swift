@@ -43,6 +43,19 @@ private enum CommentSamples {
         return client
     }
 
+    static func signed(_ service: Service, _ key: SigningKey, _ certificate: ClientCertificate) -> [Client] {
+        var client = Client.confidential(service: service, id: "app", key: key)
+        client.options.fapi2 = true
+        client.options.signedRequests = .always
+        client.options.responseMode = .jwt
+        client.options.authorizationDetails = [
+            AuthorizationDetail(type: "payment_initiation", ["amount": .string("12.50")])
+        ]
+        var certified = Client.confidential(service: service, id: "app", certificate: certificate)
+        certified.options.fapi2 = true
+        return [client, certified]
+    }
+
     static func vault(data: String, config: String) throws -> FileVault {
         let vault = try FileVault(directory: "\(data)/handshake/vault", keyFile: "\(config)/handshake/key")
         return vault
