@@ -150,7 +150,7 @@ extension HandshakeError.SignInReason {
 
 extension ResourceDemand {
     /// What the API requires.
-    fileprivate var problem: String {
+    var problem: String {
         switch self {
         case .freshToken: "The service rejected the token"
         case .scopes(let scopes):

@@ -3,6 +3,7 @@
 @_exported public import FoundationNetworking
 
 /// Declared on Linux too, as unavailable.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
 
 extension URLSession {

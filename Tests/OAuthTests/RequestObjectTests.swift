@@ -71,7 +71,7 @@ struct RequestObjectTests {
         let candidate = try #require(set.candidates(keyID: nil, algorithm: .es256).first)
         #expect(
             candidate.verifies(
-                try #require(Base64URL.decode(bytes[2])), of: Array("\(bytes[0]).\(bytes[1])".utf8), by: .es256))
+                try #require(Base64URL.decode(bytes[2])), of: Array("\(bytes[0]).\(bytes[1])".utf8)[...], by: .es256))
         for listed in [["none"], ["RS256", "HS256"], []] {
             let other = try Example.request(to: try Self.server { $0.requestObjectSigningAlgorithms = listed })
             #expect(failure { _ = try other.signed(by: try Self.key(), now: Example.now) } == "configuration key")

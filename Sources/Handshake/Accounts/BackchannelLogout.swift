@@ -33,7 +33,7 @@ extension Handshake {
         _ body: @escaping @Sendable (BackchannelLogout) async throws -> Void = { _ in }
     ) async throws -> BackchannelLogout {
         let client = try client(of: service)
-        let server = try await environment.server(of: client.service)
+        let server = try await environment.server(of: client)
         guard let endpoint = server.keysEndpoint else { throw HandshakeError.exchange(server.lacks("jwks_uri")) }
         var validator = LogoutTokenValidator(issuer: server.issuer, clientID: client.id)
         validator.acceptsMissingExpiry = client.service.deviations.acceptsLogoutTokensWithoutExpiry

@@ -24,7 +24,7 @@ extension Account {
         actor: TokenExchange.TypedToken? = nil, audiences: [String] = [], resources: [EndpointURL] = [],
         scopes: [String] = []
     ) async throws -> ExchangedToken {
-        let record = try await freshRecord()
+        let record = try await credential().record
         let token: Secret?
         switch subject {
         case .accessToken: token = record.grant.accessToken
@@ -39,13 +39,14 @@ extension Account {
         }
         let exchange = TokenExchange(
             of: .init(token, subject), actor: actor, for: requested, audiences: audiences, scopes: scopes)
-        let server = try await environment.server(of: client.service, known: record.server)
+        let server = try await environment.server(of: client, known: record.server)
         let key = record.binding?.key
         let request = try client.tokenRequest(
             .tokenExchange(exchange), at: server, provingBy: key, keeping: record.binding,
             resources: resources.map(\.string), in: environment)
         let now = environment.time.now()
         return try await environment.exchange(
-            provingBy: key, { try request.message }, { try request.exchangedToken(from: $0, now: now) })
+            provingBy: key, presenting: client.certificate, { try request.message },
+            { try request.exchangedToken(from: $0, now: now) })
     }
 }

@@ -45,7 +45,7 @@ extension Account {
     private func currentServer() async throws -> AuthorizationServerMetadata? {
         do {
             return try await within(Self.renewalDeadline, on: environment.time.clock) { [environment, client] in
-                try await environment.server(of: client.service)
+                try await environment.server(of: client)
             }
         } catch let error as HandshakeError {
             environment.log.notice(

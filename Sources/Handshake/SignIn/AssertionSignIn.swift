@@ -18,7 +18,7 @@ extension Client {
     @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     public static func asserting(
         _ statement: JWTBearerAssertion.Statement, signedBy key: SigningKey, service: Service, id: String,
-        scopes: [String]? = nil, resources: [EndpointURL] = []
+        scopes: [String]? = nil, resources: [ResourceIndicator] = []
     ) -> Client {
         var client = Client(
             service: service, id: id, redirect: .loopback, scopes: scopes, resources: resources, parameters: [:],
@@ -87,13 +87,13 @@ extension Handshake {
         withAssertion assertion: Secret, as name: String = AccountID.defaultName, to service: String? = nil
     ) async throws -> Account {
         let client = try client(of: service)
-        let server = try await environment.server(of: client.service)
+        let server = try await environment.server(of: client)
         let now = environment.time.now()
         let key = try client.newDPoPKey(at: server)
         let response = try await token(
             .jwtBearer(JWTBearerAssertion(assertion, scopes: client.scopes)), at: server, client: client,
             provingBy: key, now: now)
-        let identity = try await environment.identity(inDeviceGrant: response, at: server, clientID: client.id)
+        let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)
         let (account, replaced) = try await store(
             Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
             client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),

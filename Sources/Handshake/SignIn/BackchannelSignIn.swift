@@ -32,7 +32,7 @@ extension Handshake {
         notifications: BackchannelNotifications? = nil, timeout: Duration = .seconds(300)
     ) async throws -> Account {
         let client = try client(of: service)
-        let server = try await environment.server(of: client.service)
+        let server = try await environment.server(of: client)
         guard server.backchannelAuthenticationEndpoint != nil else {
             throw HandshakeError.configuration(
                 member: "backchannel_authentication_endpoint",
@@ -46,7 +46,7 @@ extension Handshake {
             timeout: timeout, in: environment)
         let key = try client.newDPoPKey(at: server)
         let pending = try await environment.exchange(
-            provingBy: key, { try request.message }, request.authentication)
+            provingBy: key, presenting: client.certificate, { try request.message }, request.authentication)
         let asked = environment.time.now()
         let bell = Bell(capacity: 1, replaysNewest: true)
         if let notifications, let token { notifications.add(pending.requestID, token: token, bell) }
@@ -54,7 +54,7 @@ extension Handshake {
         let (response, now) = try await response(
             to: pending, at: server, client: client, provingBy: key, timeout: timeout, asked: asked, bell)
         let identity = try await environment.identity(
-            in: response, at: server, clientID: client.id, expecting: hint.subject)
+            in: response, at: server, client: client, expecting: hint.subject)
         let (account, replaced) = try await store(
             Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
             client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
@@ -73,7 +73,8 @@ extension Handshake {
         do {
             return try await withDeadline(.seconds(lifetime), on: environment.time.clock) { [environment] in
                 try await environment.poll(
-                    request, provingBy: key, every: DevicePolling(interval: pending.interval), since: asked,
+                    request, provingBy: key, presenting: client.certificate,
+                    every: DevicePolling(interval: pending.interval), since: asked,
                     until: environment.time.now() + lifetime, bell)
             }
         } catch is DeadlineExceeded {
@@ -138,7 +139,8 @@ extension Environment {
     ///   - bell: ends one wait early.
     /// - Returns: the tokens, and when the poll was sent that brought them, in seconds since 1970.
     fileprivate func poll(
-        _ request: TokenRequest, provingBy key: DPoPKey?, every polling: DevicePolling, since asked: Double,
+        _ request: TokenRequest, provingBy key: DPoPKey?, presenting certificate: ClientCertificate?,
+        every polling: DevicePolling, since asked: Double,
         until expiresAt: Double, _ bell: Bell
     ) async throws -> (TokenResponse, sent: Double) {
         var polling = polling
@@ -164,7 +166,7 @@ extension Environment {
                     return (tokens: tokens, next: next, pause: pause)
                 }
                 let answer = try await exchange(
-                    provingBy: key, timeout: Self.pollTimeout, { try request.message }, read)
+                    provingBy: key, presenting: certificate, timeout: Self.pollTimeout, { try request.message }, read)
                 if let tokens = answer.tokens { return (tokens, now) }
                 (polling, pause) = (answer.next, answer.pause)
             } catch HandshakeError.network(let error) where error.mayPass {
@@ -186,10 +188,10 @@ extension Environment {
 
     /// The verified claims of the ID token, which is about the user of the hint.
     fileprivate func identity(
-        in response: TokenResponse, at server: AuthorizationServerMetadata, clientID: String,
+        in response: TokenResponse, at server: AuthorizationServerMetadata, client: Client,
         expecting subject: String?
     ) async throws -> IDTokenClaims {
-        guard let identity = try await identity(inDeviceGrant: response, at: server, clientID: clientID) else {
+        guard let identity = try await identity(inDeviceGrant: response, at: server, client: client) else {
             throw HandshakeError.exchange(
                 .malformed(
                     step: .idToken, member: "id_token", expected: "an ID token, because openid was asked for",

@@ -58,7 +58,7 @@ extension Handshake {
             if !contexts.isEmpty { parameters["acr_values"] = contexts.joined(separator: " ") }
             if let maximumAge { parameters["max_age"] = "\(maximumAge)" }
         case .scopes, .freshToken, .boundToken:
-            throw HandshakeError.configuration(member: "demand", problem: "no sign-in satisfies it: \(demand.text)")
+            throw HandshakeError.configuration(member: "demand", problem: "no sign-in satisfies it: \(demand.problem)")
         }
         if let email = status.identity?.claims["email"]?.string, (1...254).contains(email.utf8.count) {
             parameters["login_hint"] = parameters["login_hint"] ?? email
@@ -67,6 +67,7 @@ extension Handshake {
             service: client.service, id: client.id, redirect: client.redirect, scopes: scopes,
             resources: client.resources, parameters: parameters, credential: client.credential)
         wider.options = client.options
+        wider.certificate = client.certificate
         wider.confinement = client.confinement
         wider.registration = client.registration
         return try await signIn(
