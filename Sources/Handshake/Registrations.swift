@@ -191,7 +191,8 @@ private struct StoredClient: Codable {
         client.options = options ?? Client.Options()
         client.certificate = try certificate.map { try ClientCertificate(pem: Array($0.utf8)) }
         client.confinement = confined
-        client.registration = try registration?.registration(security: security)
+        client.registration = try registration?.registration(
+            at: service.authorizationServer.issuer.url, security: security)
         client.hasChosenScopes = hasChosenScopes ?? false
         return client
     }
@@ -227,15 +228,17 @@ private struct StoredRegistration: Codable {
         managementToken = registration.management?.token.reveal()
     }
 
-    func registration(security: TransportSecurity) throws(OAuthError) -> ClientRegistration {
+    func registration(at issuer: EndpointURL, security: TransportSecurity) throws(OAuthError) -> ClientRegistration {
         let uri = try RedirectURI(redirectURI)
+        let endpoint = try EndpointURL(endpoint, security: security).named(by: issuer)
         var management: ClientManagement?
         if let managementEndpoint, let managementToken {
             management = ClientManagement(
-                endpoint: try EndpointURL(managementEndpoint, security: security), token: Secret(managementToken))
+                endpoint: try EndpointURL(managementEndpoint, security: security).named(by: endpoint),
+                token: Secret(managementToken))
         }
         return ClientRegistration(
-            name: name, endpoint: try EndpointURL(endpoint, security: security), scopes: scopes,
+            name: name, endpoint: endpoint, scopes: scopes,
             redirect: redirectPath.map { .loopback(port: redirectPort, path: $0) } ?? .uri(uri), redirectURI: uri,
             isForDevices: isForDevices, expiresAt: expiresAt, management: management)
     }

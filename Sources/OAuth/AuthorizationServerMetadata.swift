@@ -223,6 +223,7 @@ extension AuthorizationServerMetadata {
             "revocation_endpoint": \.revocationEndpoint, "introspection_endpoint": \.introspectionEndpoint,
             "device_authorization_endpoint": \.deviceAuthorizationEndpoint,
             "pushed_authorization_request_endpoint": \.pushedAuthorizationRequestEndpoint,
+            "backchannel_authentication_endpoint": \.backchannelAuthenticationEndpoint,
             "userinfo_endpoint": \.userInfoEndpoint, "token_endpoint": \.tokenAlias,
         ]
     }

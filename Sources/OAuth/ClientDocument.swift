@@ -24,7 +24,7 @@ public struct ClientDocument: Sendable, Hashable {
         self.redirectURIs = redirectURIs
     }
 
-    /// Checks the address of a document (section 3).
+    /// Checks the address of a document.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for an address without a path, or with a dot segment, a query, a
     ///   fragment or a user name; ``OAuthError/refused(_:)`` for plain `http:`.

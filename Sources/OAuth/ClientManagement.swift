@@ -26,7 +26,7 @@ public struct ClientManagement: Sendable {
                 "registration_client_uri", expected: "an address outside this machine and its local network",
                 found: endpoint.origin.authority)
         }
-        self.init(endpoint: endpoint.named(by: registration.origin), token: token)
+        self.init(endpoint: endpoint.named(by: registration), token: token)
     }
 }
 
@@ -37,11 +37,11 @@ public struct ClientManagement: Sendable {
 public struct ClientManagementRequest: Sendable {
     /// What is done to the registration.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// Reads it (section 2.1).
+        /// Reads it (RFC 7592, section 2.1).
         case read
-        /// Puts what ``ClientManagementRequest/registration`` says in its place (section 2.2).
+        /// Replaces it by ``ClientManagementRequest/registration`` (RFC 7592, section 2.2).
         case update
-        /// Removes it, with all its tokens (section 2.3).
+        /// Removes it, with all its tokens (RFC 7592, section 2.3).
         case delete
     }
 

@@ -23,7 +23,9 @@ public struct EndSessionRequest: Sendable {
         case form(action: EndpointURL, fields: [(name: String, value: String)])
     }
 
-    private let shortAddress: String
+    /// The page's address without the ID token: for the arguments of a program, which other users of the machine see. The
+    /// server then asks the user.
+    package let shortAddress: String
 
     /// The longest address, in bytes, that every browser and server takes.
     static let longestAddress = 8192

@@ -102,6 +102,13 @@ public struct EndpointURL: Sendable, Hashable {
         return named
     }
 
+    /// The address as another one's document or redirect names it. At the same host it is named by who named the other.
+    package func named(by other: EndpointURL) -> EndpointURL {
+        var named = self
+        named.namedBy = origin.host == other.origin.host ? other.namedBy : other.origin
+        return named
+    }
+
     /// Another path at the same origin. `path` must begin with a slash.
     package func at(path: String) -> EndpointURL {
         EndpointURL(origin: origin, path: path, namedBy: namedBy)

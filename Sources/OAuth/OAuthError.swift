@@ -227,9 +227,14 @@ extension Refusal: CustomStringConvertible {
             "The token was not sent to \(found), because "
                 + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
         default:
-            "\(check.problem.replacing("ID token", with: signedText.words)) Expected \(expected), found \(found). "
-                + check.cure.replacing("ID token", with: signedText.words)
+            "\(naming(check.problem)) Expected \(expected), found \(found). \(naming(check.cure))"
         }
+    }
+
+    /// A sentence about a signed text, about the one that was refused.
+    private func naming(_ sentence: String) -> String {
+        guard signedText != .idToken else { return sentence }
+        return sentence.replacing("ID token", with: signedText.words).replacing("signed text", with: signedText.words)
     }
 
     private var isOnThisMachine: Bool {

@@ -188,7 +188,7 @@ public struct TokenRequest: Sendable {
         "client_secret",
         "scope", "resource",
         "client_assertion", "client_assertion_type", "username", "password", "assertion", "auth_req_id",
-        "subject_token", "subject_token_type", "actor_token", "actor_token_type", "requested_token_type", "audience",
+        "subject_token", "subject_token_type", "actor_token", "actor_token_type", "requested_token_type",
     ]
 }
 

@@ -20,7 +20,7 @@ import Synchronization
 ///   **Atomic**: a reader sees the old record or the new one.
 /// * **Confidential and bound**: contents and names are sealed as in a ``FileVault`` (AES-256-GCM, a key for each record), and bound to the
 ///   record's kind, version and the number of the key. A record that was changed, renamed, swapped with another, brought from another
-///   vault or put back as it once was is ``VaultError/damaged(what:reason:)``. The kinds and the sizes of records are readable. A whole
+///   vault or put back without its lease is ``VaultError/damaged(what:reason:)``. The kinds and the sizes of records are readable. A whole
 ///   file that was put back as it once was is not noticed.
 /// * **Careful**: the file has mode 0600, one name and belongs to the effective user, and its folder is one where others cannot replace
 ///   it. What is otherwise is ``VaultError/denied(what:reason:)``, with the cure in the reason.

@@ -31,7 +31,8 @@ package struct StandardStandIn: StandIn {
     }
 
     package var routes: [Route] {
-        discovery + endpoints + deviceRoutes + logoutRoutes + ProtectedResources(server: server, proofs: proofs, signer: signer).routes
+        discovery + endpoints + deviceRoutes + logoutRoutes
+            + ProtectedResources(server: server, proofs: proofs, signer: signer).routes
     }
 
     package var controlRoutes: [Route] {

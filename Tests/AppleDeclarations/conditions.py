@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-TRAITS = {"AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine"}
+TRAITS = {"AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine", "SQLite"}
 SHARED = {"Darwin", "Security", "AuthenticationServices", "SwiftUI", "Accessibility", "Network", "CoreBluetooth", "CoreLocation"}
 ELSEWHERE = {"Glibc", "Musl", "FoundationEssentials"}
 KNOWN = SHARED | ELSEWHERE | {"AppKit", "UIKit"}
@@ -37,14 +37,14 @@ class Platform:
         return bool(eval(python, {"__builtins__": {}}))
 
 
-EVERYTHING = frozenset(TRAITS)
+EVERYTHING = frozenset(TRAITS - {"SQLite"})
 NOTHING = frozenset()
 MACOS = Platform("macOS", frozenset(SHARED | {"AppKit"}), EVERYTHING)
 IOS = Platform("iOS", frozenset(SHARED | {"UIKit"}), NOTHING)
 WATCHOS = Platform("watchOS", frozenset(SHARED | {"UIKit"}), NOTHING)
 APPLE = [MACOS, IOS, WATCHOS]
 # What `swift build` and `Tests/Consumers` compile.
-LINUX = [Platform("Linux", frozenset({"Glibc", "FoundationEssentials"}), traits) for traits in (EVERYTHING, NOTHING)]
+LINUX = [Platform("Linux", frozenset({"Glibc", "FoundationEssentials"}), traits) for traits in (EVERYTHING, NOTHING, frozenset(TRAITS))]
 # No check here: Musl has the names of Glibc.
 MUSL = [Platform("Linux", frozenset({"Musl", "FoundationEssentials"}), EVERYTHING)]
 

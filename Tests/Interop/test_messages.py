@@ -110,7 +110,7 @@ def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handsh
                             "not “foo”."),
     (["--redirect", "loopback:0"], "--redirect takes loopback:PORT with a port from 1 to 65535, not “loopback:0”."),
     (["--base-url", "foo"], "--base-url takes an https address, such as https://id.example.com, not “foo”."),
-    (["--resource", "foo"], "--resource takes an https address"), (["--api-origin", "foo"], "--api-origin takes an https address"),
+    (["--resource", "foo"], "--resource takes an absolute URI"), (["--api-origin", "foo"], "--api-origin takes an https address"),
 ])
 def test_a_wrong_option_is_named_as_the_user_wrote_it(handshake: Handshake, options: list[str], text: str) -> None:
     done = handshake.run("login", "github", "--client-id", "app", *options)
@@ -127,7 +127,7 @@ def test_a_wrong_address_of_a_server_is_named(handshake: Handshake, option: str)
 
 @pytest.mark.parametrize(("variable", "value", "text"), [
     ("HANDSHAKE_VAULT", "zip", "HANDSHAKE_VAULT takes memory, files:DIR, secret-service or sqlite:FILE, not “zip”."),
-    ("HANDSHAKE_AUTH", "bad", "HANDSHAKE_AUTH takes none, basic, post, private-key-jwt or client-secret-jwt, not “bad”."),
+    ("HANDSHAKE_AUTH", "bad", "HANDSHAKE_AUTH takes none, basic, post, private-key-jwt, client-secret-jwt, tls or self-signed-tls, not “bad”."),
     ("HANDSHAKE_BROWSER_CHOICE", "bad", "HANDSHAKE_BROWSER_CHOICE takes system or print, not “bad”."),
     ("HANDSHAKE_REDIRECT", "bad", "HANDSHAKE_REDIRECT takes loopback"),
     ("HANDSHAKE_BASE_URL", "bad", "HANDSHAKE_BASE_URL takes an https address"),
@@ -138,8 +138,8 @@ def test_a_wrong_variable_is_named(handshake: Handshake, variable: str, value: s
 
 @pytest.mark.parametrize(("settings", "text"), [
     ('vault = "zip"', "“vault” in “CONFIG” takes memory, files:DIR, secret-service or sqlite:FILE, not “zip”."),
-    ('[services.github]\nauth = "bad"', "“auth” of [services.github] in “CONFIG” takes none, basic, post, private-key-jwt or client-secret-jwt, not “bad”."),
-    ('[services.github]\nresource = ["bad"]', "“resource” of [services.github] in “CONFIG” takes an https address"),
+    ('[services.github]\nauth = "bad"', "“auth” of [services.github] in “CONFIG” takes none, basic, post, private-key-jwt, client-secret-jwt, tls or self-signed-tls, not “bad”."),
+    ('[services.github]\nresource = ["bad"]', "“resource” of [services.github] in “CONFIG” takes an absolute URI"),
     ("[services.github]\nclient_id = 3", "“CONFIG”: in [services.github], “client_id” is not a setting. Did you mean “client-id”?"),
     ("[services.github]\ncolour = 3", "“colour” is not a setting. The settings are the options of handshake login"),
 ])
@@ -172,7 +172,7 @@ def test_a_path_without_an_api_is_answered_with_a_command(handshake: Handshake, 
 
 def test_a_client_without_a_secret_is_told_the_option(handshake: Handshake) -> None:
     says(handshake.run("login", "work", "--issuer", "https://id.example", "--client-id", "app", "--grant", "client-credentials"),
-         64, "--grant client-credentials needs --client-secret-file FILE or --key FILE.")
+         64, "--grant client-credentials needs --client-secret-file FILE, --key FILE or --certificate FILE.")
 
 
 def test_a_server_that_cannot_be_reached_has_a_next_step(handshake: Handshake) -> None:

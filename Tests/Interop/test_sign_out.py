@@ -76,8 +76,6 @@ def test_k1_the_session_at_the_server_ends_on_its_own_page(handshake: Handshake,
     done = handshake.run("logout", "mine", "--end-session", "--browser", "print").ok()
     assert handshake.accounts() == [], "the session here ends first"
     address = done.stdout.strip()
-    assert address.startswith(canaille.metadata()["end_session_endpoint"] + "?id_token_hint=")
+    assert address == canaille.openid_metadata()["end_session_endpoint"] + "?client_id=native", "no ID token is printed"
     answer = http().get(address, allow_redirects=False, timeout=10)
-    assert answer.status_code in (200, 302), "the hint must be accepted"
-    foreign = address.replace("client_id=native", "client_id=web")
-    assert http().get(foreign, allow_redirects=False, timeout=10).status_code == 400, "and it is read"
+    assert answer.status_code in (200, 302), "the server asks the user"

@@ -149,7 +149,9 @@ struct LogoutTokenTests {
     func words() throws {
         let refusal = try #require(refusal { _ = try token(["aud": #""other""#]) })
         #expect(refusal.signedText == .logoutToken)
-        #expect("\(refusal)" == "The logout token is for another client. Expected aud: s6BhdRkqt3 alone, found other.")
+        #expect(
+            "\(refusal)" == "The logout token is for another client. Expected aud: s6BhdRkqt3 alone, found other. "
+                + "Check the client ID. If it is right, report it to the service.")
     }
 
     // MARK: Every kind of signed text

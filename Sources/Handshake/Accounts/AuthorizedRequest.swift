@@ -25,20 +25,21 @@ extension Account {
     public func send(
         _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
     ) async throws -> ResponseMessage {
-        try await send(request, redirects: redirects) { [self] in
-            try await transport(for: $0).send($0, limits: limits)
+        try await send(request, redirects: redirects) { [self] request, isHome in
+            try await transport(isHome: isHome).send(request, limits: limits)
         }
     }
 
-    /// What carries a request: on the client's certificate where the token may go, and without it elsewhere.
-    func transport(for request: RequestMessage) throws(HandshakeError) -> any Transport {
-        guard let certificate = client.certificate else { return environment.transport }
-        let isHome = addressees.contains { $0.authority == request.head.authority && $0.scheme == request.head.scheme }
-        return isHome ? try environment.transport(presenting: certificate) : environment.transport
+    /// What sends a request: with the client's certificate where the token goes along (RFC 8705, section 3).
+    func transport(isHome: Bool) throws(HandshakeError) -> any Transport {
+        guard isHome, let certificate = client.certificate else { return environment.transport }
+        return try environment.transport(presenting: certificate)
     }
 
     /// How a request with its token is transmitted once: whole, or with the response's content handed on in pieces.
-    typealias Transmission = @Sendable (RequestMessage) async throws -> ResponseMessage
+    ///
+    /// `isHome` says whether the token goes along: neither it nor the certificate goes where another origin has led.
+    typealias Transmission = @Sendable (RequestMessage, _ isHome: Bool) async throws -> ResponseMessage
 
     /// Sends a request by the rules of ``send(_:redirects:limits:)``; each transmission is one call of `transmit`.
     func send(
@@ -169,7 +170,7 @@ extension Account {
                     try await environment.transmit(
                         request, with: credential.token, provenBy: key, counting: &attempts, by: transmit)
                 } else {
-                    try await transmit(request)
+                    try await transmit(request, staysHome)
                 }
             let status = response.head.status.code
             let target =
@@ -210,8 +211,8 @@ extension Account {
         let security = client.service.authorizationServer.security
         // Not further into this network than where the redirect comes from (`any-server.md` 9).
         guard let to = try? EndpointURL(String(target), security: security, member: "Location"),
-            let origin = try? EndpointURL(from, security: security).origin,
-            to.origin.host == origin.host || NetworkZone(to.origin) >= NetworkZone(origin)
+            var source = try? EndpointURL(from, security: security),
+            to.origin.host == source.origin.host || NetworkZone(to.origin) >= NetworkZone(source.origin)
         else {
             // Not quoted: it may repeat the token.
             throw HandshakeError.exchange(
@@ -219,7 +220,8 @@ extension Account {
                     step: .resource, member: "Location", expected: "an address to which a request may go",
                     found: "another"))
         }
-        return to.named(by: origin)
+        source.namedBy = request.namedBy
+        return to.named(by: source)
     }
 
     /// The request that follows a redirect (RFC 9110, section 15.4).

@@ -35,7 +35,8 @@ extension Handshake {
         let client = try client(of: service)
         let server = try await environment.server(of: client)
         guard let endpoint = server.keysEndpoint else { throw HandshakeError.exchange(server.lacks("jwks_uri")) }
-        var validator = LogoutTokenValidator(issuer: server.issuer, clientID: client.id)
+        var validator = LogoutTokenValidator(
+            issuer: server.issuer, clientID: client.id, algorithms: client.idTokenAlgorithms(at: server))
         validator.acceptsMissingExpiry = client.service.deviations.acceptsLogoutTokensWithoutExpiry
         let leeway = validator.leeway
         let now = environment.time.now()
@@ -70,9 +71,8 @@ extension Handshake {
         var kept: [AccountID] = []
         for key in try await environment.vault.keys(of: .account).keys {
             guard let id = AccountID(key), AccountID(client, name: id.name) == id,
-                let bytes = try await environment.vault.record(key)
+                let bytes = try await readable(key)
             else { continue }
-            // A damaged record has no session that could be told to be this one.
             guard let record = try? AccountRecord(stored: bytes, expected: id), record.isUsable,
                 record.grant.identity.map(logout.ends) ?? false
             else { continue }
@@ -84,6 +84,21 @@ extension Handshake {
             }
         }
         return BackchannelLogout(accounts: ended, keptGrants: kept, sessionID: logout.sessionID)
+    }
+
+    /// A record, or nil where it is damaged or locked: it has no session that could be told to be this one, and keeps no other
+    /// user signed in.
+    private func readable(_ key: VaultKey) async throws -> [UInt8]? {
+        do {
+            return try await environment.vault.record(key)
+        } catch let error as VaultError {
+            switch error {
+            case .damaged, .locked:
+                environment.log.warning("a logout token passes over a record", metadata: ["reason": "\(error)"])
+                return nil
+            default: throw error
+            }
+        }
     }
 }
 

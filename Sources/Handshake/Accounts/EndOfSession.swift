@@ -59,6 +59,12 @@ extension Account {
             report.serverSession = try await end(session, returningTo: redirect, timeout: timeout, show)
         } catch let error as HandshakeError {
             report.serverSession = .notShown(error)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            // The account is signed out: the caller learns that, whatever the page's own error is.
+            report.serverSession = .notShown(
+                .configuration(member: "browser", problem: "the page could not be shown"))
         }
         return report
     }
@@ -221,7 +227,8 @@ extension SystemBrowser {
     /// - Returns: nil: the browser comes back to a listener, or not at all.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails.
     public func show(signOut page: SignOutPage) async throws -> String? {
-        try start(page.url)
+        // Without the ID token: other users of the machine see the arguments of a program (`oauth-security.md` L4).
+        try start(page.request.shortAddress)
         return nil
     }
 }

@@ -21,7 +21,7 @@ extension Account {
     ///   another kind than was asked for.
     public func exchangedToken(
         for requested: TokenType? = .accessToken, of subject: TokenType = .accessToken,
-        actor: TokenExchange.TypedToken? = nil, audiences: [String] = [], resources: [EndpointURL] = [],
+        actor: TokenExchange.TypedToken? = nil, audiences: [String] = [], resources: [ResourceIndicator] = [],
         scopes: [String] = []
     ) async throws -> ExchangedToken {
         let record = try await credential().record

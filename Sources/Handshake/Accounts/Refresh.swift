@@ -241,6 +241,9 @@ extension Account {
         } catch let error as OAuthError {
             let isAnswer = if case .malformed = error { true } else { false }
             throw isAnswer ? .uncertain(.exchange(error)) : .unprocessed(.exchange(error))
+        } catch let error as HandshakeError {
+            // A certificate that cannot be presented: nothing was sent.
+            throw .unprocessed(error)
         } catch {
             throw .uncertain(.refreshUncertain(id, nil))
         }

@@ -210,7 +210,7 @@ extension HandshakeError {
     /// Whether a revocation that failed this way can never succeed (RFC 7009, section 2.2.1).
     fileprivate var isFinalForRevocation: Bool {
         switch self {
-        case .exchange(.configuration): true
+        case .exchange(.configuration), .configuration: true
         case .exchange(.server(let error)):
             switch (error.status, error.code) {
             case (_, "temporarily_unavailable"?), (_, "server_error"?), (_, "slow_down"?): false

@@ -22,9 +22,9 @@ extension Account {
         _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits(),
         receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
     ) async throws -> ResponseMessage {
-        var response = try await send(request, redirects: redirects) { [self] request in
+        var response = try await send(request, redirects: redirects) { [self] request, isHome in
             let sieve = ContentSieve(host: request.head.authority ?? "")
-            let head = try await transport(for: request).stream(request, limits: limits) { head, piece in
+            let head = try await transport(isHome: isHome).stream(request, limits: limits) { head, piece in
                 for piece in try sieve.admit(piece, of: head) { try await receive(head, piece) }
             }
             return ResponseMessage(head: head, content: sieve.rest)

@@ -34,7 +34,7 @@ extension Environment {
         while true {
             var proven = request
             let used = try sign(&proven, by: key, accessToken: token, as: .resource)
-            let response = try await observed(proven, by: transmit)
+            let response = try await observed(proven) { try await transmit($0, true) }
             learn(from: response, to: proven, provenBy: key, as: .resource)
             guard DPoPNonce.isDemanded(by: response, as: .resource) else { return response }
             let isUseful = wantsAnotherProof(response, than: used, as: .resource)

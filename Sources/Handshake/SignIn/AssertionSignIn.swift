@@ -87,6 +87,7 @@ extension Handshake {
         withAssertion assertion: Secret, as name: String = AccountID.defaultName, to service: String? = nil
     ) async throws -> Account {
         let client = try client(of: service)
+        try client.checkProfile(allows: "sign-in by another server's assertion", false)
         let server = try await environment.server(of: client)
         let now = environment.time.now()
         let key = try client.newDPoPKey(at: server)

@@ -32,6 +32,7 @@ extension Handshake {
         notifications: BackchannelNotifications? = nil, timeout: Duration = .seconds(300)
     ) async throws -> Account {
         let client = try client(of: service)
+        try client.checkProfile(allows: "sign-in on the user's own device", false)
         let server = try await environment.server(of: client)
         guard server.backchannelAuthenticationEndpoint != nil else {
             throw HandshakeError.configuration(

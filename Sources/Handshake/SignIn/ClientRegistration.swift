@@ -138,7 +138,9 @@ extension DiscoveredResource {
         let answer: RegisteredClient
         do {
             answer = try await environment.exchange({ try request.message }, request.client)
-        } catch HandshakeError.exchange(.server) {
+        } catch HandshakeError.exchange(.server(let error)) where (error.status ?? 400) < 500 && error.status != 429 {
+            return nil
+        } catch HandshakeError.exchange(.malformed) {
             return nil
         }
         let next = ClientRegistration(

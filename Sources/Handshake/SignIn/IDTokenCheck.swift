@@ -72,7 +72,7 @@ extension Environment {
 
 extension Client {
     /// The algorithms by which an ID token is accepted.
-    fileprivate func idTokenAlgorithms(at server: AuthorizationServerMetadata) -> [SignatureAlgorithm] {
+    func idTokenAlgorithms(at server: AuthorizationServerMetadata) -> [SignatureAlgorithm] {
         algorithms(options.idTokenAlgorithm, published: server.idTokenSigningAlgorithms)
     }
 }

@@ -237,7 +237,7 @@ extension Handshake {
         let response = try await token(
             .authorizationCode(code), at: request.server, client: client, provingBy: key, now: now)
         let identity = try await environment.identity(in: response, for: request, client: client)
-        if let subject, let identity, !identity.subject.isIdentical(to: subject) {
+        if let subject, identity?.subject.isIdentical(to: subject) != true {
             throw HandshakeError.exchange(
                 .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))
         }

@@ -79,7 +79,8 @@ package struct AddressCheck: Sendable {
         guard innermost < .public else { return Array(found.prefix(Self.maximumCount)) }
         // What the user has given may itself be in the network, under whatever name. One that is not known is not.
         let namers = await resolver.addresses(Self.name(namer.host)).map(NetworkZone.init(address:))
-        guard innermost >= namers.min() ?? .public else { throw .inward(host: origin.authority) }
+        // The most public address counts: who owns the name may add inward ones.
+        guard innermost >= namers.max() ?? .public else { throw .inward(host: origin.authority) }
         return Array(found.prefix(Self.maximumCount))
     }
 

@@ -23,7 +23,7 @@ public protocol Transport: Sendable {
         receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse
 
-    /// A transport whose connections present a certificate to servers that ask for one (RFC 8705, section 2).
+    /// A transport whose connections can present a certificate (RFC 8705, section 2).
     ///
     /// Its connections are its own: no request without the certificate uses them.
     ///

@@ -2,6 +2,7 @@
 extension KeyFolder: VaultKeyStore {
     package func key(of identifier: VaultIdentifier) async throws -> VaultMasterKey? {
         guard let folder = try Folder.open(path, isOurs: false) else { return nil }
+        try requireTrusted(folder)
         guard var bytes = try folder.contents(of: "\(identifier).key", limit: 4096) else { return nil }
         defer { bytes.resetBytes() }
         guard let key = VaultMasterKey(revealed: bytes) else {

@@ -41,7 +41,7 @@ struct SignInGuaranteeTests {
     @Test(
         "D8: a sign-in whose user authenticated too long ago, or too weakly, is refused and not stored",
         arguments: [
-            (["max_age": "600"], 500, nil as String?, nil as String?),
+            (["max_age": "86400"], 500, nil as String?, nil as String?),
             (["max_age": "600"], 700, nil, "authentication_insufficient"), (["acr_values": "gold"], 0, "gold", nil),
             (["acr_values": "gold"], 0, "silver", "authentication_insufficient"),
             (["acr_values": "gold"], 0, nil, "authentication_insufficient"),

@@ -63,6 +63,7 @@ struct AddressCheckTests {
             resolver: Self.resolver([
                 "corp.example": ["10.0.0.5"], "inner.example": ["10.0.0.9"], "as.example": ["93.184.216.34"],
                 "other.example": ["93.184.216.35", "2606:2800:220:1::1"], "gone.example": [],
+                "both.example": ["93.184.216.34", "10.0.0.1"],
             ]))
         func addresses(_ host: String, _ namer: String) async throws -> [String]? {
             try await check.addresses(for: Self.request(host, namedBy: namer))
@@ -72,6 +73,9 @@ struct AddressCheckTests {
         #expect(try await addresses("other.example", "as.example") == ["93.184.216.35", "2606:2800:220:1::1"])
         await #expect(throws: TransportError.inward(host: "inner.example")) {
             try await addresses("inner.example", "as.example")
+        }
+        await #expect(throws: TransportError.inward(host: "inner.example"), "an inward address beside a public one") {
+            try await addresses("inner.example", "both.example")
         }
         await #expect(throws: TransportError.inward(host: "127.0.0.1")) {
             try await addresses("127.0.0.1", "corp.example")

@@ -91,7 +91,7 @@ package struct KeyFolder: Sendable {
         return folder
     }
 
-    private func requireTrusted(_ folder: borrowing Folder) throws(VaultError) {
+    func requireTrusted(_ folder: borrowing Folder) throws(VaultError) {
         try folder.describing(path) { () throws(SystemFailure) in try folder.descriptor.status() }
             .requireTrustedFolder(at: path)
     }

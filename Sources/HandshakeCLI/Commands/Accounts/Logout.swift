@@ -84,12 +84,13 @@ struct Logout: BoundedCommand {
         return try await known.signOut(returningTo: redirect, timeout: wait) { [browser] page in
             Output.note(page.prompt())
             switch browser {
-            case .print: Output.result(page.url)
+            case .print: Output.result(page.request.shortAddress)
             case .system:
                 do {
                     _ = try await SystemBrowser().show(signOut: page)
                 } catch {
-                    Output.error("No browser could be opened. Open this URL on this machine:\n\(page.url)")
+                    Output.error(
+                        "No browser could be opened. Open this URL on this machine:\n\(page.request.shortAddress)")
                 }
             }
             return nil
