@@ -14,9 +14,10 @@ package final class SingleResult<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Delivers the result; called once.
+    /// Delivers the result. A second one has no effect.
     package func settle(_ result: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+            if case .settled = state { return nil }
             defer { state = .settled(result) }
             if case .awaited(let continuation) = state { return continuation }
             return nil

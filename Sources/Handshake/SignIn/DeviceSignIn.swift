@@ -114,7 +114,7 @@ extension TransportError {
     var mayPass: Bool {
         switch self {
         case .unknownHost, .unreachable, .timedOut, .cut: true
-        case .insecure, .invalid, .tooLarge, .inward, .missingTransport: false
+        case .insecure, .invalid, .tooLarge, .privateAddress, .missingTransport: false
         }
     }
 }

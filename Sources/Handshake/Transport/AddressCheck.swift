@@ -1,3 +1,4 @@
+import AsyncSupport
 import Dispatch
 package import OAuth
 
@@ -19,16 +20,25 @@ package struct HostResolver: Sendable {
     }
 
     /// The system's resolver.
-    package static let system = HostResolver { host in
-        await withCheckedContinuation { continuation in
-            // It blocks its thread.
-            queue.async { continuation.resume(returning: lookUp(host)) }
+    package static let system = HostResolver(blocking: lookUp)
+
+    /// A resolver by a function that blocks its thread for as long as name servers are silent. A caller that is cancelled does
+    /// not wait for it, and gets no address.
+    package init(blocking lookUp: @escaping @Sendable (_ host: String) -> [String]) {
+        self.init { host in
+            let answer = SingleResult<[String]>()
+            return await withTaskCancellationHandler {
+                Self.queue.async { answer.settle(.success(lookUp(host))) }
+                return (try? await answer.value) ?? []
+            } onCancel: {
+                answer.settle(.success([]))
+            }
         }
     }
 
     private static let queue = DispatchQueue(label: "handshake.resolver", attributes: .concurrent)
 
-    private static func lookUp(_ host: String) -> [String] {
+    @Sendable private static func lookUp(_ host: String) -> [String] {
         var hints = addrinfo()
         #if canImport(Glibc)
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -80,7 +90,7 @@ package struct AddressCheck: Sendable {
         // What the user has given may itself be in the network, under whatever name. One that is not known is not.
         let namers = await resolver.addresses(Self.name(namer.host)).map(NetworkZone.init(address:))
         // The most public address counts: who owns the name may add inward ones.
-        guard innermost >= namers.max() ?? .public else { throw .inward(host: origin.authority) }
+        guard innermost >= namers.max() ?? .public else { throw .privateAddress(host: origin.authority) }
         return Array(found.prefix(Self.maximumCount))
     }
 

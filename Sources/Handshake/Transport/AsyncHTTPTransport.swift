@@ -185,7 +185,12 @@ public final class AsyncHTTPTransport: Transport {
         let found: [String]?
         do {
             found = try await withDeadline(limits.timeout, on: ContinuousClock()) { [check] in
-                try await check.addresses(for: request)
+                do {
+                    return try await check.addresses(for: request)
+                } catch {
+                    try Task.checkCancellation()
+                    throw error
+                }
             }
         } catch is DeadlineExceeded {
             throw TransportError.timedOut(host: origin.authority)

@@ -15,14 +15,14 @@ public enum TransportError: Error, Sendable, Hashable {
     /// The response is longer than what was to be read.
     case tooLarge(host: String, limit: Int)
     /// The address leads into a private network, and only a document names it. The request was not sent.
-    case inward(host: String)
+    case privateAddress(host: String)
     /// The package was built without a transport and was given none. The request was not sent.
     case missingTransport
 
     /// Whether the peer may have processed the request. True for everything that went wrong after sending.
     public var mayHaveArrived: Bool {
         switch self {
-        case .unknownHost, .unreachable, .insecure, .inward, .missingTransport: false
+        case .unknownHost, .unreachable, .insecure, .privateAddress, .missingTransport: false
         case .timedOut, .cut, .invalid, .tooLarge: true
         }
     }
@@ -39,7 +39,7 @@ extension TransportError: CustomStringConvertible {
         case .cut: "connection_cut"
         case .invalid: "invalid_response"
         case .tooLarge: "response_too_large"
-        case .inward: "inward_address"
+        case .privateAddress: "private_address"
         case .missingTransport: "missing_transport"
         }
     }
@@ -58,7 +58,7 @@ extension TransportError: CustomStringConvertible {
         case .invalid(let host, let reason): "The response of \(host) is not valid HTTP: \(reason). Check the address."
         case .tooLarge(let host, let limit):
             "The response of \(host) is longer than \(limit) bytes. Request less, or allow more."
-        case .inward(let host):
+        case .privateAddress(let host):
             "\(host) leads into a private network, and a server outside it has named the address, so nothing was sent. "
                 + "Check the server's address."
         case .missingTransport: "There is no transport: \(Self.missingTransportCure)."

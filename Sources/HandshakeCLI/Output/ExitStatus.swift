@@ -35,7 +35,7 @@ struct ExitStatus: Sendable, Hashable {
                 failures.first.map { first in
                     failures.allSatisfy { $0.error.code == first.error.code } ? ExitStatus(first.error) : .serviceError
                 } ?? .serviceError
-            case .network(.insecure), .network(.inward): .refused
+            case .network(.insecure), .network(.privateAddress): .refused
             case .network, .refreshUncertain: .network
             case .vault: .vault
             case .signInRequired: .signInNeeded

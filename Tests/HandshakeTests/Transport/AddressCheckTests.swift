@@ -24,6 +24,24 @@ struct AddressCheckTests {
         HostResolver { host in names[host] ?? [host] }
     }
 
+    @Test("C9, M902: a caller that is cancelled does not wait for silent name servers")
+    func silence() async throws {
+        let asked = AsyncStream<Void>.makeStream()
+        let silence = DispatchSemaphore(value: 0)
+        defer { silence.signal() }
+        let check = AddressCheck(
+            resolver: HostResolver(blocking: { _ in
+                asked.continuation.yield()
+                // A caller that does wait gets an address in the end.
+                _ = silence.wait(timeout: .now() + 20)
+                return ["93.184.216.34"]
+            }))
+        let request = try Self.request("token.example", namedBy: "as.example")
+        let lookup = Task { try await check.addresses(for: request) }
+        for await _ in asked.stream.prefix(1) { lookup.cancel() }
+        await #expect(throws: TransportError.unknownHost(host: "token.example")) { try await lookup.value }
+    }
+
     @Test(
         "M902, M901: a name that any inward address stands for is refused, in whatever spelling",
         arguments: [
@@ -35,7 +53,9 @@ struct AddressCheckTests {
         let check = AddressCheck(
             resolver: Self.resolver(["as.example": ["93.184.216.34"], "token.example": addresses]))
         let request = try Self.request("token.example", namedBy: "as.example")
-        await #expect(throws: TransportError.inward(host: "token.example")) { try await check.addresses(for: request) }
+        await #expect(throws: TransportError.privateAddress(host: "token.example")) {
+            try await check.addresses(for: request)
+        }
         let typed = try Self.request("token.example", namedBy: nil)
         #expect(try await check.addresses(for: typed) == nil, "what the user has given is not examined")
     }
@@ -51,7 +71,7 @@ struct AddressCheckTests {
             Issue.record("it was accepted")
         } catch {
             // `localhost.` is unknown to some resolvers, and then nothing is sent either.
-            #expect([TransportError.inward(host: host), .unknownHost(host: host)].contains(error))
+            #expect([TransportError.privateAddress(host: host), .unknownHost(host: host)].contains(error))
         }
     }
 
@@ -71,13 +91,15 @@ struct AddressCheckTests {
         #expect(try await addresses("inner.example", "corp.example") == ["10.0.0.9"])
         #expect(try await addresses("other.example", "corp.example") == ["93.184.216.35", "2606:2800:220:1::1"])
         #expect(try await addresses("other.example", "as.example") == ["93.184.216.35", "2606:2800:220:1::1"])
-        await #expect(throws: TransportError.inward(host: "inner.example")) {
+        await #expect(throws: TransportError.privateAddress(host: "inner.example")) {
             try await addresses("inner.example", "as.example")
         }
-        await #expect(throws: TransportError.inward(host: "inner.example"), "an inward address beside a public one") {
+        await #expect(
+            throws: TransportError.privateAddress(host: "inner.example"), "an inward address beside a public one"
+        ) {
             try await addresses("inner.example", "both.example")
         }
-        await #expect(throws: TransportError.inward(host: "127.0.0.1")) {
+        await #expect(throws: TransportError.privateAddress(host: "127.0.0.1")) {
             try await addresses("127.0.0.1", "corp.example")
         }
         await #expect(throws: TransportError.unknownHost(host: "gone.example")) {
@@ -156,7 +178,7 @@ struct AddressCheckTests {
         request.namedBy = try EndpointURL("https://93.184.216.34/").origin
         let refusing = AsyncHTTPTransport(
             resolver: HostResolver { host in host == "token.example" ? ["127.0.0.1"] : [host] })
-        await #expect(throws: TransportError.inward(host: "token.example:\(port)")) {
+        await #expect(throws: TransportError.privateAddress(host: "token.example:\(port)")) {
             try await refusing.send(request, limits: TransferLimits())
         }
         #expect(seen.withLock { $0 } == 1, "no connection was made")
