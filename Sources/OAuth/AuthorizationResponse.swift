@@ -72,7 +72,7 @@ public struct AuthorizationResponse: Sendable {
 
     /// The response whose parameters are the claims of a signed text (JARM, section 2.3).
     ///
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/responseForm`` for a claim that is no string.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/tokenForm`` for a claim that is no string.
     init(verified claims: JSONObject, of response: AuthorizationResponse) throws(OAuthError) {
         url = response.url
         defect = nil
@@ -83,7 +83,7 @@ public struct AuthorizationResponse: Sendable {
             guard let value = claims[parameter.rawValue] else { continue }
             guard let text = value.string else {
                 throw .refused(
-                    Refusal(.responseForm, expected: "\(parameter.rawValue): a string", found: value.kind))
+                    Refusal(.tokenForm, expected: "\(parameter.rawValue): a string", found: value.kind))
             }
             values[parameter] = text.isEmpty ? nil : text
         }

@@ -72,7 +72,7 @@ public struct IntrospectionRequest: Sendable {
         else { throw Self.unsigned }
         let rules = SignedTextRules(
             kind: .introspection, types: ["token-introspection+jwt"], needsType: true, issuer: query.server.issuer,
-            clientID: query.clientID, algorithms: algorithms, leeway: leeway.isFinite ? max(0, leeway) : 0)
+            clientID: query.clientID, expiry: .ignored, algorithms: algorithms, leeway: leeway, secrets: query.secrets)
         let claims = try rules.claims(of: Secret(text), keys: keys, now: now)
         guard let inner = claims["token_introspection"]?.object else {
             throw rules.refusal(

@@ -89,7 +89,7 @@ public struct LogoutTokenValidator: Sendable {
     public func token(_ text: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> LogoutToken {
         let rules = SignedTextRules(
             kind: .logoutToken, types: ["logout+jwt", "jwt"], issuer: issuer, clientID: clientID,
-            algorithms: algorithms, leeway: leeway)
+            expiry: acceptsMissingExpiry ? .checked : .required, algorithms: algorithms, leeway: leeway)
         let claims = try rules.claims(of: text, keys: keys, now: now)
         return try rules.about { () throws(OAuthError) -> LogoutToken in
             // An ID token with a nonce must not end a session.
@@ -106,7 +106,7 @@ public struct LogoutTokenValidator: Sendable {
                 throw rules.refusal(.tokenForm, "sub or sid: a user or a session", found: "neither")
             }
             let issuedAt = try reader.required("iat", try reader.time("iat"))
-            let expiresAt = try expiry(issuedAt, reader)
+            let expiresAt = try reader.time("exp") ?? issuedAt + Self.lifetimeWithoutExpiry
             guard now < expiresAt + leeway else {
                 throw rules.refusal(.tokenTime, "exp: later than \(now) minus \(leeway) s", found: "\(expiresAt)")
             }
@@ -115,11 +115,6 @@ public struct LogoutTokenValidator: Sendable {
                 id: try reader.required("jti", try Self.text("jti", in: reader)), issuedAt: issuedAt,
                 expiresAt: expiresAt)
         }
-    }
-
-    private func expiry(_ issuedAt: Double, _ reader: ClaimReader) throws(OAuthError) -> Double {
-        if acceptsMissingExpiry, reader.claims["exp"] == nil { return issuedAt + Self.lifetimeWithoutExpiry }
-        return try reader.required("exp", try reader.time("exp"))
     }
 
     private static func text(_ name: String, in reader: ClaimReader) throws(OAuthError) -> String? {

@@ -126,10 +126,6 @@ public struct Refusal: Error, Sendable, Hashable {
         case encrypted = "token_encrypted"
         /// A response is not signed and has to be. Source: JARM, section 2.3; OpenID Connect Core, section 5.3.2.
         case unsignedResponse = "response_unsigned"
-        /// A signed response lacks a claim, or has one of the wrong type.
-        case responseForm = "response_malformed"
-        /// A signed response is expired, or from the future (JARM, section 2.4).
-        case responseTime = "response_time"
         /// The user authenticated too long ago or in another way (RFC 9470, section 5).
         case authentication = "authentication_insufficient"
         /// The server publishes no key that fits the signature's algorithm.
@@ -159,6 +155,10 @@ public struct Refusal: Error, Sendable, Hashable {
         case logoutToken = "logout_token"
         /// RFC 9701, section 5.
         case introspection = "introspection_response"
+        /// JARM, section 2.1.
+        case authorizationResponse = "authorization_response"
+        /// OpenID Connect Core, section 5.3.2.
+        case userInfo = "userinfo_response"
 
         /// The text in words.
         var words: String {
@@ -166,6 +166,16 @@ public struct Refusal: Error, Sendable, Hashable {
             case .idToken: "ID token"
             case .logoutToken: "logout token"
             case .introspection: "introspection response"
+            case .authorizationResponse: "signed response"
+            case .userInfo: "signed user information"
+            }
+        }
+
+        /// How a new one is got.
+        var retry: String {
+            switch self {
+            case .idToken, .authorizationResponse: "sign in again"
+            case .logoutToken, .introspection, .userInfo: "try again"
             }
         }
     }
@@ -227,14 +237,8 @@ extension Refusal: CustomStringConvertible {
             "The token was not sent to \(found), because "
                 + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
         default:
-            "\(naming(check.problem)) Expected \(expected), found \(found). \(naming(check.cure))"
+            "\(check.problem(of: signedText)) Expected \(expected), found \(found). \(check.cure(of: signedText))"
         }
-    }
-
-    /// A sentence about a signed text, about the one that was refused.
-    private func naming(_ sentence: String) -> String {
-        guard signedText != .idToken else { return sentence }
-        return sentence.replacing("ID token", with: signedText.words).replacing("signed text", with: signedText.words)
     }
 
     private var isOnThisMachine: Bool {
@@ -244,7 +248,7 @@ extension Refusal: CustomStringConvertible {
 
 extension Refusal.Check {
     /// What is wrong, as a sentence.
-    fileprivate var problem: String {
+    fileprivate func problem(of text: Refusal.SignedText) -> String {
         switch self {
         case .state: "The response belongs to another sign-in."
         case .resource: "The document is about another API."
@@ -259,28 +263,26 @@ extension Refusal.Check {
         case .challengeMethod: "The server does not support PKCE."
         case .sharedRedirect: "Two servers share a redirect URI."
         case .foreignTokenEndpoint: "The key file names a foreign token endpoint. Nothing was signed."
-        case .nonce: "The ID token belongs to another sign-in."
-        case .signature: "The signature is not valid."
-        case .algorithm: "The signature algorithm is not allowed."
-        case .audience: "The signed text is for another client."
-        case .authorizedParty: "The ID token was issued to another client."
-        case .replay: "The ID token was used before."
+        case .nonce: "The \(text.words) belongs to another sign-in."
+        case .signature: "The signature of the \(text.words) is not valid."
+        case .algorithm: "The signature algorithm of the \(text.words) is not allowed."
+        case .audience: "The \(text.words) is for another client."
+        case .authorizedParty: "The \(text.words) was issued to another client."
+        case .replay: "The \(text.words) was used before."
         case .subject: "The service returned another user."
-        case .tokenTime: "The time of the ID token is not valid."
-        case .tokenHash: "The ID token belongs to another access token."
-        case .tokenForm: "The ID token is not valid."
+        case .tokenTime: "The time of the \(text.words) is not valid."
+        case .tokenHash: "The \(text.words) belongs to another access token."
+        case .tokenForm: "The \(text.words) is not valid."
         case .encrypted: "The service encrypts what it signs, which is not supported."
         case .unsignedResponse: "The response is not signed."
-        case .responseForm: "The signed response is not valid."
-        case .responseTime: "The time of the signed response is not valid."
         case .authentication: "The user's authentication is not the one that was asked for."
-        case .key: "The server publishes no key for the signature."
-        case .unknownKey: "The server does not publish the key of the signature."
+        case .key: "The server publishes no key for the \(text.words)."
+        case .unknownKey: "The server does not publish the key of the \(text.words)."
         }
     }
 
     /// What to do about it.
-    fileprivate var cure: String {
+    fileprivate func cure(of text: Refusal.SignedText) -> String {
         switch self {
         case .state, .nonce, .expired, .authentication: "Sign in again."
         case .subject: "Sign in again as the same user, or sign out first."
@@ -296,11 +298,13 @@ extension Refusal.Check {
         case .sharedRedirect: "Give each server a redirect URI of its own."
         case .algorithm: "Ask the service to sign with an expected algorithm for this client."
         case .audience, .authorizedParty: "Check the client ID. If it is right, report it to the service."
-        case .tokenTime, .responseTime: "Check the clock of this machine, and sign in again."
+        case .tokenTime: "Check the clock of this machine, and \(text.retry)."
         case .encrypted: "Register the client without a member that ends in _encrypted_response_alg."
         case .key, .unknownKey: "Try again in a few minutes. If it happens again, report it to the service."
-        case .issuerMissing, .repeatedParameter, .signature, .tokenHash, .tokenForm, .unsignedResponse, .responseForm:
+        case .issuerMissing, .repeatedParameter, .unsignedResponse:
             "Sign in again. If it happens again, report it to the service."
+        case .signature, .tokenHash, .tokenForm:
+            "\(text.retry.prefix(1).uppercased())\(text.retry.dropFirst()). If it happens again, report it to the service."
         }
     }
 }

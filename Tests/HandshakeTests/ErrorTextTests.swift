@@ -92,7 +92,7 @@ struct ErrorTextTests {
                 error: .network(.tooLarge(host: "op.example", limit: 9)), code: "response_too_large",
                 names: ["op.example", "9 bytes", "allow more"]),
             Row(
-                error: .network(.inward(host: "op.example")), code: "inward_address",
+                error: .network(.privateAddress(host: "op.example")), code: "private_address",
                 names: ["op.example", "private network", "Check"]),
             Row(
                 error: .exchange(.refused(Refusal(.movedEndpoint, expected: "https://a", found: "https://b"))),

@@ -56,17 +56,17 @@ struct SignedResponseTests {
         let cases: [(String, JSONObject, String)] = [
             ("another iss", with("iss", .string("https://other.example.com")), "issuer_mismatch"),
             ("a slash more in iss", with("iss", .string(Self.issuer + "/")), "issuer_mismatch"),
-            ("no iss", without("iss"), "issuer_mismatch"),
-            ("a number for iss", with("iss", .number("1")), "issuer_mismatch"),
+            ("no iss", without("iss"), "authorization_response_malformed"),
+            ("a number for iss", with("iss", .number("1")), "authorization_response_malformed"),
             ("another aud", with("aud", .string("other")), "audience_mismatch"),
-            ("no aud", without("aud"), "audience_mismatch"),
+            ("no aud", without("aud"), "authorization_response_malformed"),
             ("a list without us", with("aud", .array([.string("other")])), "audience_mismatch"),
-            ("past", with("exp", .number("\(now - 61)")), "response_time"),
-            ("no exp", without("exp"), "response_malformed"),
-            ("exp as text", with("exp", .string("\(now + 60)")), "response_malformed"),
-            ("exp beyond all years", with("exp", .number("1e300")), "response_malformed"),
-            ("events", with("events", .object([:])), "response_malformed"),
-            ("a number for code", with("code", .number("1")), "response_malformed"),
+            ("past", with("exp", .number("\(now - 61)")), "authorization_response_time"),
+            ("no exp", without("exp"), "authorization_response_malformed"),
+            ("exp as text", with("exp", .string("\(now + 60)")), "authorization_response_malformed"),
+            ("exp beyond all years", with("exp", .number("1e300")), "authorization_response_malformed"),
+            ("events", with("events", .object([:])), "authorization_response_malformed"),
+            ("a number for code", with("code", .number("1")), "authorization_response_malformed"),
         ]
         for (name, claims, expected) in cases {
             #expect(failure { _ = try Self.code(request, Self.redirect(request, claims)) } == expected, "\(name)")
@@ -108,7 +108,7 @@ struct SignedResponseTests {
             let header = #"{"alg":"ES256","typ":"\#(type)"}"#
             #expect(
                 failure { _ = try Self.code(request, Self.redirect(request, good, header: header)) }
-                    == "response_malformed", "\(type)")
+                    == "authorization_response_malformed", "\(type)")
         }
     }
 
@@ -172,7 +172,9 @@ struct SignedResponseTests {
             var claims = Self.claims(for: request)
             claims[name] = .number("\(Int(Example.now) + seconds)")
             let redirect = try Self.redirect(request, claims)
-            #expect(failure { _ = try Self.code(request, redirect) } == (isAccepted ? nil : "response_time"), "\(name)")
+            #expect(
+                failure { _ = try Self.code(request, redirect) } == (isAccepted ? nil : "authorization_response_time"),
+                "\(name)")
         }
     }
 
@@ -223,10 +225,10 @@ struct SignedResponseTests {
         let defects = [
             (good.replacing("server", with: "other"), "issuer_mismatch"),
             (good.replacing(Example.clientID, with: "other"), "audience_mismatch"),
-            (good.replacing(#""sub":"ada","#, with: ""), "response_malformed"),
-            (good.replacing(#""name""#, with: #""exp":1,"name""#), "response_time"),
-            (good.replacing(#""name""#, with: #""iat":\#(Int(Example.now) + 61),"name""#), "response_time"),
-            ("[]", "response_malformed"),
+            (good.replacing(#""sub":"ada","#, with: ""), "userinfo_response_malformed"),
+            (good.replacing(#""name""#, with: #""exp":1,"name""#), "userinfo_response_time"),
+            (good.replacing(#""name""#, with: #""iat":\#(Int(Example.now) + 61),"name""#), "userinfo_response_time"),
+            ("[]", "userinfo_response_malformed"),
         ]
         for (payload, expected) in defects { #expect(failure { _ = try claims(payload) } == expected, "\(payload)") }
         #expect(failure { _ = try claims(good, .rs256) } == "algorithm_refused")
@@ -243,9 +245,9 @@ struct SignedResponseTests {
         let refused = refusal { _ = try validator.claims(of: text, keys: set, now: Example.now) }
         #expect(refused?.check == .encrypted)
         #expect(refused?.description.contains("_encrypted_response_alg") == true)
-        let rules = SignedResponse(
-            issuer: try Example.issuer(), clientID: "c", algorithms: [.es256], leeway: 60, secrets: request.secrets)
-        #expect(
-            failure { _ = try rules.claims(of: text, keys: set, now: 1, demandsExpiry: false) } == "token_encrypted")
+        let rules = SignedTextRules(
+            kind: .userInfo, issuer: try Example.issuer(), clientID: "c", algorithms: [.es256], leeway: 60,
+            secrets: request.secrets)
+        #expect(failure { _ = try rules.claims(of: text, keys: set, now: 1) } == "token_encrypted")
     }
 }

@@ -55,7 +55,7 @@ struct HiddenSecretTests {
         let values: [(String, Any)] = [
             ("Client", confidential), ("Handshake", app), ("Account", account), ("AccountStatus", account.status),
             ("AccountRecord", account.record), ("Unstored", unstored),
-            ("AccessCredential", AccessCredential(account.record, account.service, margin: 60)),
+            ("AccessCredential", AccessCredential(account.record, of: confidential, margin: 60)),
             ("SignInAttempt", attempt), ("SignInPage", attempt.page),
             ("PendingSignIn", PendingSignIn(request: attempt.request, account: account.id)),
             ("MemoryVault", vault), ("Registrations", Registrations(in: vault)), ("Environment", account.environment),
