@@ -4,8 +4,9 @@ public import OAuth
 extension Handshake {
     /// Sends a request, and asks the user once for what the API demands.
     ///
-    /// That is further scopes, or another authentication. The user signs in through the browser, for the account's scopes and those that are demanded, and the request is sent
-    /// again. What the API demands after that is final: the user is not asked a second time.
+    /// The API may demand further scopes or another authentication. The user signs in through the browser for the
+    /// account's scopes and the demanded ones, and the request is sent again. A second demand is final: the user is asked
+    /// once.
     ///
     /// - Parameters:
     ///   - request: what to send. Content that exists once cannot be sent again, so its demand is thrown.
@@ -63,15 +64,9 @@ extension Handshake {
         if let email = status.identity?.claims["email"]?.string, (1...254).contains(email.utf8.count) {
             parameters["login_hint"] = parameters["login_hint"] ?? email
         }
-        var wider = Client(
-            service: client.service, id: client.id, redirect: client.redirect, scopes: scopes,
-            resources: client.resources, parameters: parameters, credential: client.credential)
-        wider.options = client.options
-        wider.certificate = client.certificate
-        wider.confinement = client.confinement
-        wider.registration = client.registration
         return try await signIn(
-            wider, as: account.id.name, through: browser, timeout: timeout, subject: status.identity?.subject)
+            client.asking(for: scopes, parameters), as: account.id.name, through: browser, timeout: timeout,
+            subject: status.identity?.subject)
     }
 
     /// The most that is taken of a challenge's `acr_values`, and their longest (`any-server.md` 2).
