@@ -13,12 +13,12 @@ public struct Client: Sendable {
     /// Where the browser brings the user back.
     public let redirect: Redirect
     /// The scopes to ask for, in order.
-    public let scopes: [String]
+    public private(set) var scopes: [String]
     /// The APIs that tokens are for (RFC 8707). Each account's tokens are for these, and are kept apart from tokens for
     /// others.
     public let resources: [ResourceIndicator]
     /// Further parameters of the authorization request.
-    public let parameters: [String: String]
+    public private(set) var parameters: [String: String]
 
     /// How sign-ins of this client differ from the usual ones.
     public var options = Options()
@@ -251,6 +251,14 @@ public struct Client: Sendable {
         self.resources = resources
         self.parameters = parameters
         self.credential = credential
+    }
+
+    /// The same client, which asks for other scopes and with other parameters.
+    func asking(for scopes: [String], _ parameters: [String: String]) -> Client {
+        var client = self
+        client.scopes = scopes
+        client.parameters = parameters
+        return client
     }
 
     /// Whether the client holds a secret or a key.

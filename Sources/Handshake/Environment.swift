@@ -73,12 +73,13 @@ final class Environment: Sendable {
     /// (RFC 8705, section 5).
     ///
     /// - Throws: what ``server(of:known:)`` throws for the service; ``HandshakeError/configuration(member:problem:)`` for a server
-    ///   that departs from the profile that the client keeps to.
+    ///   that departs from the profile that the client keeps to, unless `isEnding` says that a session ends there: that
+    ///   is always possible.
     func server(
-        of client: Client, known: AuthorizationServerMetadata? = nil
+        of client: Client, known: AuthorizationServerMetadata? = nil, isEnding: Bool = false
     ) async throws -> AuthorizationServerMetadata {
         let server = try await server(of: client.service, known: known)
-        try client.checkProfile(at: server)
+        if !isEnding { try client.checkProfile(at: server) }
         return client.certificate == nil ? server : server.withMutualTLSAliases
     }
 

@@ -69,6 +69,12 @@ extension Client {
         .configuration(member: member, problem: "by the FAPI 2.0 profile (fapi2) " + problem)
     }
 
+    /// Whether the profile lets a session's tokens be used: they are bound to a key or a certificate (FAPI 2.0 Security Profile,
+    /// section 5.3.3.1, point 1). Those of a sign-in before the option was set may not be.
+    func allowsTokens(of record: AccountRecord) -> Bool {
+        !options.fapi2 || certificate != nil || record.isBound
+    }
+
     /// Refuses a way to sign in that the profile does not have.
     func checkProfile(allows flow: String, _ isAllowed: Bool) throws(HandshakeError) {
         guard !options.fapi2 || isAllowed else {

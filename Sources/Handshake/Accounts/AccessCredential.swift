@@ -18,12 +18,12 @@ final class AccessCredential: Sendable {
     private let expiresAt: Double?
 
     /// - Parameter margin: how many seconds before its end a token is refreshed.
-    init(_ record: AccountRecord, _ service: Service, margin: Double) {
+    init(_ record: AccountRecord, of client: Client, margin: Double) {
         self.record = record
         let token = record.grant.accessToken
         self.token = token
         generation = record.generation
-        isUsable = record.isUsable && !record.hasLostKey
+        isUsable = record.isUsable && !record.hasLostKey && client.allowsTokens(of: record)
         expiresAt = record.grant.expiresAt
         let isReady = isUsable && record.unchecked == nil
         freshUntil = isReady ? record.grant.freshUntil(margin: margin) : -.infinity
@@ -35,7 +35,7 @@ final class AccessCredential: Sendable {
         }
         key = nil
         field =
-            switch service.deviations.authorization {
+            switch client.service.deviations.authorization {
             case .bearer: HTTPField(name: .authorization, value: "Bearer " + token.reveal())
             case .scheme(let scheme): HTTPField(name: .authorization, value: scheme + " " + token.reveal())
             case .field(let name): HTTPField(name: name, value: token.reveal())

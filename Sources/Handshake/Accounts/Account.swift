@@ -61,7 +61,7 @@ public final class Account: Sendable {
         }
         allowedOrigins = origins.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         addressees = allowedOrigins.map { ($0.scheme.rawValue, $0.authority) }
-        state = Mutex(State(current: AccessCredential(record, client.service, margin: refreshMargin)))
+        state = Mutex(State(current: AccessCredential(record, of: client, margin: refreshMargin)))
     }
 
     /// What is known of the account without a request. It is as of the last token change that this process saw.
@@ -159,7 +159,7 @@ public final class Account: Sendable {
 
     /// Takes over a stored record. Call it only while the record is held, so that a newer one is never undone.
     func adopt(_ record: AccountRecord) {
-        let current = AccessCredential(record, service, margin: refreshMargin)
+        let current = AccessCredential(record, of: client, margin: refreshMargin)
         state.withLock { $0 = State(current: current) }
         environment.release(id)
     }

@@ -113,7 +113,7 @@ extension Account {
     /// The session that is to end; nil when the server has no page for that.
     private func serverSession() async throws -> Session? {
         let record = record
-        let server = try await environment.server(of: client, known: record.server)
+        let server = try await environment.server(of: client, known: record.server, isEnding: true)
         guard server.endSessionEndpoint != nil else { return nil }
         return Session(server: server, idToken: record.grant.idToken)
     }

@@ -29,7 +29,7 @@ extension Account {
             let next = try await environment.vault.update(id.vaultKey) { locked in
                 try await self.refresh(replacing: refused, in: locked)
             }
-            return AccessCredential(next, service, margin: refreshMargin)
+            return AccessCredential(next, of: client, margin: refreshMargin)
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
@@ -45,6 +45,7 @@ extension Account {
         case .signingOut: throw end(stored, with: .signingOut)
         case .signedIn, .refreshing: break
         }
+        guard client.allowsTokens(of: stored) else { throw HandshakeError.signInRequired(id, .notBound) }
         // It announces itself.
         let isSettled = stored.unchecked != nil
         if isSettled { stored = try await settle(stored, in: locked) }

@@ -109,7 +109,7 @@ extension Account {
         if let unstored, unstored.follows(stored) { stored = unstored.record }
         // Unchecked too: its tokens are revoked and never used.
         stored = stored.withNewestGrant
-        let server = try await environment.server(of: client, known: stored.server)
+        let server = try await environment.server(of: client, known: stored.server, isEnding: true)
         var remaining = Self.revocable(in: stored)
         // A token that the user brought was not issued to this client, which cannot revoke it.
         guard server.revocationEndpoint != nil, stored.refreshMethod != .never else {
@@ -152,7 +152,7 @@ extension Account {
         }
         do {
             let isRevoked = try await within(Self.replacementDeadline, on: environment.time.clock) { [self] in
-                let server = try await environment.server(of: client, known: replaced.server)
+                let server = try await environment.server(of: client, known: replaced.server, isEnding: true)
                 guard server.revocationEndpoint != nil else { return true }
                 var isRevoked = true
                 for kind in Self.revocable(in: replaced) {

@@ -43,6 +43,25 @@ struct SecurityProfileTests {
         return client
     }
 
+    @Test("M802, G2, K3: a session from before the profile sends nothing more, and can be signed out")
+    func olderSession() async throws {
+        let provider = ScriptedProvider()
+        provider.publish(["token_endpoint_auth_methods_supported": ["private_key_jwt"]])
+        var client = try Self.client(provider)
+        client.options.fapi2 = false
+        let vault = MemoryVault()
+        let older = try Handshake(client, vault: vault, transport: provider, time: provider.time.source)
+        #expect(try await older.signIn(through: provider.browser).status.isBound == false)
+        client.options.fapi2 = true
+        let app = try Handshake(client, vault: vault, transport: provider, time: provider.time.source)
+        let account = try #require(try await app.account())
+        let sent = provider.count("/token")
+        let reason = await handshakeError { try await account.accessToken() }
+        #expect(reason == .signInRequired(account.id, .notBound))
+        #expect(provider.count("/token") == sent, "nothing is refreshed")
+        #expect(try await account.signOut().isForgotten)
+    }
+
     @Test("M801: the whole flow with DPoP keeps every rule on the wire")
     func flow() async throws {
         let world = try await World(.standard)
@@ -223,12 +242,12 @@ struct SecurityProfileTests {
 
     @Test(
         "M803: the iat of an ID token and of a signed response may be 9 s ahead, and not 61",
-        arguments: [(9, nil), (61, "id_token_time"), (9, nil), (61, "response_time")] as [(Int, String?)])
+        arguments: [(9, nil), (61, "id_token_time"), (9, nil), (61, "authorization_response_time")] as [(Int, String?)])
     func clocks(_ seconds: Int, _ code: String?) async throws {
         let provider = ScriptedProvider()
         var client = try provider.client()
         let now = Int(provider.time.source.now())
-        if code != "response_time" { provider.change { $0.claims["iat"] = now + seconds } }
+        if code != "authorization_response_time" { provider.change { $0.claims["iat"] = now + seconds } }
         if code != "id_token_time" { client.options.responseMode = .jwt }
         // A clock that stands still: on a busy machine a second is soon over.
         let app = try Handshake(
