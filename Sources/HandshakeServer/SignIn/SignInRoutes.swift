@@ -36,10 +36,10 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
     private let address: PublicAddress
     private let siteCheck: SiteCheck
-    private let reader: ContentReader
     private let cookies: SignInCookies
     private let time: TimeSource
     private let tokens: AntiForgeryTokens
+    private let form: SignOutForm
     private let cleaning: SignInCleaning
     private let limit: RateLimit
     private let log: Logger
@@ -76,9 +76,9 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         self.handshake = handshake
         self.address = address
         siteCheck = SiteCheck(address: address)
-        reader = ContentReader(time: environment.time, timeout: .seconds(10))
         cookies = SignInCookies(address: address, random: environment.random)
         tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
+        form = SignOutForm(reader: ContentReader(time: environment.time, timeout: .seconds(10)), tokens: tokens)
         cleaning = SignInCleaning(of: handshake, time: environment.time, log: environment.log)
         limit = RateLimit(environment.limit)
         time = environment.time
@@ -194,17 +194,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     private func disconnect(_ request: Request, _ visitor: Visitor) async throws -> Response {
-        let content = try await reader.content(of: request, type: "application/json", limit: 4096)
-        let given = (try? JSONValue(parsing: Array(content)))?.object?["token"]?.string ?? ""
-        guard try await tokens.token(of: visitor.user, for: visitor.service.name).matches(Secret(given))
-        else { throw RequestRefusal(.forbidden, "stale_token", "The page is older than the session; load it again") }
-        let report = try await handshake.account(visitor.user, of: visitor.service.name)?.signOut()
-        let body: JSONValue = .object([
-            "revoked": .array((report?.revoked ?? []).map { .string($0.rawValue) }),
-            "not_revocable": .array((report?.notRevocable ?? []).map { .string($0.rawValue) }),
-            "remaining": .array((report?.remaining ?? []).map { .string($0.rawValue) }),
-        ])
-        return .json(Data(body.json.utf8), status: report?.isForgotten ?? true ? .ok : .badGateway)
+        try await form.check(request, of: visitor.user, for: visitor.service)
+        return form.answer(try await handshake.account(visitor.user, of: visitor.service.name)?.signOut())
     }
 
     private static func notForYou(_ request: Request) -> Response {

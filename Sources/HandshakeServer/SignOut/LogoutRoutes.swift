@@ -38,7 +38,7 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
     private let address: PublicAddress
     private let siteCheck: SiteCheck
     private let reader: ContentReader
-    private let tokens: AntiForgeryTokens
+    private let form: SignOutForm
     private let cleaning: SignInCleaning
     private let log: Logger
     private let failures: FailureAnswers
@@ -65,7 +65,8 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
         self.address = address
         siteCheck = SiteCheck(address: address)
         reader = ContentReader(time: environment.time, timeout: .seconds(10))
-        tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
+        form = SignOutForm(
+            reader: reader, tokens: AntiForgeryTokens(vault: handshake.vault, random: environment.random))
         cleaning = SignInCleaning(of: handshake, time: environment.time, log: environment.log)
         log = environment.log
         failures = FailureAnswers(what: "a logout route", log: environment.log)
@@ -107,22 +108,11 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
     private func signOut(_ request: Request, _ context: Context) async throws -> Response {
         let service = try service(context)
         guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
-        let content = try await reader.content(of: request, type: "application/json", limit: 4096)
-        let given = (try? JSONValue(parsing: Array(content)))?.object?["token"]?.string ?? ""
-        guard try await tokens.token(of: user, for: service.name).matches(Secret(given)) else {
-            throw RequestRefusal.staleToken
-        }
+        try await form.check(request, of: user, for: service)
         cleaning.beginIfDue()
         let uri = try RedirectURI(returnURI(service))
         let outcome = try await handshake.account(user, of: service.name)?.beginSignOut(returningTo: uri)
-        let report = outcome?.report
-        let body: JSONValue = .object([
-            "revoked": .array((report?.revoked ?? []).map { .string($0.rawValue) }),
-            "not_revocable": .array((report?.notRevocable ?? []).map { .string($0.rawValue) }),
-            "remaining": .array((report?.remaining ?? []).map { .string($0.rawValue) }),
-            "end_session": outcome?.page?.request.page.json ?? .null,
-        ])
-        return .json(Data(body.json.utf8), status: report?.isForgotten ?? true ? .ok : .badGateway)
+        return form.answer(outcome?.report, adding: ["end_session": outcome?.page?.request.page.json ?? .null])
     }
 
     private func signedOut(_ request: Request, _ service: Service) async throws -> Response {
