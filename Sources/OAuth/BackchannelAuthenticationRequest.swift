@@ -102,11 +102,10 @@ public struct BackchannelAuthenticationRequest: Sendable {
             try parameters.add("client_notification_token", notificationToken?.reveal())
             try parameters.addEach("resource", resources)
             try parameters.add(extras: extras, reserved: Self.reservedNames)
-            var headers = headers
-            let call = AuthenticatedCall(
-                server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms)
-            try authentication.apply(clientID: clientID, for: call, to: &parameters, &headers)
-            return RequestMessage(form: parameters, to: endpoint, headers: headers)
+            return try authentication.message(
+                parameters, headers: headers, clientID: clientID,
+                for: AuthenticatedCall(
+                    server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms))
         }
     }
 
@@ -144,11 +143,8 @@ public struct BackchannelAuthenticationRequest: Sendable {
     ///   ``OAuthError/malformed(step:member:expected:found:)``; ``OAuthError/redirected(step:status:)``.
     public func authentication(from response: ResponseMessage) throws(OAuthError) -> BackchannelAuthentication {
         let hidden = secrets + (Self.requestID(in: response).map { [$0] } ?? [])
-        try response.requireSuccess(.backchannelAuthentication, hiding: hidden)
-        let answer = try ResponseReader(
-            step: .backchannelAuthentication, content: response.content, hiding: hidden)
-        if let error = answer.serverError(status: response.head.status.code) { throw error }
-        return try BackchannelAuthentication(answer)
+        return try BackchannelAuthentication(
+            ResponseReader(successOf: .backchannelAuthentication, in: response, hiding: hidden))
     }
 
     private static func requestID(in response: ResponseMessage) -> Secret? {

@@ -96,13 +96,16 @@ public enum ClientAuthentication: Sendable {
         }
     }
 
-    /// A form with this authentication, posted to the endpoint of the call.
-    func form(
-        _ parameters: Parameters, clientID: String, for call: AuthenticatedCall
+    /// Parameters with this authentication, posted to the endpoint of the call as a form, or as JSON.
+    func message(
+        _ parameters: Parameters, headers: HTTPFields = HTTPFields(), sendsJSON: Bool = false, clientID: String,
+        for call: AuthenticatedCall
     ) throws(OAuthError) -> RequestMessage {
-        var (parameters, headers) = (parameters, HTTPFields())
+        var (parameters, headers) = (parameters, headers)
         try apply(clientID: clientID, for: call, to: &parameters, &headers)
-        return RequestMessage(form: parameters, to: call.endpoint, headers: headers)
+        return sendsJSON
+            ? RequestMessage(json: parameters, to: call.endpoint, headers: headers)
+            : RequestMessage(form: parameters, to: call.endpoint, headers: headers)
     }
 
     /// Identifier and secret as HTTP Basic joins and encodes them (RFC 7617, section 2).

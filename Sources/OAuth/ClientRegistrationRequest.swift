@@ -68,9 +68,7 @@ public struct ClientRegistrationRequest: Sendable {
 
     /// Reads the response to a registration, or to a request about one.
     func client(from response: ResponseMessage, hiding secrets: [Secret]) throws(OAuthError) -> RegisteredClient {
-        try response.requireSuccess(.registration, hiding: secrets)
-        let members = try ResponseReader(step: .registration, content: response.content, hiding: secrets)
-        if let error = members.serverError(status: response.head.status.code) { throw error }
+        let members = try ResponseReader(successOf: .registration, in: response, hiding: secrets)
         let id = try members.requiredString("client_id")
         guard id.utf8.count <= 2048, id.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw .malformed(

@@ -55,13 +55,10 @@ public struct DeviceAuthorizationRequest: Sendable {
             try parameters.add("scope", scopes.joined(separator: scopeDelimiter))
             try parameters.addEach("resource", resources)
             try parameters.add(extras: extras, reserved: Self.reservedNames)
-            var headers = headers
-            let call = AuthenticatedCall(
-                server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms)
-            try authentication.apply(clientID: clientID, for: call, to: &parameters, &headers)
-            return deviations.sendsJSON
-                ? RequestMessage(json: parameters, to: endpoint, headers: headers)
-                : RequestMessage(form: parameters, to: endpoint, headers: headers)
+            return try authentication.message(
+                parameters, headers: headers, sendsJSON: deviations.sendsJSON, clientID: clientID,
+                for: AuthenticatedCall(
+                    server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms))
         }
     }
 
@@ -76,10 +73,8 @@ public struct DeviceAuthorizationRequest: Sendable {
         let deviceCode = (try? deviations.members(of: response.content))?.object?["device_code"]?.string.map(
             Secret.init)
         let hidden = secrets + [deviceCode].compactMap(\.self)
-        try response.requireSuccess(.deviceAuthorization, hiding: hidden)
         let answer = try ResponseReader(
-            step: .deviceAuthorization, content: response.content, hiding: hidden, deviations: deviations)
-        if let error = answer.serverError(status: response.head.status.code) { throw error }
+            successOf: .deviceAuthorization, in: response, hiding: hidden, deviations: deviations)
         return try DeviceAuthorization(answer, for: server)
     }
 

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// Hands an authorization request to the server (RFC 9126, section 2.1). It does so before the browser opens.
 public struct PushedAuthorizationRequest: Sendable {
     /// The request that is handed over.
@@ -36,7 +34,7 @@ public struct PushedAuthorizationRequest: Sendable {
             guard !parameters.pairs.isEmpty else {
                 throw .configuration(member: "request", problem: "it was handed over already; begin a new sign-in")
             }
-            return try authentication.form(
+            return try authentication.message(
                 parameters, clientID: request.clientID,
                 for: AuthenticatedCall(
                     server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms))
@@ -57,9 +55,7 @@ public struct PushedAuthorizationRequest: Sendable {
         _ response: ResponseMessage, repeating repeated: Set<String> = []
     ) throws(OAuthError) -> AuthorizationRequest {
         let secrets = request.secrets + authentication.secrets(clientID: request.clientID)
-        try response.requireSuccess(.pushedAuthorization, hiding: secrets)
-        let members = try ResponseReader(step: .pushedAuthorization, content: response.content, hiding: secrets)
-        if let error = members.serverError(status: response.head.status.code) { throw error }
+        let members = try ResponseReader(successOf: .pushedAuthorization, in: response, hiding: secrets)
         let reference = try members.requiredString("request_uri")
         guard reference.utf8.count <= Self.maximumLength, reference.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .malformed(

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Reads the members of a JSON response, and names the member that is missing or of the wrong type.
 ///
 /// Its errors show no secret of the exchange: they are built by ``malformed(_:expected:found:)`` and
@@ -29,6 +31,18 @@ struct ResponseReader {
         self.secrets =
             secrets + object.tokens + members.tokens
             + [members[deviations.tokenMember]?.string.map(Secret.init)].compactMap(\.self)
+    }
+
+    /// Reads a response that has to be a success: no redirect, and no error, also with status 200.
+    ///
+    /// - Throws: also ``OAuthError/redirected(step:status:)`` and ``OAuthError/server(_:)``.
+    init(
+        successOf step: OAuthError.Step, in response: ResponseMessage, hiding secrets: [Secret],
+        deviations: TokenDeviations = TokenDeviations()
+    ) throws(OAuthError) {
+        try response.requireSuccess(step, hiding: secrets)
+        try self.init(step: step, content: response.content, hiding: secrets, deviations: deviations)
+        if let error = serverError(status: response.head.status.code) { throw error }
     }
 
     /// Reads the members of an object inside a response.

@@ -25,7 +25,7 @@ struct TokenQuery: Sendable {
         var parameters = Parameters()
         try parameters.add("token", token.reveal())
         try parameters.add("token_type_hint", kind.rawValue)
-        return try authentication.form(
+        return try authentication.message(
             parameters, clientID: clientID,
             for: AuthenticatedCall(
                 server: server, endpoint: endpoint,

@@ -27,12 +27,10 @@ extension Handshake {
                     member: member, problem: "a token is 1 to 8192 characters of printable ASCII without spaces")
             }
         }
-        let (account, replaced) = try await store(
+        return try await store(
             grant, as: AccountID(client, name: name), client: client,
             server: try await environment.server(of: client),
             refreshMethod: grant.refreshToken == nil ? .never : .refreshToken, binding: nil, asked: grant.scopes)
-        if let replaced { await account.revoke(replaced: replaced) }
-        return account
     }
 
     private static func isToken(_ token: Secret) -> Bool {

@@ -95,11 +95,7 @@ extension Handshake {
             .jwtBearer(JWTBearerAssertion(assertion, scopes: client.scopes)), at: server, client: client,
             provingBy: key, now: now)
         let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)
-        let (account, replaced) = try await store(
-            Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
-            client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
-            asked: client.scopes)
-        if let replaced { await account.revoke(replaced: replaced) }
-        return account
+        return try await store(
+            response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }
 }

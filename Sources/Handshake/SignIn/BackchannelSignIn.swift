@@ -56,12 +56,8 @@ extension Handshake {
             to: pending, at: server, client: client, provingBy: key, timeout: timeout, asked: asked, bell)
         let identity = try await environment.identity(
             in: response, at: server, client: client, expecting: hint.subject)
-        let (account, replaced) = try await store(
-            Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
-            client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
-            asked: client.scopes)
-        if let replaced { await account.revoke(replaced: replaced) }
-        return account
+        return try await store(
+            response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }
 
     private func response(
@@ -71,19 +67,11 @@ extension Handshake {
         let request = try client.tokenRequest(
             .backchannelAuthentication(pending.requestID), at: server, provingBy: key, in: environment)
         let lifetime = min(pending.lifetime, max(0, timeout / .seconds(1)))
-        do {
-            return try await withDeadline(.seconds(lifetime), on: environment.time.clock) { [environment] in
-                try await environment.poll(
-                    request, provingBy: key, presenting: client.certificate,
-                    every: DevicePolling(interval: pending.interval), since: asked,
-                    until: environment.time.now() + lifetime, bell)
-            }
-        } catch is DeadlineExceeded {
-            throw HandshakeError.signInAbandoned(.timedOut)
-        } catch HandshakeError.exchange(.server(let error)) where error.isDenial {
-            throw HandshakeError.signInAbandoned(.denied)
-        } catch HandshakeError.exchange(.server(let error)) where error.isExpiry {
-            throw HandshakeError.signInAbandoned(.timedOut)
+        return try await environment.decision(within: lifetime) { [environment] in
+            try await environment.poll(
+                request, provingBy: key, presenting: client.certificate,
+                every: DevicePolling(interval: pending.interval), since: asked,
+                until: environment.time.now() + lifetime, bell)
         }
     }
 }

@@ -36,12 +36,8 @@ extension Handshake {
         let (response, now) = try await response(
             to: authorization, at: server, client: client, provingBy: key, timeout: timeout, show: show)
         let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)
-        let (account, replaced) = try await store(
-            Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
-            client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
-            asked: client.scopes)
-        if let replaced { await account.revoke(replaced: replaced) }
-        return account
+        return try await store(
+            response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }
 
     /// Shows the code and polls until the user has approved.
@@ -57,14 +53,28 @@ extension Handshake {
         let code = DeviceCode(
             authorization, service: client.service, issuer: server.issuer, lifetime: lifetime,
             now: environment.time.now())
+        return try await environment.decision(within: lifetime) { [environment] in
+            try await show(code)
+            return try await environment.poll(
+                request, provingBy: key, presenting: client.certificate,
+                every: DevicePolling(interval: authorization.interval), until: code.expiresAt)
+        }
+    }
+}
+
+extension Environment {
+    /// Waits for a user who decides on another device.
+    ///
+    /// - Parameters:
+    ///   - lifetime: seconds in which the user has to decide.
+    ///   - body: polls.
+    /// - Throws: ``HandshakeError/signInAbandoned(_:)`` when the user declined or did not act in time; otherwise what `body`
+    ///   throws.
+    func decision<Tokens: Sendable>(
+        within lifetime: Double, _ body: @escaping @Sendable () async throws -> Tokens
+    ) async throws -> Tokens {
         do {
-            return try await withDeadline(.seconds(lifetime), on: environment.time.clock) { [environment] in
-                try await show(code)
-                return try await environment.poll(
-                    request, provingBy: key, presenting: client.certificate,
-                    every: DevicePolling(interval: authorization.interval),
-                    until: code.expiresAt)
-            }
+            return try await withDeadline(.seconds(lifetime), on: time.clock, body)
         } catch is DeadlineExceeded {
             throw HandshakeError.signInAbandoned(.timedOut)
         } catch HandshakeError.exchange(.server(let error)) where error.isDenial {
@@ -73,9 +83,7 @@ extension Handshake {
             throw HandshakeError.signInAbandoned(.timedOut)
         }
     }
-}
 
-extension Environment {
     /// Polls until there are tokens.
     ///
     /// - Returns: the tokens, and when the poll was sent that brought them, in seconds since 1970.

@@ -139,11 +139,8 @@ extension Handshake {
         let key = try client.newDPoPKey(at: server)
         let response = try await token(
             client.ownGrant(in: environment), at: server, client: client, provingBy: key, now: now)
-        let (account, replaced) = try await store(
-            Grant(response, requested: client.scopes, now: now), as: AccountID(client, name: name), client: client,
-            server: server, refreshMethod: .clientCredentials, binding: TokenBinding(key, response),
-            asked: client.scopes)
-        if let replaced { await account.revoke(replaced: replaced) }
-        return account
+        return try await store(
+            response, identity: nil, as: name, client: client, server: server, provingBy: key, now: now,
+            refreshMethod: .clientCredentials)
     }
 }

@@ -248,12 +248,26 @@ extension Handshake {
                 throw HandshakeError.exchange(error)
             }
         }
-        let (account, replaced) = try await store(
+        return try await store(
             Grant(response, requested: request.scopes, identity: identity, now: now), as: id, client: client,
             server: request.server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
             asked: request.scopes)
-        if let replaced { await account.revoke(replaced: replaced) }
-        return account
+    }
+
+    /// Stores the tokens of a sign-in that had no browser here.
+    ///
+    /// - Parameters:
+    ///   - identity: the checked claims of the ID token; nil without one.
+    ///   - now: when the request was sent, in seconds since 1970.
+    func store(
+        _ response: TokenResponse, identity: IDTokenClaims?, as name: String, client: Client,
+        server: AuthorizationServerMetadata, provingBy key: DPoPKey?, now: Double,
+        refreshMethod: AccountRecord.RefreshMethod = .refreshToken
+    ) async throws -> Account {
+        try await store(
+            Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
+            client: client, server: server, refreshMethod: refreshMethod, binding: TokenBinding(key, response),
+            asked: client.scopes)
     }
 
     func token(
@@ -266,16 +280,14 @@ extension Handshake {
             { try request.response(from: $0, now: now) })
     }
 
-    /// Makes a first grant durable and only then visible.
-    ///
-    /// - Returns: the account, and its newest record from before, stored or not; nil when there was none that could be read.
+    /// Makes a first grant durable and only then visible; then revokes the grant that it replaces, stored or not.
     func store(
         _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
         refreshMethod: AccountRecord.RefreshMethod, binding: TokenBinding?, asked: [String]
-    ) async throws -> (Account, replaced: AccountRecord?) {
+    ) async throws -> Account {
         let isDiscovered = if case .discovered = client.service.authorizationServer { true } else { false }
         do {
-            let (account, before) = try await environment.vault.update(id.vaultKey) { locked in
+            let (account, replaced) = try await environment.vault.update(id.vaultKey) { locked in
                 let stored = await locked.contents.flatMap { try? AccountRecord(stored: $0, expected: id) }
                 let unstored = self.held(id)?.unstored
                 let isNewest = unstored.map { unstored in stored.map(unstored.follows) ?? true } ?? false
@@ -290,7 +302,8 @@ extension Handshake {
                 return (account, before)
             }
             account.announce(.signedIn(scopes: grant.scopes, asked: asked))
-            return (account, before)
+            if let replaced { await account.revoke(replaced: replaced) }
+            return account
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
