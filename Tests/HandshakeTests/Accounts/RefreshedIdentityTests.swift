@@ -153,9 +153,7 @@ struct RefreshedIdentityTests {
     @Test("D9: a key that is not published within a day ends the wait, and with it the session")
     func neverPublishedKey() async throws {
         let provider = ScriptedProvider()
-        let account = try await provider.app().signIn(through: provider.browser)
-        provider.change { $0.signingKeyID = "second" }
-        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        let account = try await Self.waiting(try provider.app(), at: provider)
         provider.time.advance(by: 86_401)
         #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
         provider.change { state in
@@ -169,9 +167,7 @@ struct RefreshedIdentityTests {
     @Test("C15: a sign-out revokes an unchecked grant, whose refresh token is the only one that lives")
     func uncheckedSignOut() async throws {
         let provider = ScriptedProvider()
-        let account = try await provider.app().signIn(through: provider.browser)
-        provider.change { $0.signingKeyID = "second" }
-        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        let account = try await Self.waiting(try provider.app(), at: provider)
         _ = try await account.signOut()
         #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-2", "access-2"])
     }
@@ -179,11 +175,7 @@ struct RefreshedIdentityTests {
     @Test("D9: a late refusal of the old token does not forget a newer grant that is still to be checked")
     func uncheckedKept() async throws {
         let provider = ScriptedProvider()
-        let vault = MemoryVault()
-        let app = try provider.app(vault: vault)
-        let account = try await app.signIn(through: provider.browser)
-        provider.change { $0.signingKeyID = "second" }
-        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        let account = try await Self.waiting(try provider.app(), at: provider)
         #expect(try await account.forget(ifStill: Secret("access-1")) == false)
         provider.change { $0.publishedKeyIDs = ["first", "second"] }
         provider.time.advance(by: 61)
@@ -194,12 +186,18 @@ struct RefreshedIdentityTests {
     func uncheckedReplaced() async throws {
         let provider = ScriptedProvider()
         let app = try provider.app()
-        let account = try await app.signIn(through: provider.browser)
-        provider.change { $0.signingKeyID = "second" }
-        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        let account = try await Self.waiting(app, at: provider)
         provider.change { $0.signingKeyID = "first" }
         _ = try await app.signIn(through: provider.browser)
         #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-2", "access-2"])
+    }
+
+    /// An account whose refreshed grant waits for a key that the server does not publish yet.
+    private static func waiting(_ app: Handshake, at provider: ScriptedProvider) async throws -> Account {
+        let account = try await app.signIn(through: provider.browser)
+        provider.change { $0.signingKeyID = "second" }
+        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        return account
     }
 
     private static let unreachable: @Sendable (RequestMessage) async throws -> ResponseMessage = { _ in

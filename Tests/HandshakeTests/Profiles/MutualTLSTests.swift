@@ -143,8 +143,8 @@ struct MutualTLSTests {
 
     @Test("what is no certificate with its key is refused with what to do, and without a byte of the key")
     func refused() throws {
-        let parts = TestCertificates.client.components(separatedBy: "-----BEGIN PRIVATE KEY-----")
-        for text in ["", "x", parts[0], "-----BEGIN PRIVATE KEY-----" + parts[1]] {
+        let parts = TestCertificates.parts(of: TestCertificates.client)
+        for text in ["", "x", parts.certificate, parts.key] {
             #expect(throws: HandshakeError.self) { try Self.certificate(text) }
         }
         let mismatched = try Self.certificate(TestCertificates.mismatched)

@@ -22,6 +22,15 @@ extension World {
     }
 }
 
+extension Client {
+    /// This client, which wants signed responses (JARM).
+    fileprivate var withSignedResponses: Client {
+        var client = self
+        client.options.responseMode = .jwt
+        return client
+    }
+}
+
 /// The claims of a signed text, of which nothing is verified.
 func claims(of text: String) throws -> [String: Any] {
     let parts = text.split(separator: ".")
@@ -92,8 +101,7 @@ struct SignedMessageTests {
     @Test("B12, M206: a signed response signs a user in, and its refusal is the user's")
     func signedResponse() async throws {
         let world = try await World(.standard)
-        var client = try world.client()
-        client.options.responseMode = .jwt
+        let client = try world.client().withSignedResponses
         let app = try world.app(client)
         let redirects = Mutex<[String]>([])
         let account = try await app.signIn(
@@ -115,14 +123,12 @@ struct SignedMessageTests {
     @Test("M206: a signed response comes through the listener too, and another process can finish it")
     func elsewhere() async throws {
         let world = try await World(.standard)
-        var client = try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback")))
-        client.options.responseMode = .jwt
+        let client = try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))).withSignedResponses
         let attempt = try await world.app(client).beginSignIn()
         let redirect = try await world.sandbox.approve(attempt.page.url)
         let account = try await world.app(client).finishSignIn(redirectURL: redirect)
         #expect(account.status.state == .signedIn)
-        var listening = try world.client()
-        listening.options.responseMode = .jwt
+        let listening = try world.client().withSignedResponses
         let second = try await world.app(listening).signIn(
             as: "listener",
             through: ScriptedBrowser { page in
@@ -136,8 +142,7 @@ struct SignedMessageTests {
     @Test("M207: where a signed response was asked for, a plain code or error stops, and its text is not shown")
     func plain() async throws {
         let provider = ScriptedProvider()
-        var client = try provider.client()
-        client.options.responseMode = .jwt
+        let client = try provider.client().withSignedResponses
         let app = try provider.app(client)
         for parameters in ["code=code", "error=evil_code&error_description=evil%20text"] {
             let error = await handshakeError {
@@ -156,8 +161,7 @@ struct SignedMessageTests {
     @Test("M208: a signed text that does not verify leaves the attempt whose state it states as it was")
     func untouched() async throws {
         let world = try await World(.standard)
-        var client = try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback")))
-        client.options.responseMode = .jwt
+        let client = try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))).withSignedResponses
         let app = try world.app(client)
         let attempts = [try await app.beginSignIn(), try await app.beginSignIn()]
         let redirect = try await world.sandbox.approve(attempts[0].page.url)
@@ -180,8 +184,7 @@ struct SignedMessageTests {
     @Test("M206: keys that rotated before the response are fetched once, and a registered algorithm alone counts")
     func keys() async throws {
         let provider = ScriptedProvider()
-        var client = try provider.client()
-        client.options.responseMode = .jwt
+        var client = try provider.client().withSignedResponses
         client.options.responseAlgorithm = .ps256
         let app = try provider.app(client)
         let error = await handshakeError { try await app.signIn(through: provider.signingBrowser()) }

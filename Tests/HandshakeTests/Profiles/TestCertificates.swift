@@ -76,22 +76,11 @@ enum TestCertificates {
         """
 
     /// A certificate with the key of another one.
-    static let mismatched = """
-        -----BEGIN CERTIFICATE-----
-        MIIBiDCCAS6gAwIBAgIUcuumzRdhWExMi0W2PTehf0EzbngwCgYIKoZIzj0EAwIw
-        HDEaMBgGA1UEAwwRc2FuZGJveCBhdXRob3JpdHkwIBcNMjYxMTIzMTU1MzA4WhgP
-        MjEyNjEwMzAxNTUzMDhaMBExDzANBgNVBAMMBmNsaWVudDBZMBMGByqGSM49AgEG
-        CCqGSM49AwEHA0IABDzLrI2RwXD9trAmJsXibG8nyDk8ZLresLgYadmr4AbRX0G8
-        ib68LxDI5tegGTvtyEteA819u6r/PW4RgBlmeQejVzBVMBMGA1UdJQQMMAoGCCsG
-        AQUFBwMCMB0GA1UdDgQWBBTyAbkfO/Yv/OHpfa2LnMjOxRH5djAfBgNVHSMEGDAW
-        gBSwqpYDDmQUVN88JFzPycUNZDRGeTAKBggqhkjOPQQDAgNIADBFAiBpa4+7Ae1C
-        +BdVi/qcFshhAmUs0YlgUNHZyqFA5D/VFgIhAKABBc9zVjAnXZuihvGn6A+Ua6Fr
-        h3b/gaYCs4R1eM2c
-        -----END CERTIFICATE-----
-        -----BEGIN PRIVATE KEY-----
-        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg306Uw/2QzLPMjucV
-        2RRV7ubOxcJCRaWE90VlgVfpJGOhRANCAAQZ4WL/r9fjHyp5pWaL4Re0Afyj+GpL
-        4qMwfwwyD3glHnFlVqaTjS+RR+1uaxf1Jjatjr6ymF89R9jNkwWEqPcy
-        -----END PRIVATE KEY-----
-        """
+    static let mismatched = parts(of: client).certificate + parts(of: other).key
+
+    /// The certificate and the key of a text that has both.
+    static func parts(of pem: String) -> (certificate: String, key: String) {
+        let key = pem.firstRange(of: "-----BEGIN PRIVATE KEY-----")?.lowerBound ?? pem.endIndex
+        return (String(pem[..<key]), String(pem[key...]))
+    }
 }
