@@ -151,23 +151,47 @@ struct BackchannelSignInTests {
     }
 
     @Test("a user approves on their own device in the sandbox, and the account is like any other")
-    func sandbox() async throws {
+    func approved() async throws {
         let world = try await World(.standard)
-        let clock = ManualClock()
         let user = try #require(world.sandbox.standard.users.first)
-        let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
-        let handshake = try world.app(
-            try world.confidentialClient("sandbox-confidential", scopes: ["openid", "offline_access"]), clock: clock)
-        let approving = Task {
-            while try world.sandbox.approveBackchannel(as: user.name).isEmpty { await Task.yield() }
-            world.sandbox.advanceClock(by: 60)
+        let account = try await Self.signIn(user.name, to: world) {
+            try world.sandbox.approveBackchannel(as: user.name)
         }
-        let account = try await handshake.signInOnOwnDevice(of: .login(user.name), bindingMessage: "W4SCT")
-        _ = try await approving.value
-        passing.cancel()
         #expect(account.status.identity?.subject == user.subject && account.status.isRefreshable)
         try await account.refresh()
         await world.sandbox.stop()
+    }
+
+    @Test("J5: a user declines on their own device in the sandbox, which ends the sign-in, and nothing is stored")
+    func declined() async throws {
+        let world = try await World(.standard)
+        let user = try #require(world.sandbox.standard.users.first)
+        let error = await handshakeError {
+            try await Self.signIn(user.name, to: world) { try world.sandbox.refuseBackchannel(as: user.name) }
+        }
+        #expect(error == .signInAbandoned(.denied))
+        #expect(try await world.vault.keys(of: .account).keys.isEmpty)
+        await world.sandbox.stop()
+    }
+
+    /// Signs a user in at the sandbox.
+    ///
+    /// - Parameter decide: the user's decision about all that they are asked; returns what that was.
+    private static func signIn(
+        _ user: String, to world: World, decide: @escaping @Sendable () throws -> [(id: String, token: String?)]
+    ) async throws -> Account {
+        let clock = ManualClock()
+        let handshake = try world.app(
+            try world.confidentialClient("sandbox-confidential", scopes: ["openid", "offline_access"]), clock: clock)
+        let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
+        defer { passing.cancel() }
+        let deciding = Task {
+            while try decide().isEmpty { await Task.yield() }
+            world.sandbox.advanceClock(by: 60)
+        }
+        let account = try await handshake.signInOnOwnDevice(of: .login(user), bindingMessage: "W4SCT")
+        _ = try await deciding.value
+        return account
     }
 }
 
