@@ -21,13 +21,13 @@ struct Logout: BoundedCommand {
     @Flag(name: .customLong("end-session"), help: "End the session at the service too, on a page in the browser.")
     var endSession = false
 
-    @Option(help: "Open the system's browser at that page, or print its URL.")
-    var browser = LoginOptions.BrowserChoice.system
+    @Option(help: "With --end-session: open the system's browser at that page (the default), or print its URL.")
+    var browser: LoginOptions.BrowserChoice?
 
     @Option(
         name: .customLong("return-to"),
         help: ArgumentHelp(
-            "Where that page sends the browser back: a loopback URL that the service has registered for it, such as http://127.0.0.1:8765/signed-out.",
+            "With --end-session: where that page sends the browser back, http://127.0.0.1:PORT/PATH as the service has registered it for that.",
             valueName: "url"))
     var returnTo: String?
 
@@ -41,6 +41,7 @@ struct Logout: BoundedCommand {
             throw CommandError.usage("--local asks the service nothing: leave out --end-session.")
         }
         guard endSession || returnTo == nil else { throw CommandError.usage("--return-to needs --end-session.") }
+        guard endSession || browser == nil else { throw CommandError.usage("--browser needs --end-session.") }
         let redirect = try returnTo.map(Self.redirect)
         let vault = try await common.existingVault(try Settings.load())
         try await forgetPlaces(in: vault)
@@ -83,7 +84,7 @@ struct Logout: BoundedCommand {
         let wait = Duration.seconds(max(1, timeout - 5))
         return try await known.signOut(returningTo: redirect, timeout: wait) { [browser] page in
             Output.note(page.prompt())
-            switch browser {
+            switch browser ?? .system {
             case .print: Output.result(page.request.shortAddress)
             case .system:
                 do {
@@ -99,9 +100,12 @@ struct Logout: BoundedCommand {
 
     /// A listener at an address that the service knows.
     private static func redirect(_ text: String) throws -> Client.Redirect {
-        let address = try StatedValue(value: text, name: "--return-to").endpoint()
-        guard address.origin.isLoopback, address.origin.scheme == .http, address.query == nil else {
-            throw CommandError.usage("--return-to takes a URL such as http://127.0.0.1:8765/signed-out.")
+        // The service compares the listener's own spelling with what it has registered.
+        guard let address = try? EndpointURL(text, security: .allowingInsecureLoopback),
+            text == "http://127.0.0.1:\(address.origin.port)\(address.path)"
+        else {
+            throw StatedValue(value: text, name: "--return-to").wrong(
+                "http://127.0.0.1:PORT/PATH, such as http://127.0.0.1:8765/signed-out")
         }
         return .loopback(port: UInt16(exactly: address.origin.port), path: address.path)
     }
