@@ -96,6 +96,8 @@ public struct Client: Sendable {
         public var responseMode = AuthorizationRequest.ResponseMode.query
 
         /// What the tokens shall authorize in detail (RFC 9396). ``Account/authorizationDetails`` says what was granted.
+        ///
+        /// Only sign-ins through a browser ask for it. Those on other devices, by an assertion and as the client itself do not.
         public var authorizationDetails: [AuthorizationDetail] = []
 
         /// `id_token_signed_response_alg`: the one that the client is registered with. Nil for any that the server publishes.
