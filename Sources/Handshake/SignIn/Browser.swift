@@ -26,8 +26,9 @@ public struct SignInPage: Sendable {
     public let host: String
     /// The server's host, where its metadata put the page at another one.
     ///
-    /// Only of a server whose responses do not name it (RFC 9207). A hostile server may name the page of an honest one, whose code it then receives (RFC 9700, section 4.4). Servers with
-    /// two hosts look the same from outside, so the user decides: ``prompt(in:)`` names both. Nil where no such mix-up is possible.
+    /// Only of a server whose responses do not name it (RFC 9207). A hostile server may name the page of an honest one,
+    /// whose code it then receives (RFC 9700, section 4.4). Servers with two hosts look the same from outside, so the user
+    /// decides: ``prompt(in:)`` names both. Nil where no such mix-up is possible.
     public let serverHost: String?
 
     /// Nil for a page whose sign-in is not OAuth's.
