@@ -38,11 +38,11 @@ public struct Client: Sendable {
     package var hasChosenScopes = false
 
     /// What a client without users exchanges for tokens (RFC 7523, section 2.1). Nil for client credentials.
-    package var statement: SignedStatement?
+    package var assertion: SignedAssertion?
 
-    /// A statement and the key that signs it.
-    package struct SignedStatement: Sendable {
-        let statement: JWTBearerAssertion.Statement
+    /// The claims of an assertion, and the key that signs them.
+    package struct SignedAssertion: Sendable {
+        let claims: JWTBearerAssertion.Claims
         let key: SigningKey
     }
 

@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// A signed statement by which a client authenticates (RFC 7523, section 2.2). Each request gets a new one.
+/// A signed assertion by which a client authenticates (RFC 7523, section 2.2). Each request gets a new one.
 ///
 /// By a private key it is `private_key_jwt`, by the client's secret `client_secret_jwt` (OpenID Connect Core, section
 /// 9). The form ``Form/secret(_:)`` is sent in the place of a client's secret.
@@ -13,7 +13,7 @@ public struct ClientAssertion: Sendable {
         case secret(Secret)
     }
 
-    /// Whom the statement is addressed to.
+    /// Whom the assertion is addressed to.
     public enum Audience: String, Sendable, Hashable, Codable, CaseIterable {
         /// The issuer identifier, at every endpoint: the standard's rule.
         case issuer
@@ -23,7 +23,7 @@ public struct ClientAssertion: Sendable {
         case endpoint
     }
 
-    /// How the statement is built and sent.
+    /// How the assertion is built and sent.
     public enum Form: Sendable, Hashable {
         /// As `client_assertion` (RFC 7521, section 4.2). `type` is the header's `typ`:
         /// `client-authentication+jwt`, at servers of older standards `JWT`.
@@ -48,16 +48,16 @@ public struct ClientAssertion: Sendable {
 
     /// What signs.
     public let signer: Signer
-    /// How the statement is built and sent.
+    /// How the assertion is built and sent.
     public let form: Form
     private let now: @Sendable () -> Double
     private let random: RandomSource
 
-    /// Prepares statements.
+    /// Prepares assertions.
     ///
     /// - Parameters:
     ///   - signer: what signs.
-    ///   - form: how the statement is built and sent.
+    ///   - form: how the assertion is built and sent.
     ///   - now: seconds since 1970, as the server counts them.
     ///   - random: the source of `jti`.
     public init(
@@ -89,7 +89,7 @@ public struct ClientAssertion: Sendable {
     /// How long a signed secret counts, in seconds. Apple allows up to six months.
     private static let secretLifetime = 300
 
-    /// Whether a statement can be made for a server; nothing is signed.
+    /// Whether an assertion can be made for a server; nothing is signed.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` when the key or secret fits none of the server's
     ///   algorithms, or the audience would be another server's.
@@ -98,20 +98,20 @@ public struct ClientAssertion: Sendable {
         _ = try algorithm(among: server.tokenEndpointAuthSigningAlgorithms)
     }
 
-    /// Adds a new statement to a request.
+    /// Adds a new assertion to a request.
     func add(clientID: String, for call: AuthenticatedCall, to parameters: inout Parameters) throws(OAuthError) {
-        let statement = try statement(clientID: clientID, for: call)
+        let assertion = try assertion(clientID: clientID, for: call)
         try parameters.add("client_id", clientID)
         switch form {
         case .secret:
-            try parameters.add("client_secret", statement.reveal())
+            try parameters.add("client_secret", assertion.reveal())
         case .assertion:
             try parameters.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-            try parameters.add("client_assertion", statement.reveal())
+            try parameters.add("client_assertion", assertion.reveal())
         }
     }
 
-    private func statement(clientID: String, for call: AuthenticatedCall) throws(OAuthError) -> Secret {
+    private func assertion(clientID: String, for call: AuthenticatedCall) throws(OAuthError) -> Secret {
         let time = now()
         // A clock that is no time of this epoch would make a number that no server reads.
         guard time >= 0, time < 1e12 else {

@@ -11,7 +11,7 @@ public enum ClientAuthentication: Sendable {
     /// Identifier and secret in the form (RFC 6749, section 2.3.1). For servers that do not take Basic.
     case post(secret: Secret)
 
-    /// A statement that is signed for each request (RFC 7521, section 4.2).
+    /// An assertion that is signed for each request (RFC 7521, section 4.2).
     case assertion(ClientAssertion)
 
     /// The certificate of the connection (RFC 8705, section 2). The request itself has the identifier alone.

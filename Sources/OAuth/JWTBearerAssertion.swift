@@ -1,20 +1,20 @@
-/// A signed statement that is exchanged for an access token. Source: RFC 7523, section 2.1.
+/// A signed assertion that is exchanged for an access token. Source: RFC 7523, section 2.1.
 ///
-/// By a key it is made anew for each request; one that another server has issued is used as it came.
+/// With a key, one is made for each request. One that another server has issued is used as it came.
 public struct JWTBearerAssertion: Sendable {
-    /// Whom a statement is addressed to (RFC 7523, section 3).
+    /// Whom an assertion is addressed to (RFC 7523, section 3).
     public enum Audience: Sendable, Hashable {
         /// The issuer identifier.
         case issuer
         /// The token endpoint's address.
         case tokenEndpoint
-        /// What the server's manual says. The statement counts there, so take it from nobody else.
+        /// What the server's manual says. The assertion counts there, so take the name from no other source.
         case named(String)
     }
 
-    /// What a client states and signs.
-    public struct Statement: Sendable {
-        /// `iss`: who makes the statement.
+    /// The claims that a client signs (RFC 7523, section 3).
+    public struct Claims: Sendable {
+        /// `iss`: who makes the assertion.
         public let issuer: String
         /// `sub`: whom it is about, such as the user to act for. Nil leaves it out, where a server wants that.
         public var subject: String?
@@ -22,12 +22,12 @@ public struct JWTBearerAssertion: Sendable {
         public var audience = Audience.issuer
         /// How long it counts, in seconds, from 1 to 3600. 60 by default.
         public var lifetime = 60
-        /// Whether the scopes are a claim of the statement. Otherwise they are a parameter of the request.
+        /// Whether the scopes are a claim too. Otherwise they are a parameter of the request.
         public var claimsScopes = false
         /// The header's `typ`.
         public var type = "JWT"
 
-        /// States who speaks, and whom the statement is about.
+        /// States who makes the assertion, and whom it is about.
         public init(issuer: String, subject: String?) {
             self.issuer = issuer
             self.subject = subject
@@ -36,7 +36,7 @@ public struct JWTBearerAssertion: Sendable {
 
     private enum Source: Sendable {
         case issued(Secret)
-        case made(Statement, SigningKey, now: @Sendable () -> Double, RandomSource)
+        case made(Claims, SigningKey, now: @Sendable () -> Double, RandomSource)
     }
 
     /// The scopes to ask for.
@@ -45,34 +45,34 @@ public struct JWTBearerAssertion: Sendable {
 
     static let longestLifetime = 3600
 
-    /// Uses a statement that another server has issued. ``TokenType/identityAssertion`` is the kind of one.
+    /// Uses an assertion that another server has issued. ``TokenType/identityAssertion`` is the kind of one.
     public init(_ assertion: Secret, scopes: [String] = []) {
         source = .issued(assertion)
         self.scopes = scopes
     }
 
-    /// Makes statements.
+    /// Makes an assertion for each request.
     ///
     /// - Parameters:
-    ///   - statement: what is said.
+    ///   - claims: what it says.
     ///   - key: what signs it.
     ///   - scopes: the scopes to ask for.
     ///   - now: seconds since 1970, as the server counts them.
     ///   - random: the source of `jti`.
     public init(
-        _ statement: Statement, signedBy key: SigningKey, scopes: [String] = [],
+        _ claims: Claims, signedBy key: SigningKey, scopes: [String] = [],
         now: @escaping @Sendable () -> Double, random: RandomSource = .system
     ) {
-        source = .made(statement, key, now: now, random)
+        source = .made(claims, key, now: now, random)
         self.scopes = scopes
     }
 
-    /// Whether each request gets a new statement.
-    var isMadeAnew: Bool { if case .made = source { true } else { false } }
+    /// Whether each request gets a new assertion.
+    var isMadeForEachRequest: Bool { if case .made = source { true } else { false } }
 
-    /// Whether the client's own statement has this name for the client.
+    /// Whether the client's own assertion has this name for the client.
     func names(_ clientID: String) -> Bool {
-        if case .made(let statement, _, _, _) = source { statement.issuer.isIdentical(to: clientID) } else { false }
+        if case .made(let claims, _, _, _) = source { claims.issuer.isIdentical(to: clientID) } else { false }
     }
 
     /// What no error may show.
@@ -88,43 +88,43 @@ public struct JWTBearerAssertion: Sendable {
             guard !assertion.isEmpty else { throw .configuration(member: "assertion", problem: "it is empty") }
             try parameters.add("assertion", assertion.reveal())
             try parameters.add("scope", scopes.joined(separator: scopeDelimiter))
-        case .made(let statement, let key, let now, let random):
+        case .made(let claims, let key, let now, let random):
             try parameters.add(
-                "assertion", try signed(statement, by: key, now: now(), random, at: server, scopeDelimiter).reveal())
-            if !statement.claimsScopes { try parameters.add("scope", scopes.joined(separator: scopeDelimiter)) }
+                "assertion", try signed(claims, by: key, now: now(), random, at: server, scopeDelimiter).reveal())
+            if !claims.claimsScopes { try parameters.add("scope", scopes.joined(separator: scopeDelimiter)) }
         }
     }
 
     private func signed(
-        _ statement: Statement, by key: SigningKey, now: Double, _ random: RandomSource,
+        _ claims: Claims, by key: SigningKey, now: Double, _ random: RandomSource,
         at server: AuthorizationServerMetadata, _ scopeDelimiter: String
     ) throws(OAuthError) -> Secret {
-        guard !statement.issuer.isEmpty else { throw .configuration(member: "iss", problem: "it is empty") }
-        guard (1...Self.longestLifetime).contains(statement.lifetime) else {
+        guard !claims.issuer.isEmpty else { throw .configuration(member: "iss", problem: "it is empty") }
+        guard (1...Self.longestLifetime).contains(claims.lifetime) else {
             throw .configuration(
                 member: "lifetime",
-                problem: "a statement counts from 1 to \(Self.longestLifetime) seconds, not \(statement.lifetime)")
+                problem: "an assertion counts from 1 to \(Self.longestLifetime) seconds, not \(claims.lifetime)")
         }
         // A clock that is no time of this epoch would make a number that no server reads.
         guard now >= 0, now < 1e12 else {
             throw .configuration(member: "clock", problem: "its time is not plausible")
         }
         let audience =
-            switch statement.audience {
+            switch claims.audience {
             case .issuer: server.issuer.string
             case .tokenEndpoint: server.tokenEndpoint.string
             case .named(let name): name
             }
-        var claims: JSONObject = [
-            "iss": .string(statement.issuer), "aud": .string(audience), "iat": .number("\(Int(now))"),
-            "exp": .number("\(Int(now) + statement.lifetime)"),
+        var payload: JSONObject = [
+            "iss": .string(claims.issuer), "aud": .string(audience), "iat": .number("\(Int(now))"),
+            "exp": .number("\(Int(now) + claims.lifetime)"),
             "jti": .string(Base64URL.encode(random.bytes(16))),
         ]
-        claims["sub"] = statement.subject.map { .string($0) }
-        if statement.claimsScopes { claims["scope"] = .string(scopes.joined(separator: scopeDelimiter)) }
-        var header: JSONObject = ["typ": .string(statement.type)]
+        payload["sub"] = claims.subject.map { .string($0) }
+        if claims.claimsScopes { payload["scope"] = .string(scopes.joined(separator: scopeDelimiter)) }
+        var header: JSONObject = ["typ": .string(claims.type)]
         header["kid"] = key.keyID.map { .string($0) }
-        return try key.sign(claims, header: header, by: key.algorithms[0])
+        return try key.sign(payload, header: header, by: key.algorithms[0])
     }
 }
 

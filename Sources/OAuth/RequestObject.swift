@@ -1,5 +1,5 @@
 extension AuthorizationRequest {
-    /// The same request as one signed text (RFC 9101). Nobody between app and server can change it.
+    /// The same request as one signed text (RFC 9101). The browser cannot change it.
     ///
     /// Signs a new request, before it is pushed or opened. All parameters are inside; beside the text the browser's
     /// address has `client_id`, and for OpenID servers `response_type` and `scope` (OpenID Connect Core, section 6.1).

@@ -1,16 +1,16 @@
-/// The key file of a Google service account. It says who that is and where its statements go.
+/// The key file of a Google service account. It says who that is and where its assertions go.
 ///
 /// The file is JSON with `type` `service_account`, `client_email`, `private_key_id`, `private_key` and `token_uri`. Its
 /// content never prints.
 public struct ServiceAccountKey: Sendable {
-    /// `client_email`: the account, which is `iss` of its statements.
+    /// `client_email`: the account, which is `iss` of its assertions.
     public let email: String
     /// `private_key`, named by `private_key_id`.
     public let key: SigningKey
-    /// `token_uri`: where statements are exchanged, and their audience.
+    /// `token_uri`: where assertions are exchanged, and their audience.
     public let tokenEndpoint: EndpointURL
 
-    /// Where a key file's statements go unless the caller names another place.
+    /// Where a key file's assertions go unless the caller names another place.
     public static let googleTokenEndpoint = EndpointURL(https: "oauth2.googleapis.com", path: "/token")
 
     /// The longest file that is read, in bytes.
@@ -18,7 +18,7 @@ public struct ServiceAccountKey: Sendable {
 
     /// Reads a key file.
     ///
-    /// A file from elsewhere could name any address, and would get a statement that counts at Google. So `token_uri` has to
+    /// A file from elsewhere could name any address, and would get an assertion that counts at Google. So `token_uri` has to
     /// be on Google's origin, or be the one that the caller names.
     ///
     /// - Parameters:
@@ -55,17 +55,17 @@ public struct ServiceAccountKey: Sendable {
         guard key.algorithms.contains(.rs256) else { throw Self.wrong("its key is not an RSA key") }
     }
 
-    /// The statement that the account makes.
+    /// The claims of the account's assertions.
     ///
     /// - Parameters:
     ///   - user: whom to act for, where an administrator has delegated that; nil for the account itself.
     ///   - lifetime: in seconds, at most 3600.
-    public func statement(actingFor user: String? = nil, lifetime: Int = 3600) -> JWTBearerAssertion.Statement {
-        var statement = JWTBearerAssertion.Statement(issuer: email, subject: user)
-        statement.audience = .named(tokenEndpoint.string)
-        statement.lifetime = lifetime
-        statement.claimsScopes = true
-        return statement
+    public func claims(actingFor user: String? = nil, lifetime: Int = 3600) -> JWTBearerAssertion.Claims {
+        var claims = JWTBearerAssertion.Claims(issuer: email, subject: user)
+        claims.audience = .named(tokenEndpoint.string)
+        claims.lifetime = lifetime
+        claims.claimsScopes = true
+        return claims
     }
 
     private static func wrong(_ problem: String) -> OAuthError {

@@ -15,7 +15,7 @@ public struct TokenRequest: Sendable {
         case deviceCode(Secret)
         /// A token that stands for a user, for another one. Source: RFC 8693, section 2.1.
         case tokenExchange(TokenExchange)
-        /// A signed statement about a user, or about the client itself. Source: RFC 7523, section 2.1.
+        /// A signed assertion about a user, or about the client itself. Source: RFC 7523, section 2.1.
         case jwtBearer(JWTBearerAssertion)
         /// A ``BackchannelAuthentication/requestID`` (CIBA Core, section 10.1). The user approves it on a device of their
         /// own.
@@ -123,7 +123,7 @@ public struct TokenRequest: Sendable {
             var headers = headers
             let call = AuthenticatedCall(
                 server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms)
-            // The statement says who asks (RFC 7521, section 4.1).
+            // The assertion says who asks (RFC 7521, section 4.1).
             if case .jwtBearer(let assertion) = grantType, case .none = authentication, assertion.names(clientID) {
             } else {
                 try authentication.apply(clientID: clientID, for: call, to: &parameters, &headers)
@@ -205,7 +205,7 @@ extension TokenRequest.GrantType {
     fileprivate var isRepeatable: Bool {
         switch self {
         case .clientCredentials: true
-        case .jwtBearer(let assertion): assertion.isMadeAnew
+        case .jwtBearer(let assertion): assertion.isMadeForEachRequest
         case .authorizationCode, .refreshToken, .deviceCode, .tokenExchange, .backchannelAuthentication: false
         }
     }

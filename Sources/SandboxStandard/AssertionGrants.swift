@@ -9,13 +9,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Exchanges signed statements for tokens (RFC 7523 sections 2.1 and 3).
+/// Exchanges signed assertions for tokens (RFC 7523 sections 2.1 and 3).
 ///
-/// Takes statements of the client with a key about itself or a user, and identity assertions of this server's own.
-/// A class, because the statements that were used are kept: each counts once.
+/// Takes assertions of the client with a key about itself or a user, and identity assertions of this server's own.
+/// A class, because the assertions that were used are kept: each counts once.
 final class AssertionGrants: Sendable {
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    /// The longest that a statement may count, in seconds.
+    /// The longest that an assertion may count, in seconds.
     private static let longestLifetime = 3600
     private static let leeway = 10.0
 
@@ -28,7 +28,7 @@ final class AssertionGrants: Sendable {
         self.signer = signer
     }
 
-    /// The client that a statement in a form is signed by; nil for any other.
+    /// The client that an assertion in a form is signed by; nil for any other.
     func speaker(of form: FormParameters) -> SandboxClient? {
         guard let token = SignedText(form["assertion"] ?? ""), isByClient(token) else { return nil }
         return server.dialect.client(AssertingClients.keyed)
@@ -42,12 +42,12 @@ final class AssertionGrants: Sendable {
         let isOwn = type == TokenExchanges.identityAssertion && signer.claims(of: text) != nil
         guard isOwn || client.grantTypes.contains(Self.grantType) else { throw .unauthorizedClient }
         guard isOwn || (type ?? "JWT" == "JWT" && isByClient(token) && client.id == AssertingClients.keyed) else {
-            throw .invalidGrant("The statement is signed by nobody who may make it.")
+            throw .invalidGrant("The assertion is signed by a key that this client does not have.")
         }
         try checkClaims(of: token, isOwn ? server.origin : client.id)
         let subject = token.claims["sub"]?.scalarText ?? client.id
         let user = server.dialect.users.first { $0.subject == subject || $0.name == subject }
-        guard user != nil || subject == client.id else { throw .invalidGrant("Nobody has this name here.") }
+        guard user != nil || subject == client.id else { throw .invalidGrant("There is no user of this name.") }
         let asked = form["scope"] ?? token.claims["scope"]?.scalarText
         let grant = SandboxGrant(
             clientID: client.id, user: user, scope: try server.dialect.scopes.read(asked),
@@ -71,10 +71,10 @@ final class AssertionGrants: Sendable {
         guard let expiry = token.claims["exp"]?.integer, let issuedAt = token.claims["iat"]?.integer, issuedAt >= 0,
             issuedAt < expiry, expiry - issuedAt <= Self.longestLifetime, Double(expiry) > now - Self.leeway,
             Double(issuedAt) < now + Self.leeway
-        else { throw .invalidGrant("The statement is expired, of the future, or counts too long.") }
+        else { throw .invalidGrant("The assertion is expired, of the future, or counts too long.") }
         guard let identifier = token.claims["jti"]?.scalarText, !identifier.isEmpty,
             used.withLock({ $0.insert(identifier).inserted })
-        else { throw .invalidGrant("jti is missing, or the statement was used before.") }
+        else { throw .invalidGrant("jti is missing, or the assertion was used before.") }
     }
 }
 #endif

@@ -47,7 +47,7 @@ final class BackchannelRequests: Sendable {
         let user: SandboxUser? =
             form["login_hint"].flatMap { server.dialect.user($0) }
             ?? form["id_token_hint"].flatMap(hinted).flatMap { server.dialect.user(subject: $0) }
-        guard let user else { throw OAuthFailure(code: "unknown_user_id", detail: "Nobody has this name here.") }
+        guard let user else { throw OAuthFailure(code: "unknown_user_id", detail: "There is no user of this name.") }
         if let message = form["binding_message"], message.utf8.count > 64 {
             throw OAuthFailure(code: "invalid_binding_message", detail: "The message has more than 64 bytes.")
         }

@@ -25,7 +25,7 @@ enum Fixtures {
             id: AssertingClients.keyed, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
             redirectURIs: SharedRedirects.all,
             grantTypes: userGrants + ["client_credentials", AssertionGrants.grantType],
-            note: "a server with a key: private_key_jwt by ES256, and statements by the same key (RFC 7523)"),
+            note: "a server with a key: private_key_jwt by ES256, and assertions by the same key (RFC 7523)"),
         SandboxClient(
             id: AssertingClients.signing, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
             signsRequests: true, getsSignedUserInfo: true, redirectURIs: SharedRedirects.all, grantTypes: userGrants,

@@ -17,7 +17,7 @@ package struct StandardStandIn: StandIn {
     let devices: DeviceGrants
     let backchannel: BackchannelRequests
     let exchanges: TokenExchanges
-    let statements: AssertionGrants
+    let assertionGrants: AssertionGrants
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
@@ -27,7 +27,7 @@ package struct StandardStandIn: StandIn {
         devices = DeviceGrants(server: server)
         backchannel = BackchannelRequests(server: server)
         exchanges = TokenExchanges(server: server, signer: signer)
-        statements = AssertionGrants(server: server, signer: signer)
+        assertionGrants = AssertionGrants(server: server, signer: signer)
     }
 
     package var routes: [Route] {
@@ -164,7 +164,7 @@ package struct StandardStandIn: StandIn {
                 switch request.form["grant_type"] {
                 case DeviceGrants.grantType: try devices.redeem(request.form["device_code"], by: client)
                 case BackchannelRequests.grantType: try backchannel.redeem(request.form["auth_req_id"], by: client)
-                case AssertionGrants.grantType: try statements.redeem(request.form, by: client)
+                case AssertionGrants.grantType: try assertionGrants.redeem(request.form, by: client)
                 default: try server.exchange(request.form, by: client)
                 }
             if let thumbprint { proofs.bind(tokens, to: thumbprint) }
@@ -235,9 +235,9 @@ package struct StandardStandIn: StandIn {
             return try assertions.client(of: request.form, at: server)
         }
         guard request.headers[.authorization] != nil else {
-            // The statement says who asks (RFC 7521 section 4.1).
+            // The assertion says who asks (RFC 7521 section 4.1).
             if request.form["client_id"] == nil, request.form["grant_type"] == AssertionGrants.grantType,
-                let speaker = statements.speaker(of: request.form)
+                let speaker = assertionGrants.speaker(of: request.form)
             {
                 return speaker
             }

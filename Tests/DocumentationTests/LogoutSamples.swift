@@ -53,9 +53,9 @@ private enum LogoutSamples {
         }
     }
 
-    static func statement(_ key: SigningKey, _ service: Service, _ vault: any Vault) async throws {
-        let statement = JWTBearerAssertion.Statement(issuer: "reports", subject: "ada@example.com")
-        let client = Client.asserting(statement, signedBy: key, service: service, id: "reports")
+    static func assertion(_ key: SigningKey, _ service: Service, _ vault: any Vault) async throws {
+        let claims = JWTBearerAssertion.Claims(issuer: "reports", subject: "ada@example.com")
+        let client = Client.asserting(claims, signedBy: key, service: service, id: "reports")
         let account = try await Handshake(client, vault: vault).signInAsClient()
         print(account.status)
     }

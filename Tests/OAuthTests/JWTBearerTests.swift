@@ -18,14 +18,14 @@ struct JWTBearerTests {
     }
 
     private func assertion(
-        _ change: (inout JWTBearerAssertion.Statement) -> Void = { _ in }, scopes: [String] = ["a", "b"]
+        _ change: (inout JWTBearerAssertion.Claims) -> Void = { _ in }, scopes: [String] = ["a", "b"]
     ) throws -> JWTBearerAssertion {
-        var statement = JWTBearerAssertion.Statement(issuer: "c", subject: "ada")
-        change(&statement)
-        return JWTBearerAssertion(statement, signedBy: try key(), scopes: scopes, now: { Example.now })
+        var claims = JWTBearerAssertion.Claims(issuer: "c", subject: "ada")
+        change(&claims)
+        return JWTBearerAssertion(claims, signedBy: try key(), scopes: scopes, now: { Example.now })
     }
 
-    /// The header and the claims of the statement in a request, whose signature is right.
+    /// The header and the claims of the assertion in a request, whose signature is right.
     private func sent(_ message: RequestMessage) throws -> (header: JSONObject, claims: JSONObject) {
         let field = try #require(message.form.first { $0.hasPrefix("assertion=") })
         let text = Secret(String(field.dropFirst("assertion=".count)))
@@ -37,11 +37,11 @@ struct JWTBearerTests {
         )
     }
 
-    @Test("M707: a statement is that of RFC 7523, section 3, and its scopes are a parameter")
-    func statement() throws {
+    @Test("M707: an assertion is that of RFC 7523, section 3, and its scopes are a parameter")
+    func claims() throws {
         let message = try request(try assertion()).message
         #expect(message.form.first == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer")
-        #expect(message.form.last == "scope=a+b", "the statement names the client")
+        #expect(message.form.last == "scope=a+b", "the assertion names the client")
         let (header, claims) = try sent(message)
         #expect(header.keys == ["alg", "kid", "typ"] && header["kid"]?.string == "key-1")
         #expect(claims["iss"]?.string == "c" && claims["sub"]?.string == "ada")
@@ -53,8 +53,8 @@ struct JWTBearerTests {
         #expect(other.form.contains("client_id=other"))
     }
 
-    @Test("M707: each request has a new statement")
-    func anew() throws {
+    @Test("M707: each request has a new assertion")
+    func newAssertions() throws {
         let request = try request(try assertion())
         let identifiers = try (0..<3).map { _ in try sent(try request.message).claims["jti"]?.string }
         #expect(Set(identifiers).count == 3)
@@ -65,12 +65,12 @@ struct JWTBearerTests {
         #expect(
             failure { _ = try request(try assertion { $0.lifetime = seconds }).message } == "configuration lifetime")
         #expect(failure { _ = try request(try assertion { $0.lifetime = 3600 }).message } == nil)
-        let google = try ServiceAccountKey(parsing: try Self.keyFile()).statement(lifetime: seconds)
+        let google = try ServiceAccountKey(parsing: try Self.keyFile()).claims(lifetime: seconds)
         let theirs = JWTBearerAssertion(google, signedBy: try key(), now: { Example.now })
         #expect(failure { _ = try request(theirs).message } == "configuration lifetime")
     }
 
-    @Test("M707: a statement of another server is sent as it came")
+    @Test("M707: an assertion of another server is sent as it came")
     func issued() throws {
         let message = try request(JWTBearerAssertion(Secret("a.b.c"), scopes: ["x"])).message
         #expect(
@@ -80,7 +80,7 @@ struct JWTBearerTests {
             ])
     }
 
-    @Test("M706: a refresh token beside a statement that can be made again is dropped")
+    @Test("M706: a refresh token beside an assertion that can be made again is dropped")
     func refreshToken() throws {
         let content = #"{"access_token":"a","token_type":"Bearer","refresh_token":"r"}"#
         func token(_ assertion: JWTBearerAssertion) throws -> String? {
@@ -103,13 +103,13 @@ struct JWTBearerTests {
         return Array(JSONValue.object(JSONObject(members.map { (key: $0.key, value: $0.value) })).json.utf8)
     }
 
-    @Test("M705: a Google key file makes the statement that Google documents")
+    @Test("M705: a Google key file makes the assertion that Google documents")
     func google() throws {
         let file = try ServiceAccountKey(parsing: try Self.keyFile())
         var server = try Example.server("https://oauth2.googleapis.com")
         server.tokenEndpoint = file.tokenEndpoint
         let assertion = JWTBearerAssertion(
-            file.statement(actingFor: "ada@example.com"), signedBy: file.key, scopes: ["s1", "s2"],
+            file.claims(actingFor: "ada@example.com"), signedBy: file.key, scopes: ["s1", "s2"],
             now: { Example.now })
         let message = try TokenRequest(
             .jwtBearer(assertion), at: server, clientID: file.email, authentication: .none
@@ -121,7 +121,7 @@ struct JWTBearerTests {
         #expect(claims["scope"]?.string == "s1 s2" && claims["sub"]?.string == "ada@example.com")
         #expect(claims["aud"]?.string == "https://oauth2.googleapis.com/token")
         #expect(claims["exp"]?.integer == 1_300_822_980)
-        let own = JWTBearerAssertion(file.statement(), signedBy: file.key, now: { Example.now })
+        let own = JWTBearerAssertion(file.claims(), signedBy: file.key, now: { Example.now })
         #expect(try sent(try request(own).message).claims["sub"] == nil)
     }
 

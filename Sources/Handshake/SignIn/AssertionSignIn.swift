@@ -1,12 +1,12 @@
 public import OAuth
 
 extension Client {
-    /// Describes a client without users that exchanges signed statements for tokens. Source: RFC 7523, section 2.1.
+    /// Describes a client without users that exchanges signed assertions for tokens. Source: RFC 7523, section 2.1.
     ///
-    /// Sign in with ``Handshake/Handshake/signInAsClient(as:to:)``. Each token is asked for with a statement of its own.
+    /// Sign in with ``Handshake/Handshake/signInAsClient(as:to:)``. Each token is asked for with an assertion of its own.
     ///
     /// - Parameters:
-    ///   - statement: what is said; ``OAuth/JWTBearerAssertion/Statement/issuer`` is usually the client's identifier.
+    ///   - claims: what the assertions say; ``OAuth/JWTBearerAssertion/Claims/issuer`` is usually the client's identifier.
     ///   - key: what signs it.
     ///   - service: what one connects to.
     ///   - id: the identifier that the service gave to the client.
@@ -17,13 +17,13 @@ extension Client {
     @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     public static func asserting(
-        _ statement: JWTBearerAssertion.Statement, signedBy key: SigningKey, service: Service, id: String,
+        _ claims: JWTBearerAssertion.Claims, signedBy key: SigningKey, service: Service, id: String,
         scopes: [String]? = nil, resources: [ResourceIndicator] = []
     ) -> Client {
         var client = Client(
             service: service, id: id, redirect: .loopback, scopes: scopes, resources: resources, parameters: [:],
             credential: nil)
-        client.statement = SignedStatement(statement: statement, key: key)
+        client.assertion = SignedAssertion(claims: claims, key: key)
         return client
     }
 
@@ -59,27 +59,27 @@ extension Client {
             name: name, displayName: "Google", authorizationServer: .described(server), apiRoot: apiRoot,
             defaultScopes: scopes)
         return asserting(
-            file.statement(actingFor: user), signedBy: file.key, service: service, id: file.email, scopes: scopes)
+            file.claims(actingFor: user), signedBy: file.key, service: service, id: file.email, scopes: scopes)
     }
 
-    /// What the client itself exchanges for tokens: a new signed statement, or its own authentication.
+    /// What the client itself exchanges for tokens: a new signed assertion, or its own authentication.
     func ownGrant(in environment: Environment) -> TokenRequest.GrantType {
-        guard let statement else { return .clientCredentials(scopes: scopes) }
+        guard let assertion else { return .clientCredentials(scopes: scopes) }
         return .jwtBearer(
             JWTBearerAssertion(
-                statement.statement, signedBy: statement.key, scopes: scopes, now: environment.time.now,
+                assertion.claims, signedBy: assertion.key, scopes: scopes, now: environment.time.now,
                 random: environment.random))
     }
 }
 
 extension Handshake {
-    /// Signs a user in with a statement that another server has issued. Source: RFC 7523, section 2.1.
+    /// Signs a user in with an assertion that another server has issued. Source: RFC 7523, section 2.1.
     ///
-    /// For a statement from ``Account/exchangedToken(for:of:actor:audiences:resources:scopes:)`` with
+    /// For an assertion from ``Account/exchangedToken(for:of:actor:audiences:resources:scopes:)`` with
     /// ``OAuth/TokenType/identityAssertion``: the user signs in at one server, and this one believes it.
     ///
     /// - Parameters:
-    ///   - assertion: the statement. It is used once.
+    ///   - assertion: it is used once.
     ///   - name: the app's name for the account. An existing account is replaced.
     ///   - service: the service's name; needed only when there are several clients.
     /// - Throws: what ``signIn(as:to:through:timeout:)`` throws. After any of it nothing is stored.

@@ -5,7 +5,9 @@ public import OAuth
 import Synchronization
 
 extension Handshake {
-    /// Signs in a user whom the server asks on a device of their own (CIBA). No browser is opened here.
+    /// Signs a user in who approves on a device of their own, such as a phone (CIBA).
+    ///
+    /// The server asks the user there: OpenID Connect Client-Initiated Backchannel Authentication. No browser is opened here.
     ///
     /// ```swift
     /// let account = try await handshake.signInOnOwnDevice(

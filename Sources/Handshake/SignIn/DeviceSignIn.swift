@@ -3,11 +3,11 @@ import Logging
 import OAuth
 
 extension Handshake {
-    /// Signs a user in who approves on another device (RFC 8628). For terminals, televisions and machines without a
-    /// browser.
+    /// Signs a user in by a code that they enter on another device (RFC 8628).
     ///
-    /// Asks the service for a code, hands it to `show`, and polls until the user has decided. It ends in the same account
-    /// as ``signIn(as:to:through:timeout:)``. To cancel, cancel the task: no further request is sent.
+    /// For terminals, televisions and machines without a browser. Asks the service for a code, hands it to `show`, and polls
+    /// until the user has decided. It ends in the same account as ``signIn(as:to:through:timeout:)``. To cancel, cancel the
+    /// task: no further request is sent.
     ///
     /// - Parameters:
     ///   - name: the app's name for the account. An existing account is replaced.

@@ -120,7 +120,7 @@ extension Handshake {
         return try await finish(with: code, as: id, provingBy: key)
     }
 
-    /// Signs in the client itself, without a user (RFC 6749, section 4.4). A client that makes signed statements does it
+    /// Signs in the client itself, without a user (RFC 6749, section 4.4). A client that makes signed assertions does it
     /// with these (RFC 7523, section 2.1).
     ///
     /// - Throws: what ``signIn(as:to:through:timeout:)`` throws, and ``HandshakeError/configuration(member:problem:)``
@@ -129,7 +129,7 @@ extension Handshake {
         as name: String = AccountID.defaultName, to service: String? = nil
     ) async throws -> Account {
         let client = try client(of: service)
-        guard client.isConfidential || client.statement != nil else {
+        guard client.isConfidential || client.assertion != nil else {
             throw HandshakeError.configuration(
                 member: "client",
                 problem: "only a confidential client can ask for a token of its own (RFC 6749, section 4.4)")

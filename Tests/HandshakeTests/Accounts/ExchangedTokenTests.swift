@@ -6,7 +6,7 @@ import Sandbox
 import TestFixtures
 import Testing
 
-@Suite("Exchanged tokens and signed statements", .heavy)
+@Suite("Exchanged tokens and signed assertions", .heavy)
 struct ExchangedTokenTests {
     private func account(_ world: World) async throws -> (Handshake, Account) {
         try await world.signedIn(
@@ -66,15 +66,15 @@ struct ExchangedTokenTests {
         await world.sandbox.stop()
     }
 
-    @Test("M707: a client that makes statements signs in, and refreshes with a new one")
-    func statements() async throws {
+    @Test("M707: a client that makes assertions signs in, and refreshes with a new one")
+    func assertions() async throws {
         let world = try await World(.standard)
         let robot = try #require(world.sandbox.standard.clients.first { $0.privateKey != nil })
         let key = try SigningKey(parsing: Array(try #require(robot.privateKey).utf8))
         let user = try #require(world.sandbox.standard.users.first)
-        let statement = JWTBearerAssertion.Statement(issuer: robot.id, subject: user.name)
+        let claims = JWTBearerAssertion.Claims(issuer: robot.id, subject: user.name)
         let client = Client.asserting(
-            statement, signedBy: key, service: try world.service(), id: robot.id, scopes: ["api"])
+            claims, signedBy: key, service: try world.service(), id: robot.id, scopes: ["api"])
         let account = try await world.app(client).signInAsClient()
         let first = try await account.accessToken()
         #expect(account.status.isRefreshable && account.status.scopes == ["api"])
