@@ -76,6 +76,11 @@ struct JSONValueTests {
         #expect(object["\u{E9}"]?.integer == 1)
         #expect(object["e\u{301}"]?.integer == 2)
         #expect(object.keys == ["e\u{301}", "\u{E9}"])
+        // So many that they are found by their hashes, which collide.
+        let pairs = (0..<200).map { "\"\u{E9}\($0)\":1,\"e\u{301}\($0)\":2" }
+        let many = try #require(try JSONValue(parsing: Array("{\(pairs.joined(separator: ","))}".utf8)).object)
+        #expect(many.count == 400)
+        #expect((0..<200).allSatisfy { many["\u{E9}\($0)"]?.integer == 1 && many["e\u{301}\($0)"]?.integer == 2 })
     }
 
     @Test("a name has at most 1024 bytes, a number at most 256")
