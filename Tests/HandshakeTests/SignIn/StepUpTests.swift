@@ -105,4 +105,29 @@ struct StepUpTests {
         #expect(try await account.accessToken().reveal() == "access-1")
         #expect(provider.count("/revoke") == 0)
     }
+
+    @Test("M213: a sign-in without an ID token does not take the place of a known user's")
+    func unidentified() async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        // Fewer scopes than were asked for, so that the next sign-in asks for no identity.
+        provider.answer("/token") { request in
+            let answer = try provider.answer("/token", request)
+            var members = try JSONSerialization.jsonObject(with: Data(answer.content)) as? [String: Any] ?? [:]
+            members["scope"] = "offline_access"
+            return .json(200, members)
+        }
+        _ = try await provider.app(vault: vault).signIn(through: provider.browser)
+        let known = try provider.client()
+        let app = try provider.app(
+            Client(service: known.service, id: known.id, redirect: known.redirect, scopes: ["offline_access"]),
+            vault: vault)
+        let account = try #require(try await app.account())
+        #expect(account.status.identity?.subject == "alice")
+        let error = await handshakeError {
+            try await app.signIn(again: account, for: .scopes(["b"]), through: provider.browser)
+        }
+        #expect(error?.code == "subject_mismatch")
+        #expect(try await account.accessToken().reveal() == "access-1")
+    }
 }
