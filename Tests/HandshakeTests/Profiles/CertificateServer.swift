@@ -23,6 +23,7 @@ final class CertificateServer: Sendable {
         var tokens: [String: String] = [:]
         var issuer = ""
         var certified = ""
+        var elsewhere = ""
         var channels: [any Channel] = []
     }
 
@@ -32,16 +33,20 @@ final class CertificateServer: Sendable {
     var issuer: String { state.withLock { $0.issuer } }
     /// The listener that asks for one: the alias of the token endpoint, and the API.
     var certified: String { state.withLock { $0.certified } }
+    /// A listener that asks for none, at another origin than the issuer's and the API's.
+    var elsewhere: String { state.withLock { $0.elsewhere } }
     var seen: [Seen] { state.withLock { $0.seen } }
 
     static func start() async throws -> CertificateServer {
         let server = CertificateServer()
         let plain = try await server.listen(asking: false)
         let certified = try await server.listen(asking: true)
+        let elsewhere = try await server.listen(asking: false)
         server.state.withLock { state in
             state.issuer = "https://localhost:\(plain.localAddress?.port ?? 0)"
             state.certified = "https://localhost:\(certified.localAddress?.port ?? 0)"
-            state.channels = [plain, certified]
+            state.elsewhere = "https://localhost:\(elsewhere.localAddress?.port ?? 0)"
+            state.channels = [plain, certified, elsewhere]
         }
         return server
     }
@@ -103,8 +108,9 @@ final class CertificateServer: Sendable {
             let answer = server.answer(
                 words.count > 1 ? words[1] : "", String(body), authorization: fields["authorization"],
                 thumbprint: thumbprint, isCertified: isCertified)
+            let location = answer.status == 302 ? "Location: \(answer.body)\r\n" : ""
             let head =
-                "HTTP/1.1 \(answer.status) X\r\nContent-Type: application/json\r\nContent-Length: \(answer.body.utf8.count)\r\n\r\n"
+                "HTTP/1.1 \(answer.status) X\r\n\(location)Content-Type: application/json\r\nContent-Length: \(answer.body.utf8.count)\r\n\r\n"
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: head + answer.body)), promise: nil)
         }
     }
@@ -135,6 +141,8 @@ final class CertificateServer: Sendable {
                 // RFC 8705, section 3: the token counts on the certificate that it was issued on.
                 guard let thumbprint, state.tokens[authorization ?? ""] == thumbprint else { return (403, "{}") }
                 return (200, "{}")
+            case "/api/away": return (302, state.elsewhere + "/back")
+            case "/back": return (302, state.certified + "/whoami")
             default: return (404, "{}")
             }
         }

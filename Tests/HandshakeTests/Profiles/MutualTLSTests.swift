@@ -83,6 +83,63 @@ struct MutualTLSTests {
         try await server.stop()
     }
 
+    @Test("F2, C6: the certificate does not go where another origin has led, as little as the token")
+    func led() async throws {
+        let server = try await CertificateServer.start()
+        let account = try await Self.signIn(try Self.app(Self.client(server)), at: server)
+        _ = try await account.send(.get, server.certified + "/api/away")
+        let seen = server.seen.suffix(3)
+        #expect(seen.map(\.path) == ["/api/away", "/back", "/whoami"])
+        #expect(seen.map(\.isCertified) == [true, false, true])
+        #expect(seen.map(\.thumbprint) == [TestCertificates.clientThumbprint, nil, nil])
+        try await server.stop()
+    }
+
+    @Test("E4, C6: a refresh whose certificate cannot be presented was not sent: the session stays as it was")
+    func unpresented() async throws {
+        let server = try await CertificateServer.start()
+        let vault = MemoryVault()
+        let client = try Self.client(server)
+        let account = try await Self.signIn(try Self.app(client, vault: vault), at: server)
+        let bare = TappedTransport(base: try AsyncHTTPTransport(trusting: Array(TestCertificates.authority.utf8)))
+        let app = try Handshake(client, vault: vault, transport: bare, limits: World.limits)
+        let elsewhere = try #require(try await app.account())
+        #expect(await handshakeError { try await elsewhere.refresh() }?.code == "invalid_configuration")
+        #expect(elsewhere.status.state == .signedIn)
+        #expect(try await app.account()?.status.state == .signedIn)
+        #expect(server.seen.count { $0.path == "/token" } == 1)
+        try await account.refresh()
+        try await server.stop()
+    }
+
+    @Test("M308: a user is asked on their own device, and the answer polled for, at the aliases with the certificate")
+    func ownDevice() async throws {
+        let provider = ScriptedProvider()
+        provider.publish([
+            "backchannel_authentication_endpoint": ScriptedProvider.issuer + "/bc",
+            "mtls_endpoint_aliases": [
+                "token_endpoint": "https://mtls.op.example/token",
+                "backchannel_authentication_endpoint": "https://mtls.op.example/bc",
+            ],
+        ])
+        provider.change { state in
+            state.overrides["/bc"] = { _ in .json(200, ["auth_req_id": "r", "expires_in": 120, "interval": 5]) }
+        }
+        let known = try provider.client()
+        let client = Client.confidential(
+            service: known.service, id: "app", certificate: try Self.certificate(), isSelfSigned: true,
+            redirect: known.redirect)
+        let clock = ManualClock()
+        let presented = Shared<[String]>([])
+        let app = try Handshake(
+            client, vault: MemoryVault(), transport: PresentingTransport(provider: provider, presented: presented),
+            time: TimeSource(now: { provider.time.source.now() + clock.now.offset / .seconds(1) }, clock: clock))
+        let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
+        _ = try await app.signInOnOwnDevice(of: .login("alice"))
+        passing.cancel()
+        #expect(presented.value == ["mtls.op.example/bc", "mtls.op.example/token"])
+    }
+
     @Test("M308: connections with a certificate are of a pool of their own")
     func pools() async throws {
         let server = try await CertificateServer.start()
@@ -170,6 +227,22 @@ struct MutualTLSTests {
         }
         #expect(error?.code == "invalid_configuration")
         #expect(provider.count("/token") == 0)
+    }
+}
+
+/// A provider's transport that notes where the certificate was presented.
+private struct PresentingTransport: Transport {
+    let provider: ScriptedProvider
+    let presented: Shared<[String]>
+    var isPresenting = false
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        if isPresenting { presented.change { $0.append("\(request.head.authority ?? "")\(request.head.path ?? "")") } }
+        return try await provider.send(request, limits: limits)
+    }
+
+    func presenting(_ certificate: ClientCertificate) throws(HandshakeError) -> any Transport {
+        PresentingTransport(provider: provider, presented: presented, isPresenting: true)
     }
 }
 #endif
