@@ -170,6 +170,23 @@ struct SecurityProfileTests {
         #expect(await handshakeError { try await adopting.adopt(brought) }?.code == "invalid_configuration")
     }
 
+    @Test("M802: a sign-in on the user's own device, and one by another server's assertion, are refused unsent")
+    func otherFlows() async throws {
+        let provider = Self.provider(["backchannel_authentication_endpoint": ScriptedProvider.issuer + "/bc"])
+        let app = try provider.app(Self.client(provider))
+        let errors = [
+            await handshakeError { try await app.signInOnOwnDevice(of: .login("alice")) },
+            await handshakeError { try await app.signIn(withAssertion: Secret("e30.e30.c2ln")) },
+        ]
+        for error in errors {
+            guard case .configuration("fapi2", _)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        #expect(provider.requests.allSatisfy { $0.head.method == .get })
+    }
+
     private static let deviations: [(String, @Sendable (inout Service.Deviations) -> Void)] = [
         ("repeated-when-pushed", { $0.repeatedWhenPushed = ["scope"] }),
         ("assertion-audience", { $0.assertionAudience = .tokenEndpoint }),
