@@ -137,6 +137,42 @@ struct AddressCheckTests {
         #expect(provider.requests.filter { $0.head.path == "/token" }.allSatisfy { $0.namedBy == nil })
     }
 
+    @Test("M901: at the host that an address leads to, the next one is named by who named the first")
+    func sameHost() async throws {
+        func url(_ text: String) throws -> EndpointURL { try EndpointURL(text) }
+        let api = try url("https://api.example/").origin
+        let token = try url("https://as.example/token").named(by: api)
+        #expect(try url("https://as.example/next").named(by: token).namedBy == api)
+        #expect(try url("https://other.example/").named(by: token).namedBy?.host == "as.example")
+        #expect(try url("https://as.example/next").named(by: url("https://as.example/")).namedBy == nil)
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.answer("/me") { _ in .json(302, [:], [.location: "https://elsewhere.example/a"]) }
+        provider.answer("/a") { _ in .json(302, [:], [.location: "https://elsewhere.example/b"]) }
+        _ = try await account.send(.get, "me")
+        let last = try #require(provider.requests.last)
+        #expect(last.head.path == "/b" && last.namedBy?.host == "op.example")
+    }
+
+    @Test("M901: a registration's management keeps who named it when it is stored, at its own host and at another one")
+    func storedManagement() throws {
+        let issuer = try Issuer("https://as.example")
+        let service = try Service(name: "as", authorizationServer: .discovered(issuer, security: .httpsOnly))
+        for (endpoint, management, namer) in [
+            ("https://as.example/register", "https://as.example/m", nil),
+            ("https://reg.example/register", "https://reg.example/m", "as.example"),
+            ("https://reg.example/register", "https://m.example/m", "reg.example"),
+        ] as [(String, String, String?)] {
+            var client = Client(service: service, id: "c", redirect: .loopback, scopes: ["a"])
+            client.registration = ClientRegistration(
+                name: "App", endpoint: try EndpointURL(endpoint), scopes: ["a"], redirect: .loopback,
+                redirectURI: try RedirectURI("http://127.0.0.1:8000/callback"), isForDevices: false,
+                management: ClientManagement(endpoint: try EndpointURL(management), token: Secret("t")))
+            let stored = try Registrations.client(stored: try Registrations.stored(client), as: "App")
+            #expect(stored.registration?.management?.endpoint.namedBy?.host == namer, "\(management)")
+        }
+    }
+
     #if os(Linux)
     /// Answers whatever comes.
     private final class Greeter: ChannelInboundHandler, Sendable {
