@@ -236,6 +236,28 @@ struct RegisteredClientTests {
         #expect(try await network.client(in: vault, at: 1_750_010_000).id == "client-2")
     }
 
+    @Test("M504: a managed registration whose answer has no secret, or is another client's, is made again")
+    func unusable() async throws {
+        for answer in [
+            ["client_id": "client-1", "token_endpoint_auth_method": "client_secret_post"], ["client_id": "client-7"],
+        ] {
+            let (network, vault) = (Network(), MemoryVault())
+            network.change {
+                $0.isManaged = true
+                $0.secretEnds = 0
+            }
+            #expect(try await network.client(in: vault).id == "client-1")
+            network.change {
+                $0.scopes = ["b"]
+                $0.managed = .json(200, answer)
+            }
+            let client = try await network.client(in: vault)
+            #expect(client.id == "client-2")
+            #expect(client.credential?.secret?.reveal() == "secret-2")
+            #expect(network.sent(.put, "/managed").count == 1)
+        }
+    }
+
     @Test("M504: of two tokens one is stored, whatever fails between the answer and its use")
     func storedFirst() async throws {
         let (network, vault) = (Network(), FlakyVault())
