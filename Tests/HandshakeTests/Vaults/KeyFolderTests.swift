@@ -99,6 +99,22 @@ struct KeyFolderTests {
         #expect(try await place.keys.open(folder.directory, identifier).record(.alice) == [1])
     }
 
+    @Test("E5: the key of a vault that is no folder is read out of no folder that other users can write to")
+    func openFolderOfDatabase() async throws {
+        let key = VaultMasterKey.random()
+        let identifier = VaultIdentifier.random()
+        try await place.keys.store(key, of: identifier, label: "a database")
+        #expect(try await place.keys.key(of: identifier)?.reveal() == key.reveal())
+        for mode in [0o777, 0o770, 0o702] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: place.keys.path)
+            let error = await #expect(throws: VaultError.self) { try await place.keys.key(of: identifier) }
+            #expect(error?.code == "vault_denied")
+            #expect("\(error.map { "\($0)" } ?? "")".contains("chmod go-w \(place.keys.path)"))
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.keys.path)
+        #expect(try await place.keys.key(of: identifier)?.reveal() == key.reveal())
+    }
+
     #if os(Linux) || os(macOS)
     /// 20 rounds, or as many as `HANDSHAKE_KILL_ROUNDS` says.
     @Test("E1, E6: kill -9 at any moment of the move loses no key")
