@@ -7,6 +7,12 @@ import Synchronization
 import TestFixtures
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 @Suite("The end of a session at the server", .heavy)
 struct EndOfSessionTests {
     private static let returnURI = "com.example.app:/signed-out"
@@ -84,6 +90,45 @@ struct EndOfSessionTests {
         #expect(try await handshake.account() == nil)
         await world.sandbox.stop()
     }
+
+    @Test("K1: an error of the page's own does not hide that the user is signed out")
+    func brokenPage() async throws {
+        struct Broken: Error {}
+        let (world, handshake, account) = try await signedIn()
+        let report = try await account.signOut(endingSessionAt: { _ in throw Broken() })
+        guard case .notShown? = report.serverSession else {
+            Issue.record("\(String(describing: report.serverSession))")
+            return
+        }
+        #expect(report.isForgotten && report.revoked == [.refreshToken, .accessToken])
+        #expect(try await handshake.account() == nil)
+        await world.sandbox.stop()
+    }
+
+    #if os(Linux)
+    @Test("K1, L4: the system's browser gets the page's address without the ID token, which other users could read")
+    func arguments() async throws {
+        let (world, _, account) = try await signedIn()
+        let page = try #require(try await account.beginSignOut(returningTo: try RedirectURI(Self.returnURI)).page)
+        #expect(page.url.contains("id_token_hint="))
+        let folder = try TemporaryFolder()
+        let (browser, pipe) = (folder.path + "/browser", folder.path + "/seen")
+        try Data("#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n".utf8).write(to: URL(fileURLWithPath: browser))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: browser)
+        #expect(mkfifo(pipe, 0o600) == 0)
+        #expect(try await SystemBrowser(environment: ["BROWSER": browser]).show(signOut: page) == nil)
+        // Blocks until the browser has written.
+        let seen = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let bytes = try? FileHandle(forReadingAtPath: pipe)?.readToEnd()
+                continuation.resume(returning: String(decoding: bytes ?? Data(), as: UTF8.self))
+            }
+        }
+        #expect(seen == page.request.shortAddress)
+        #expect(seen.contains("client_id=") && !seen.contains("id_token_hint"))
+        await world.sandbox.stop()
+    }
+    #endif
 
     @Test("M612: a server without the page ends the session here, and it is said so")
     func unsupported() async throws {
@@ -248,5 +293,72 @@ struct BackchannelLogoutTests {
         try await handshake.endSessions(logoutToken: token)
         #expect(await handshakeError { try await handshake.endSessions(logoutToken: token) }?.code == "token_replayed")
         await world.sandbox.stop()
+    }
+
+    /// A provider whose user alice has signed in under these names, and a logout token about her.
+    private func alice(_ names: [String], in vault: any Vault) async throws -> (ScriptedProvider, Handshake, Secret) {
+        let provider = ScriptedProvider()
+        let handshake = try provider.app(vault: vault)
+        for name in names { _ = try await handshake.signIn(as: name, through: provider.browser) }
+        let now = Int(provider.time.source.now())
+        let token = try provider.sign([
+            "iss": ScriptedProvider.issuer, "aud": "app", "sub": "alice", "iat": now, "exp": now + 120, "jti": "1",
+            "events": ["http://schemas.openid.net/event/backchannel-logout": [String: String]()],
+        ])
+        return (provider, handshake, Secret(token))
+    }
+
+    @Test("M608, K2: a signature by an algorithm that the client does not accept ends no session")
+    func algorithm() async throws {
+        let vault = MemoryVault()
+        let (provider, handshake, token) = try await alice(["a"], in: vault)
+        var client = try provider.client()
+        client.options.idTokenAlgorithm = .ps256
+        let strict = try provider.app(client, vault: vault)
+        #expect(
+            await handshakeError { try await strict.endSessions(logoutToken: token) }?.code == "algorithm_refused")
+        #expect(try await handshake.account("a")?.status.state == .signedIn)
+        #expect(try await handshake.endSessions(logoutToken: token).accounts.map(\.name) == ["a"], "it is a good one")
+    }
+
+    @Test("K2: a damaged record keeps no other user signed in", arguments: [false, true])
+    func damaged(isOpened: Bool) async throws {
+        let vault = DamagedVault()
+        let (_, handshake, token) = try await alice(["a", "b", "c"], in: vault)
+        let keys = try await vault.keys(of: .account).keys
+        let key = try #require(keys.first { AccountID($0)?.name == "b" })
+        if isOpened {
+            try await vault.update(key) { try await $0.replace(with: Array("{}".utf8)) }
+        } else {
+            vault.damage(key)
+        }
+        // The offline grants stay, and their sessions are told.
+        #expect(Set(try await handshake.endSessions(logoutToken: token).accounts.map(\.name)) == ["a", "c"])
+    }
+}
+
+/// A vault of which one record can be damaged. Its name stays readable, as in a database.
+private final class DamagedVault: Vault {
+    private let base = MemoryVault()
+    private let damaged = Mutex<VaultKey?>(nil)
+
+    func damage(_ key: VaultKey) { damaged.withLock { $0 = key } }
+
+    private func check(_ key: VaultKey) throws {
+        guard damaged.withLock({ $0 }) != key else { throw VaultError.damaged(what: "the record", reason: "a test") }
+    }
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        try check(key)
+        return try await base.record(key)
+    }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try check(key)
+        return try await base.update(key, body)
     }
 }
