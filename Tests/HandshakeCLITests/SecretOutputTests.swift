@@ -4,6 +4,12 @@ import Testing
 
 @testable import HandshakeCLI
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 extension CommandTests {
     @Suite("Secrets and the command")
     struct SecretOutputTests {
@@ -86,6 +92,46 @@ extension CommandTests {
             let text = try String(contentsOfFile: seen, encoding: .utf8)
             #expect(text.contains("code_challenge=") && text.contains("--client-secret-file"), "\(text)")
             #expect(!text.contains(secret) && !done.description.contains(secret))
+        }
+
+        @Test("L4, K1: logout --end-session shows the page's address without the ID token, wherever it shows it")
+        func endOfSession() async throws {
+            let sandbox = try await SandboxProcess(command)
+            let origin = try sandbox.origin("standard")
+            let pipe = command.folder + "/page"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let browser = try command.file("page-browser", "#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n", mode: 0o700)
+            for (choice, opener) in [("print", ""), ("system", "/nowhere/browser"), ("system", browser)] {
+                try await signIn(at: origin)
+                let done = try await command.run(
+                    "logout", "mine", "--end-session", "--browser", choice, environment: ["BROWSER": opener])
+                #expect(done.ending == .status(0), "\(done)")
+                var shown = done.description
+                if opener == browser {
+                    try #require(!shown.contains("No browser"), "\(done)")
+                    // Blocks until the browser has written.
+                    let bytes = await aside { try? FileHandle(forReadingAtPath: pipe)?.readToEnd() }
+                    shown += String(decoding: bytes ?? Data(), as: UTF8.self)
+                }
+                #expect(shown.contains(origin + "/end_session?client_id=sandbox-public"), "\(shown)")
+                #expect(!shown.contains("id_token_hint"), "\(shown)")
+            }
+        }
+
+        /// Signs in to the sandbox's standard server, as its user does who opens the page that is printed.
+        private func signIn(at origin: String) async throws {
+            let running = try command.start([
+                "login", "mine", "--issuer", origin, "--client-id", "sandbox-public", "--scope", "openid", "--browser",
+                "print",
+            ])
+            let visitor = try await WebVisitor(origin: origin, at: try #require(await running.line()))
+            try await visitor.submit([("email", "ada@example.test"), ("password", "standards-matter")])
+            if visitor.left == nil { try await visitor.submit([("op", "Allow")]) }
+            let redirect = try #require(visitor.left)
+            let listener = redirect.split(separator: "/").prefix(2).joined(separator: "//")
+            _ = try await WireClient(origin: listener).send("GET", String(redirect.dropFirst(listener.count)))
+            let done = await running.finish()
+            #expect(done.ending == .status(0), "\(done)")
         }
         #endif
     }
