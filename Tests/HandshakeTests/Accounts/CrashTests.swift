@@ -85,12 +85,9 @@ enum Refresher {
 }
 
 /// A vault that kills its own process at a point of the refresh.
-private struct DyingVault: Vault {
+private struct DyingVault: ForwardingVault {
     let base: FileVault
     let point: String
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await base.record(key) }
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result

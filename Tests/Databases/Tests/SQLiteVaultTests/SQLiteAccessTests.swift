@@ -51,24 +51,14 @@ struct SQLiteAccessTests {
     func foreign(sql: String) throws {
         try makeFile([])
         try folder.edit(sql)
-        let before = try Data(contentsOf: URL(filePath: folder.database))
-        for attempt in [{ _ = try folder.place.open() }, { _ = try folder.place.migrate() }] {
-            let error = try #require(throws: VaultError.self) { try attempt() }
-            #expect(error.code == "vault_denied" && "\(error)".contains("another application"))
-        }
-        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+        try expectRefusal("another application")
     }
 
     @Test("VL45: tables of a newer version are refused before any write")
     func newer() throws {
         _ = try folder.vault()
         try folder.edit("UPDATE meta SET schema = 9, reads = 2; ALTER TABLE meta RENAME COLUMN vault TO vault_2")
-        let before = try Data(contentsOf: URL(filePath: folder.database))
-        for attempt in [{ _ = try folder.place.open() }, { _ = try folder.place.migrate() }] {
-            let error = try #require(throws: VaultError.self) { try attempt() }
-            #expect(error.code == "vault_denied" && "\(error)".contains("Update the program"))
-        }
-        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+        try expectRefusal("Update the program")
     }
 
     @Test("newer tables that this version may still read are used")
@@ -155,6 +145,16 @@ struct SQLiteAccessTests {
         await expectUnavailable { _ = try await vault.record(.alice) }
         await expectUnavailable { _ = try await vault.put([2], under: .alice) }
         await expectUnavailable { _ = try await vault.keys(of: .account) }
+    }
+
+    /// The database is neither opened nor migrated, and no byte of it changes.
+    private func expectRefusal(_ text: String) throws {
+        let before = try Data(contentsOf: URL(filePath: folder.database))
+        for attempt in [{ _ = try folder.place.open() }, { _ = try folder.place.migrate() }] {
+            let error = try #require(throws: VaultError.self) { try attempt() }
+            #expect(error.code == "vault_denied" && "\(error)".contains(text))
+        }
+        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
     }
 
     private func expect(_ code: String, _ body: () throws -> Void) {

@@ -41,6 +41,12 @@ final class SQLiteFolder: Sendable {
         try DatabaseQueue(path: database).inDatabase { try $0.execute(sql: sql) }
     }
 
+    /// The file of a key that is not the first.
+    func keyFile(_ number: Int64) throws -> String {
+        let identifier = try look("SELECT lower(hex(identifier)) FROM key WHERE id = \(number)", String.self)
+        return "\(place.keyFile).\(identifier.first ?? "")"
+    }
+
     /// The first column of each row of a query.
     func look<Value: DatabaseValueConvertible & Sendable>(_ sql: String, _: Value.Type = Value.self) throws -> [Value] {
         try DatabaseQueue(path: database).inDatabase { try Value.fetchAll($0, sql: sql) }
@@ -53,24 +59,6 @@ extension VaultContract {
     static let sqlite = VaultContract(testDescription: "SQLite") { clock in
         let folder = try SQLiteFolder()
         _ = try folder.place.migrate()
-        return Storage { KeptVault(vault: try folder.place.open(timeout: timeout, clock: clock), folder: folder) }
+        return Storage { KeptVault(base: try folder.place.open(timeout: timeout, clock: clock), folder: folder) }
     }
-}
-
-/// A vault that keeps its temporary folder.
-private struct KeptVault: Vault {
-    let vault: SQLiteVault
-    let folder: SQLiteFolder
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await vault.record(key) }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await vault.keys(of: kind) }
-
-    func update<Result: Sendable>(
-        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-    ) async throws -> Result {
-        try await vault.update(key, body)
-    }
-
-    func remove(_ key: VaultKey) async throws -> Bool { try await vault.remove(key) }
 }

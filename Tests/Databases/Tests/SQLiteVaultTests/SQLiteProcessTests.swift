@@ -204,25 +204,10 @@ private func migrateInAnotherProcess(_ place: SQLitePlace, _ index: Int) async {
     }
 }
 
-/// - Parameter fromTheStart: whether the process may die before it has replaced its first record.
 private func beKilledInAnotherProcess(_ place: SQLitePlace, fromTheStart: Bool) async {
     await #expect(processExitsWith: .signal(SIGKILL)) {
         [place = place as SQLitePlace, fromTheStart = fromTheStart as Bool] in
-        if fromTheStart { killAtRandom(countingUpTo: 1_000_000) }
-        let harness = KillHarness(path: place.journal)
-        try await harness.work(in: place.open()) { if !fromTheStart { killAtRandom(countingUpTo: 1_000_000) } }
+        try await KillHarness(path: place.journal).beKilled(fromTheStart: fromTheStart) { try place.open() }
     }
-}
-
-private func limitFileSize(to size: rlim_t) {
-    var limit = rlimit()
-    #if os(Linux)
-    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-    #else
-    let resource = RLIMIT_FSIZE
-    #endif
-    getrlimit(resource, &limit)
-    limit.rlim_cur = min(size, limit.rlim_max)
-    setrlimit(resource, &limit)
 }
 #endif

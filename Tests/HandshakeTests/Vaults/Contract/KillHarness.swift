@@ -1,5 +1,6 @@
 import Foundation
 import Handshake
+import TestFixtures
 import Testing
 
 /// Counts in several records until it is killed, and says before and after each step what it does; then checks that
@@ -40,6 +41,14 @@ struct KillHarness {
             }
             try await group.waitForAll()
         }
+    }
+
+    /// Opens a vault and works until this process kills itself at a random moment.
+    ///
+    /// - Parameter fromTheStart: whether it may die before it has replaced its first record.
+    func beKilled(fromTheStart: Bool, opening open: () throws -> any Vault) async throws {
+        if fromTheStart { killAtRandom(countingUpTo: 1_000_000) }
+        try await work(in: open()) { if !fromTheStart { killAtRandom(countingUpTo: 1_000_000) } }
     }
 
     /// Checks every record against the journal.
