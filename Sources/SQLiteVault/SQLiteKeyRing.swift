@@ -44,7 +44,7 @@ struct SQLiteKey: Sendable {
 
 /// Where the master keys of a vault lie.
 enum SQLiteKeySource: Sendable {
-    /// The first one in this file, and each later one in a file with its number behind the name.
+    /// The first one in this file, which several vaults may share, and each later one in a file with its identifier behind the name.
     case file(String)
     /// Under their identifiers.
     case store(any VaultKeyStore, called: String)
@@ -52,7 +52,7 @@ enum SQLiteKeySource: Sendable {
     /// The key; nil when it is missing.
     func master(_ number: Int64, _ identifier: VaultIdentifier, of file: DatabaseFile) async throws -> VaultMasterKey? {
         switch self {
-        case .file(let path): try file.key(in: Self.path(path, number))
+        case .file(let path): try file.key(in: Self.path(path, number, identifier))
         case .store(let store, _): try await store.key(of: identifier)
         }
     }
@@ -62,7 +62,7 @@ enum SQLiteKeySource: Sendable {
         _ number: Int64, _ identifier: VaultIdentifier, of file: DatabaseFile, timeout: Duration
     ) async throws -> VaultMasterKey {
         switch self {
-        case .file(let path): return try file.keyOrNew(in: Self.path(path, number), timeout: timeout)
+        case .file(let path): return try file.keyOrNew(in: Self.path(path, number, identifier), timeout: timeout)
         case .store(let store, _):
             let key = VaultMasterKey.random()
             try await store.store(key, of: identifier, label: "Handshake: key \(number) of \(file.path)")
@@ -70,15 +70,16 @@ enum SQLiteKeySource: Sendable {
         }
     }
 
-    static func path(_ path: String, _ number: Int64) -> String {
-        number == SQLiteSchema.firstKey ? path : "\(path).\(number)"
+    static func path(_ path: String, _ number: Int64, _ identifier: VaultIdentifier) -> String {
+        number == SQLiteSchema.firstKey ? path : "\(path).\(identifier)"
     }
 
     /// What errors say when the key is missing that a vault needs to be opened.
-    func missing(_ number: Int64, of path: String) -> VaultError {
+    func missing(_ key: SQLiteKey, of path: String) -> VaultError {
         let loss = "If it is lost, so are the records: move \(path) away and sign in again"
         return switch self {
-        case .file(let file): .locked("its key file \(Self.path(file, number)) is missing; put it back. \(loss)")
+        case .file(let file):
+            .locked("its key file \(Self.path(file, key.number, key.identifier)) is missing; put it back. \(loss)")
         case .store(_, let name): .locked("the \(name) does not have the key of \(path). \(loss)")
         }
     }
@@ -92,12 +93,16 @@ struct SQLiteKeyRing: Sendable {
     let seal: RecordSeal
     private let seals: [Int64: RecordSeal]
 
-    /// - Parameter masters: the keys that were found, by their numbers. An old one may be missing: its records are then locked.
+    /// - Parameters:
+    ///   - masters: the keys that were found, by their numbers. An old one may be missing: its records are then locked.
+    ///   - former: the ring as it was before. What it opens, this one opens too: a listing may still hold records of a key that was retired
+    ///     meanwhile.
     init(
-        _ contents: SQLiteSchema.Contents, _ masters: [Int64: VaultMasterKey], _ source: SQLiteKeySource, path: String
+        _ contents: SQLiteSchema.Contents, _ masters: [Int64: VaultMasterKey], after former: SQLiteKeyRing? = nil,
+        _ source: SQLiteKeySource, path: String
     ) throws(VaultError) {
-        var seals: [Int64: RecordSeal] = [:]
-        for key in contents.keys {
+        var seals = former?.seals ?? [:]
+        for key in contents.keys where seals[key.number] == nil {
             guard let master = masters[key.number] else { continue }
             let seal = RecordSeal(vault: contents.identifier, master: master)
             guard seal.check == key.proof else {
@@ -110,10 +115,12 @@ struct SQLiteKeyRing: Sendable {
                 seals[key.number] = seal
             }
         }
-        guard let active = contents.keys.first(where: \.isActive) else {
+        guard var active = contents.keys.first(where: \.isActive) else {
             throw .damaged(what: "\(path), table key", reason: "it has no active key")
         }
-        guard let seal = seals[active.number] else { throw source.missing(active.number, of: path) }
+        // Numbers only grow: this was read before the former ring was.
+        if let former, former.active.number > active.number { active = former.active }
+        guard let seal = seals[active.number] else { throw source.missing(active, of: path) }
         self.active = active
         self.seal = seal
         self.seals = seals

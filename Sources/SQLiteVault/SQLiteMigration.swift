@@ -9,7 +9,7 @@ extension SQLiteVault {
     ///
     /// - Parameters:
     ///   - path: the database's file. It is made with mode 0600, and missing folders above it with mode 0700.
-    ///   - keyFile: the file with the master key, in another folder. It is made if it is missing. Vaults whose keys are rotated have one each.
+    ///   - keyFile: the file with the master key, in another folder. It is made if it is missing; several vaults may share it.
     ///   - timeout: how long another process may take that makes the same vault.
     /// - Returns: whether the vault is new.
     /// - Throws: as the initialiser of ``SQLiteVault``; ``VaultError/busy(_:)`` after the timeout.

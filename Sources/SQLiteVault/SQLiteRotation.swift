@@ -5,7 +5,7 @@ public import Handshake
 public struct SQLiteKeyRotation: Sendable {
     /// The number of the key that seals now.
     public internal(set) var key: Int64
-    /// Whether a rotation was completed that had begun before.
+    /// Whether a rotation was completed that had begun before, so that no key was made.
     public internal(set) var isResumed: Bool
     /// How many records were sealed with the new key.
     public internal(set) var resealed = 0
@@ -25,8 +25,9 @@ extension SQLiteVault {
     /// Seals every record with a new master key, while the vault is used.
     ///
     /// The new key is durable where the vault's keys lie before the vault names it: in the key store under ``keyIdentifier``, or in a file
-    /// with the key's number behind the name of the key file. From then on each write of every process uses it. Each record is held while
-    /// it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key.
+    /// with the key's identifier behind the name of the key file. From then on each write of every process uses it. Each record is held while
+    /// it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key; when a record keeps
+    /// it from being completed, the call makes one all the same, and the vault has several old keys.
     ///
     /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
     /// - Throws: ``VaultError/busy(_:)`` while another rotation runs; `CancellationError`; what the key store throws; another
@@ -39,8 +40,21 @@ extension SQLiteVault {
         guard try file.locks.take(FileLocks.rotation) else { throw VaultError.busy(file.path) }
         defer { file.locks.giveBack(FileLocks.rotation) }
         try await readKeys()
-        let isResumed = try await store.keys().contains { !$0.isActive }
-        if !isResumed { try await makeKey() }
+        var retired: [Int64] = []
+        if try await store.keys().contains(where: { !$0.isActive }) {
+            let resumed = try await resealAll(isResumed: true)
+            // A record that cannot be sealed must not keep the vault from leaving its key.
+            if resumed.isComplete { return resumed }
+            retired = resumed.retired
+        }
+        try await makeKey()
+        var rotation = try await resealAll(isResumed: false)
+        rotation.retired = retired + rotation.retired
+        return rotation
+    }
+
+    /// Seals all records with the active key, and retires the keys that none needs any more.
+    private func resealAll(isResumed: Bool) async throws -> SQLiteKeyRotation {
         var rotation = SQLiteKeyRotation(key: keys.active.number, isResumed: isResumed)
         var last: [UInt8] = []
         while true {
@@ -81,9 +95,10 @@ extension SQLiteVault {
                 what: "\(file.path), table record", reason: "a record's name has \(bytes.count) bytes, not 32")
         }
         return try await holding(RecordName(digest: bytes)) { name in
+            let newest = newest(of: name)
             let (lease, row) = try await store.row(bytes)
             guard let row, row.key != keys.active.number else { return false }
-            let (canonical, contents) = try await open(row, lease, as: name)
+            let (canonical, contents) = try await open(row, lease, as: name, newest: newest)
             try await write(contents, canonical: canonical, kind: row.kind, as: name, with: SQLiteHold(lease))
             return true
         }

@@ -39,11 +39,13 @@ final class SQLiteHold: Sendable {
     /// The lease that follows the stored one; nil when this hold no longer knows the record.
     ///
     /// A write whose answer was lost may have been stored: then this holder wrote last.
-    func next(after stored: SQLiteLease?) -> SQLiteLease? {
+    ///
+    /// - Parameter newest: a version that the next one is above, whatever is stored.
+    func next(after stored: SQLiteLease?, above newest: Int64) -> SQLiteLease? {
         let expected = expected.withLock { $0 }
         guard stored == expected || stored?.holder == holder else { return nil }
         let isFirst = stored?.holder != holder
-        let (fence, version) = (stored?.fence ?? 0, stored?.version ?? 0)
+        let (fence, version) = (stored?.fence ?? 0, max(stored?.version ?? 0, newest))
         guard fence < .max - 1, version < .max - 1 else { return nil }
         return SQLiteLease(holder: holder, fence: isFirst ? fence + 1 : fence, version: version + 1)
     }
@@ -158,11 +160,14 @@ final class SQLiteStore: Sendable {
 
     /// Replaces a record, or removes it, if its lease is still as the hold knows it.
     ///
-    /// - Returns: false, and nothing was written, when the maker of the row does not have the key that seals now.
-    func write(_ sealing: Sealing?, under name: [UInt8], with hold: SQLiteHold) async throws(VaultError) -> Bool {
+    /// - Parameter newest: a version that the record's next one is above, whatever is stored.
+    /// - Returns: the next version; nil, and nothing was written, when the maker of the row does not have the key that seals now.
+    func write(
+        _ sealing: Sealing?, under name: [UInt8], with hold: SQLiteHold, above newest: Int64
+    ) async throws(VaultError) -> Int64? {
         let path = path
         let lease: SQLiteLease? = try await change { db in
-            guard let lease = hold.next(after: try Self.lease(name, db)) else {
+            guard let lease = hold.next(after: try Self.lease(name, db), above: newest) else {
                 throw VaultError.unavailable(
                     "\(path): another holder wrote the record meanwhile, so nothing was changed; was the file or its lock restored or removed?"
                 )
@@ -189,26 +194,26 @@ final class SQLiteStore: Sendable {
                 arguments: [name.data, row.kind, row.key, row.version, row.label.data, row.body.data])
             return lease
         }
-        guard let lease else { return false }
-        hold.wrote(lease)
-        return true
+        if let lease { hold.wrote(lease) }
+        return lease?.version
     }
 
     /// Removes a record whatever it holds. The caller holds its lock.
     ///
-    /// - Returns: whether there was one.
-    func remove(_ name: [UInt8]) async throws(VaultError) -> Bool {
+    /// - Parameter newest: a version that the removal's is above, whatever is stored.
+    /// - Returns: the version of the removal; nil when there was no record.
+    func remove(_ name: [UInt8], above newest: Int64) async throws(VaultError) -> Int64? {
         try await change { db in
             let statement = try db.cachedStatement(sql: "SELECT version FROM record WHERE name = ?")
-            guard let row = try Row.fetchOne(statement, arguments: [name.data]) else { return false }
+            guard let row = try Row.fetchOne(statement, arguments: [name.data]) else { return nil }
             let stored = try Self.lease(name, db)
             // Versions go on after both, whichever was written by hand.
-            let version = max(stored?.version ?? 0, Int64.fromDatabaseValue(row["version"]) ?? 0)
+            let version = max(stored?.version ?? 0, Int64.fromDatabaseValue(row["version"]) ?? 0, newest)
             let lease = SQLiteLease(
                 holder: SQLiteHold.newHolder(), fence: (stored?.fence ?? 0) &+ 1, version: version &+ 1)
             try Self.put(lease, under: name, isFreed: true, db)
             try db.cachedStatement(sql: "DELETE FROM record WHERE name = ?").execute(arguments: [name.data])
-            return true
+            return lease.version
         }
     }
 
@@ -309,35 +314,39 @@ extension SQLiteStore {
             arguments: [name.data, lease.holder.data, lease.fence, lease.version, isFreed ? now() : nil])
     }
 
-    private func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(VaultError) -> Value {
-        let path = path
-        return try await withCheckedContinuation { continuation in
-            pool.asyncRead { db in
-                continuation.resume(returning: Self.outcome(path) { try body(db.get()) })
-            }
-        }.get()
+    private typealias Statements<Value> = @Sendable (Database) throws -> Value
+
+    private func read<Value: Sendable>(_ body: @escaping Statements<Value>) async throws(VaultError) -> Value {
+        try await outcome { pool, finish in
+            pool.asyncRead { db in finish { try body(db.get()) } }
+        }
     }
 
     /// A transaction that is finished whether or not the task is cancelled: a caller must know what was stored.
-    private func change<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+    private func change<Value: Sendable>(_ body: @escaping Statements<Value>) async throws(VaultError) -> Value {
+        let path = path
+        return try await outcome { pool, finish in
+            pool.asyncWriteWithoutTransaction { db in
+                finish {
+                    var value: Value?
+                    try db.inTransaction(.immediate) {
+                        value = try body(db)
+                        return .commit
+                    }
+                    guard let value else { throw VaultError.unavailable("\(path): SQLite committed nothing") }
+                    return value
+                }
+            }
+        }
+    }
+
+    /// Waits for statements that `start` hands to a queue of GRDB's.
+    private func outcome<Value: Sendable>(
+        _ start: (DatabasePool, @escaping @Sendable (() throws -> Value) -> Void) -> Void
     ) async throws(VaultError) -> Value {
         let path = path
         return try await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { db in
-                continuation.resume(
-                    returning: Self.outcome(path) {
-                        var value: Value?
-                        try db.inTransaction(.immediate) {
-                            value = try body(db)
-                            return .commit
-                        }
-                        guard let value else { throw VaultError.unavailable("\(path): SQLite committed nothing") }
-                        return value
-                    })
-            }
+            start(pool) { continuation.resume(returning: Self.outcome(path, $0)) }
         }.get()
     }
 
@@ -349,7 +358,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func now() -> Int64 {
+    static func now() -> Int64 {
         Int64(Date().timeIntervalSince1970 * 1000)
     }
 

@@ -26,7 +26,7 @@ struct SQLiteRotationTests {
             #expect(rotation.retired == [number - 1])
             #expect(try folder.look("SELECT DISTINCT key FROM record") == [number])
         }
-        for file in [place.keyFile, place.keyFile + ".2"] { try FileManager.default.removeItem(atPath: file) }
+        for file in [place.keyFile, try folder.keyFile(2)] { try FileManager.default.removeItem(atPath: file) }
         for opened in [vault, try place.open()] {
             try await expectAll(in: opened)
             try await opened.put([1], under: .alice)
@@ -73,7 +73,7 @@ struct SQLiteRotationTests {
         #expect(try folder.look("SELECT DISTINCT key FROM record") == [2])
     }
 
-    @Test("a record that does not open keeps its key in use, and the next rotation completes this one")
+    @Test("a record that does not open keeps its key in use, and a rotation without it completes this one")
     func damaged() async throws {
         try folder.edit("UPDATE record SET body = zeroblob(64) WHERE rowid = 8")
         let first = try await vault.rotateKey()
@@ -86,10 +86,63 @@ struct SQLiteRotationTests {
         #expect(second.key == 2 && second.isResumed && second.retired == [1] && second.isComplete)
     }
 
+    @Test("records that do not open keep the vault from no further key, and each keeps its own key in use")
+    func damagedAgain() async throws {
+        for number in Int64(2)...4 {
+            try folder.edit("UPDATE record SET body = zeroblob(64) WHERE rowid = \(number)")
+            let rotation = try await vault.rotateKey()
+            #expect(rotation.key == number && !rotation.isResumed && rotation.resealed == 41 - Int(number))
+            #expect(rotation.retired.isEmpty && rotation.failures.count == Int(number) - 1)
+            #expect(try folder.look("SELECT count(*) FROM record WHERE key = \(number)") == [41 - number])
+        }
+        #expect(try folder.look("SELECT state FROM key ORDER BY id") == ["old", "old", "old", "active"])
+        for opened in [vault, try place.open()] {
+            #expect(try await opened.keys(of: .account).keys.count == 40)
+            #expect(try await opened.record(VaultKey(.account, ["0"])) == Array("0".utf8))
+        }
+        for name in Self.names[1...3] { #expect(try await vault.remove(VaultKey(.account, [name]))) }
+        let rotation = try await vault.rotateKey()
+        #expect(rotation.key == 4 && rotation.isResumed && rotation.retired == [1, 2, 3])
+    }
+
+    @Test("a page of a listing that was read before a rotation opens after it")
+    func pageBefore() async throws {
+        let reader = try place.open()
+        try folder.edit("CREATE TABLE kept AS SELECT * FROM record; CREATE TABLE leased AS SELECT * FROM lease")
+        _ = try await vault.rotateKey()
+        // What the reader has learned of the rotation when it comes to the records of its page.
+        #expect(try await reader.record(VaultKey(.account, ["0"])) == Array("0".utf8))
+        try folder.edit(
+            """
+            UPDATE record SET (key, version, label, body) =
+                (SELECT key, version, label, body FROM kept WHERE kept.name = record.name) WHERE rowid > 20;
+            UPDATE lease SET version = (SELECT version FROM leased WHERE leased.name = lease.name)
+                WHERE name IN (SELECT name FROM record WHERE rowid > 20);
+            """)
+        let listing = try await reader.keys(of: .account)
+        #expect(listing.keys.count == 40 && listing.damaged.isEmpty)
+    }
+
+    @Test("vaults that share their first key file rotate apart from each other")
+    func sharedFile() async throws {
+        let path = place.parent + "/other/vault.sqlite"
+        _ = try SQLiteVault.migrate(path, keyFile: place.keyFile)
+        let other = try SQLiteVault(path, keyFile: place.keyFile)
+        try await other.put([1], under: .alice)
+        #expect(try await other.rotateKey().key == 2)
+        #expect(try await vault.rotateKey().key == 2)
+        let keys = try FileManager.default.contentsOfDirectory(atPath: place.parent).filter { $0.hasPrefix("key.") }
+        #expect(keys.count == 2)
+        let (own, others) = (try folder.keyFile(2), "\(place.keyFile).\(other.keyIdentifier)")
+        #expect(try Data(contentsOf: URL(filePath: own)) != Data(contentsOf: URL(filePath: others)))
+        try FileManager.default.removeItem(atPath: others)
+        try await expectAll(in: place.open())
+    }
+
     @Test("a new key that is missing, changed or bound to another vault opens nothing, and puts nothing back")
     func missing() async throws {
         _ = try await vault.rotateKey()
-        let file = place.keyFile + ".2"
+        let file = try folder.keyFile(2)
         let key = try Data(contentsOf: URL(filePath: file))
         try FileManager.default.removeItem(atPath: file)
         let error = try #require(throws: VaultError.self) { try place.open() }
@@ -159,7 +212,7 @@ struct SQLiteRotationTests {
         #expect(try folder.look("SELECT DISTINCT key FROM record") == [rotation.key])
         #expect(try folder.look("SELECT count(*) FROM key WHERE state = 'old'") == [0])
         for number in 1..<rotation.key {
-            try? FileManager.default.removeItem(atPath: number == 1 ? place.keyFile : place.keyFile + ".\(number)")
+            try? FileManager.default.removeItem(atPath: number == 1 ? place.keyFile : folder.keyFile(number))
         }
         try await harness.check(round: 8, in: place.open())
         try await expectAll(in: place.open())

@@ -93,6 +93,47 @@ struct SQLiteTamperTests {
         #expect(try await vault.record(.bob) == [1])
     }
 
+    @Test("a record that was put back with its lease is damaged where a newer one was seen, and versions go on")
+    func rollbackWithLease() async throws {
+        try await vault.put([1], under: .alice)
+        try folder.edit("CREATE TABLE kept AS SELECT * FROM record; CREATE TABLE leased AS SELECT * FROM lease")
+        let (reader, remover) = (try folder.place.open(), try folder.place.open())
+        for contents in [[2], [3]] as [[UInt8]] { try await vault.put(contents, under: .alice) }
+        #expect(try await reader.record(.alice) == [3])
+        try await remover.remove(.alice)
+        try folder.edit(
+            """
+            DELETE FROM record; INSERT INTO record SELECT * FROM kept;
+            DELETE FROM lease; INSERT INTO lease SELECT * FROM leased;
+            """)
+        for opened in [vault, reader, remover] {
+            await expectDamage { try await opened.record(.alice) }
+            await expectDamage { try await opened.update(.alice) { _ in } }
+        }
+        // Who has seen nothing newer notices nothing.
+        #expect(try await folder.place.open().record(.alice) == [1])
+        #expect(try await vault.remove(.alice))
+        #expect(try folder.look("SELECT version FROM lease") == [4])
+        try await vault.put([5], under: .alice)
+        for opened in [vault, reader, remover] { #expect(try await opened.record(.alice) == [5]) }
+        try folder.edit("DELETE FROM record; DELETE FROM lease")
+        try await vault.put([6], under: .alice)
+        for opened in [vault, reader, remover] { #expect(try await opened.record(.alice) == [6]) }
+    }
+
+    @Test("what is read beside writers is never taken for a record that was put back")
+    func readersBesideWriters() async throws {
+        let other = try folder.place.open()
+        try await vault.put([], under: .alice)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in [vault, other] {
+                group.addTask { for _ in 0..<200 { try await writer.put([1], under: .alice) } }
+                for _ in 0..<3 { group.addTask { for _ in 0..<400 { _ = try await writer.record(.alice) } } }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test(
         "a record that was changed, moved or relabelled does not open",
         arguments: [

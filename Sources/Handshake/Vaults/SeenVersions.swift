@@ -1,0 +1,71 @@
+import Synchronization
+
+/// The newest versions of records that an open vault has seen, so that an older one that was put back is noticed.
+///
+/// Bounded: of the names seen last it keeps at least half of its capacity, and never more than all of it. A version that was seen longer ago
+/// than two weeks no longer counts, because a vault forgets the version of a record a month after it was removed (`vault-lease.md` 3, 8).
+package final class SeenVersions: Sendable {
+    private static let life: UInt64 = 14 * 24 * 3600 * 1000
+
+    /// The first 128 bits of a record's name, which is a keyed digest.
+    private struct Name: Hashable {
+        let high: UInt64
+        let low: UInt64
+
+        init(_ digest: [UInt8]) {
+            high = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            low = digest.dropFirst(8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+
+    private struct Sight {
+        let version: Int64
+        let time: Int64
+
+        /// Whichever way the clock was set meanwhile.
+        func counts(at now: Int64) -> Bool { (now &- time).magnitude < life }
+    }
+
+    private struct Sights {
+        var recent: [Name: Sight] = [:]
+        var older: [Name: Sight] = [:]
+
+        func newest(of name: Name, at now: Int64) -> Int64? {
+            guard let sight = recent[name] ?? older[name], sight.counts(at: now) else { return nil }
+            return sight.version
+        }
+    }
+
+    private let sights = Mutex(Sights())
+    private let capacity: Int
+
+    /// - Parameter capacity: how many names are kept at most.
+    package init(capacity: Int = 100_000) {
+        self.capacity = capacity
+    }
+
+    /// How many names are kept.
+    package var count: Int { sights.withLock { $0.recent.count + $0.older.count } }
+
+    /// The newest version of a record that was seen; nil when none was, or too long ago.
+    ///
+    /// - Parameters:
+    ///   - name: the record's name.
+    ///   - now: milliseconds of the clock by which removed records are forgotten.
+    package func newest(of name: [UInt8], at now: Int64) -> Int64? {
+        sights.withLock { $0.newest(of: Name(name), at: now) }
+    }
+
+    /// Notes a version that was opened or written.
+    package func note(_ version: Int64, of name: [UInt8], at now: Int64) {
+        let name = Name(name)
+        sights.withLock { sights in
+            let newest = sights.newest(of: name, at: now)
+            if sights.recent[name] == nil, sights.recent.count >= capacity / 2 {
+                sights.older = sights.recent
+                sights.recent = [:]
+            }
+            sights.recent[name] = Sight(version: max(version, newest ?? version), time: now)
+        }
+    }
+}
