@@ -359,7 +359,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeCLITests",
             dependencies: [
-                "TestFixtures", "HandshakeCLI", "Beacons", "Geofences", "Handshake", "Nearby", "OAuth", "Positions",
+                "BusFixtures", "TestFixtures", "HandshakeCLI", "Beacons", "Geofences", "Handshake", "Nearby", "OAuth",
+                "Positions",
                 "Radio", "Sequencing", argumentParser,
             ],
             swiftSettings: strict),

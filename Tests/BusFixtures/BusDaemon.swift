@@ -65,6 +65,17 @@ package final class BusDaemon: Sendable {
             input: input)
     }
 
+    /// Starts gnome-keyring, unlocked with a password, and returns when it is there.
+    package func startKeyring(password: String) async throws -> Child {
+        let connection = try await connect()
+        defer { connection.close() }
+        var presence = try await connection.presence(of: "org.freedesktop.secrets").makeAsyncIterator()
+        _ = try await presence.next()
+        let keyring = try start(.keyring, ["--foreground", "--unlock", "--components=secrets"], input: password)
+        _ = try await presence.next()
+        return keyring
+    }
+
     /// Runs a foreign client on this bus and returns its output.
     ///
     /// - Throws: `Child.Failure` when it fails.

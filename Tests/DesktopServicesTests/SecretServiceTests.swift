@@ -154,21 +154,11 @@ struct SecretServiceBusTests {
 struct KeyringTests {
     static let attributes = ["service": "example", "account": "sandbox"]
 
-    /// Starts the keyring with a password and returns when it is there.
-    static func startKeyring(_ bus: BusDaemon, _ connection: Connection, password: String) async throws -> Child {
-        var presence = try await connection.presence(of: SecretService.name).makeAsyncIterator()
-        #expect(try await presence.next() == .absent)
-        let keyring = try bus.start(
-            .keyring, ["--foreground", "--unlock", "--components=secrets"], input: password)
-        #expect(try await presence.next() != .absent)
-        return keyring
-    }
-
     @Test("a secret is kept, replaced, read by secret-tool, and deleted")
     func life() async throws {
         let bus = try await BusDaemon()
         let connection = try await bus.connect()
-        let keyring = try await Self.startKeyring(bus, connection, password: "test-password")
+        let keyring = try await bus.startKeyring(password: "test-password")
         defer { keyring.end() }
         let secrets = try await SecretService.open(on: connection, prompting: .never)
         #expect(secrets.transfer == .encrypted)
@@ -194,7 +184,7 @@ struct KeyringTests {
     func foreign() async throws {
         let bus = try await BusDaemon()
         let connection = try await bus.connect()
-        let keyring = try await Self.startKeyring(bus, connection, password: "test-password")
+        let keyring = try await bus.startKeyring(password: "test-password")
         defer { keyring.end() }
         _ = try await bus.run(
             .secretTool, ["store", "--label=Example", "service", "example", "account", "sandbox"], input: "äöü")
@@ -206,12 +196,12 @@ struct KeyringTests {
     func locked() async throws {
         let bus = try await BusDaemon()
         let connection = try await bus.connect()
-        let first = try await Self.startKeyring(bus, connection, password: "test-password")
+        let first = try await bus.startKeyring(password: "test-password")
         let open = try await SecretService.open(on: connection, prompting: .never)
         let value = SecretValue("tok".utf8)
         #expect(try await open.store(value, label: "x", attributes: Self.attributes) == .done)
         await first.stop()
-        let second = try await Self.startKeyring(bus, connection, password: "wrong")
+        let second = try await bus.startKeyring(password: "wrong")
         defer { second.end() }
         let secrets = try await SecretService.open(on: connection, prompting: .never)
         guard case .locked = try await secrets.lookup(Self.attributes) else {

@@ -1,3 +1,4 @@
+import BusFixtures
 import Foundation
 import Handshake
 import Testing
@@ -95,6 +96,35 @@ extension CommandTests {
             #expect(
                 done.ending == .status(64) && done.stderr.contains("handshake vault copy \(files) files:DIR"), "\(done)"
             )
+        }
+
+        @Test("a vault in memory has no key to rotate, and the error names no command that cannot work")
+        func rotationInMemory() async throws {
+            let done = try await command.run("vault", "rotate-key", "--vault", "memory")
+            #expect(done.ending == .status(64) && done.stderr.contains("--vault"), "\(done)")
+            #expect(!done.stderr.contains("copy"), "\(done)")
+        }
+
+        @Test(
+            "a vault whose key is in the keyring is named as --vault opens it",
+            .enabled(
+                if: Tool.areInstalled(.busDaemon, .keyring), "dbus-daemon or gnome-keyring-daemon is not installed"))
+        func keyring() async throws {
+            let bus = try await BusDaemon()
+            let keyring = try await bus.startKeyring(password: "test-password")
+            defer { keyring.end() }
+            let desktop = ["DBUS_SESSION_BUS_ADDRESS": bus.addressText]
+            let location = "secret-service:\(command.home)/vault"
+            for isNew in [true, false] {
+                let made = try await command.run("vault", "migrate", "--json", environment: desktop)
+                #expect(made.json["vault"] as? String == location && made.json["created"] as? Bool == isNew, "\(made)")
+            }
+            for named in [["vault", "stats", "--json"], ["vault", "stats", "--json", "--vault", location]] {
+                let stats = try await command.start(named, environment: desktop).finish()
+                #expect(stats.json["vault"] as? String == location, "\(stats)")
+            }
+            let rotation = try await command.run("vault", "rotate-key", environment: desktop)
+            #expect(rotation.stderr.contains("handshake vault copy \(location) files:DIR"), "\(rotation)")
         }
 
         @Test("a build without SQLite says how to build it in")

@@ -14,15 +14,6 @@ import Testing
 struct SecretServiceVaultTests {
     private let key = VaultKey(.registration, ["example"])
 
-    private func startKeyring(_ bus: BusDaemon, password: String) async throws -> Child {
-        let connection = try await bus.connect()
-        var presence = try await connection.presence(of: "org.freedesktop.secrets").makeAsyncIterator()
-        _ = try await presence.next()
-        let keyring = try bus.start(.keyring, ["--foreground", "--unlock", "--components=secrets"], input: password)
-        _ = try await presence.next()
-        return keyring
-    }
-
     private func open(_ bus: BusDaemon, _ name: String = "vault") async throws -> FileVault {
         try await SecretServiceVault.open(
             directory: bus.folder + "/" + name, on: try Address.list(bus.addressText), promptTime: nil)
@@ -31,11 +22,11 @@ struct SecretServiceVaultTests {
     @Test("BE-26: what was kept is there again after the keyring was unlocked again, and the key is in no file")
     func reopened() async throws {
         let bus = try await BusDaemon()
-        let first = try await startKeyring(bus, password: "test-password")
+        let first = try await bus.startKeyring(password: "test-password")
         let vault = try await open(bus)
         try await vault.update(key) { try await $0.replace(with: [1, 2, 3]) }
         await first.stop()
-        let second = try await startKeyring(bus, password: "test-password")
+        let second = try await bus.startKeyring(password: "test-password")
         #expect(try await open(bus).record(key) == [1, 2, 3])
         second.end()
         let files = FileManager.default.enumerator(atPath: bus.folder + "/vault")?.compactMap { $0 as? String } ?? []
@@ -46,10 +37,10 @@ struct SecretServiceVaultTests {
     @Test("BE-26: a locked keyring is an error, and nothing is made or lost")
     func locked() async throws {
         let bus = try await BusDaemon()
-        let first = try await startKeyring(bus, password: "test-password")
+        let first = try await bus.startKeyring(password: "test-password")
         try await open(bus).update(key) { try await $0.replace(with: [1]) }
         await first.stop()
-        let second = try await startKeyring(bus, password: "wrong")
+        let second = try await bus.startKeyring(password: "wrong")
         await #expect {
             try await open(bus)
         } throws: { error in
@@ -58,7 +49,7 @@ struct SecretServiceVaultTests {
         await #expect(throws: VaultError.self) { try await open(bus, "another") }
         #expect(!FileManager.default.fileExists(atPath: bus.folder + "/another"))
         await second.stop()
-        let third = try await startKeyring(bus, password: "test-password")
+        let third = try await bus.startKeyring(password: "test-password")
         #expect(try await open(bus).record(key) == [1])
         third.end()
     }
@@ -66,7 +57,7 @@ struct SecretServiceVaultTests {
     @Test("a keyring that lost the key says so, and no new key is made over the old records")
     func lost() async throws {
         let bus = try await BusDaemon()
-        let keyring = try await startKeyring(bus, password: "test-password")
+        let keyring = try await bus.startKeyring(password: "test-password")
         defer { keyring.end() }
         _ = try await open(bus)
         _ = try await bus.run(.secretTool, ["clear", "application", "handshake"])
@@ -80,7 +71,7 @@ struct SecretServiceVaultTests {
     @Test("processes that create the same vault concurrently all get the same one, and one key stays")
     func race() async throws {
         let bus = try await BusDaemon()
-        let keyring = try await startKeyring(bus, password: "test-password")
+        let keyring = try await bus.startKeyring(password: "test-password")
         defer { keyring.end() }
         try await withThrowingTaskGroup { group in
             for number in 0..<8 {

@@ -111,28 +111,29 @@ struct VaultChoice {
 
     /// Creates the vault, or upgrades it.
     ///
-    /// - Returns: whether it is new.
-    func migrate() async throws -> Bool {
+    /// - Returns: whether it is new, and where it is, as `--vault` takes it.
+    func migrate() async throws -> (isNew: Bool, location: String) {
         switch kind {
-        case .memory:
-            throw CommandError.usage("A vault in memory ends with the command. Name another one with --vault.")
+        case .memory: throw Self.endsWithCommand
         case .files(let path), .secretService(let path), .unstated(let path):
             let isNew = try VaultIdentifier.ofVault(in: path) == nil
-            _ = try await open()
-            return isNew
+            return (isNew, location(of: try await open()))
         case .sqlite(let path):
             #if SQLite
-            return try await SQLiteVault.migrate(path, keyIn: keys)
+            let isNew = try await SQLiteVault.migrate(path, keyIn: keys)
             #else
-            return false
+            let isNew = false
             #endif
+            return (isNew, "sqlite:\(path)")
         }
     }
 
-    /// The vault as `--vault` takes it.
-    var location: String {
+    /// A vault that was opened, as `--vault` takes it.
+    func location(of opened: Opened) -> String {
         switch kind {
         case .memory: "memory"
+        // With files: alone the key would be looked for in a file.
+        case .unstated(let path) where opened.key == .keyring: "secret-service:\(path)"
         case .files(let path), .unstated(let path): "files:\(path)"
         case .secretService(let path): "secret-service:\(path)"
         case .sqlite(let path): "sqlite:\(path)"
@@ -238,6 +239,10 @@ struct VaultChoice {
             return error
         }
     }
+
+    /// The error of a command that would look after records which nobody reads again.
+    static let endsWithCommand = CommandError.usage(
+        "A vault in memory ends with the command. Name another one with --vault.")
 
     private static let noSession = VaultError.unavailable(
         "there is no desktop session with a keyring. Use --vault files:DIR instead")

@@ -69,8 +69,9 @@ struct VaultStats: AsyncParsableCommand {
 
     func run() async throws {
         let choice = try VaultChoice(common.vault, settings: try Settings.load())
-        let inventory = try await choice.requireExisting().vault.inventory()
-        print(inventory, at: choice.location)
+        let opened = try await choice.requireExisting()
+        let inventory = try await opened.vault.inventory()
+        print(inventory, at: choice.location(of: opened))
         for failure in inventory.failures { _ = Failure.report(failure) }
         if !inventory.failures.isEmpty { throw VaultCommand.failed(inventory.failures.count, of: "read") }
     }
@@ -110,11 +111,11 @@ struct VaultMigrate: AsyncParsableCommand {
 
     func run() async throws {
         let choice = try VaultChoice(common.vault, settings: try Settings.load())
-        let isNew = try await choice.migrate()
+        let (isNew, location) = try await choice.migrate()
         if common.json {
-            Output.result(JSONText.object([("vault", .string(choice.location)), ("created", .bool(isNew))]).text)
+            Output.result(JSONText.object([("vault", .string(location)), ("created", .bool(isNew))]).text)
         } else {
-            Output.note(isNew ? "Created the vault \(choice.location)." : "The vault \(choice.location) is up to date.")
+            Output.note(isNew ? "Created the vault \(location)." : "The vault \(location) is up to date.")
         }
     }
 }
@@ -193,20 +194,22 @@ struct VaultRotateKey: AsyncParsableCommand {
         commandName: "rotate-key",
         abstract: "Seal every record of a vault in a database with a new key, while it is used.",
         discussion: """
-            An interrupted rotation is completed by the same command. The old key is retired when no record needs it; backups of the vault from \
-            before still do. A vault of files gets a new key by a copy to another folder: vault copy.
+            An interrupted rotation is completed by the same command. If a record stands in its way, the command makes another key all the same. \
+            The old key is retired when no record needs it; backups of the vault from before still do. A vault of files gets a new key by a copy to another folder: vault copy.
             """)
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         let choice = try VaultChoice(common.vault, settings: try Settings.load())
+        guard !choice.isMemory else { throw VaultChoice.endsWithCommand }
+        let opened = try await choice.requireExisting()
         #if SQLite
-        if let vault = try await choice.requireExisting().vault as? SQLiteVault { return try await rotate(vault) }
+        if let vault = opened.vault as? SQLiteVault { return try await rotate(vault) }
         #endif
         throw CommandError.usage(
             "Only a vault in a database can change its key while it is used. Copy this one to a new folder, which gets a key of its own: "
-                + "handshake vault copy \(choice.location) files:DIR")
+                + "handshake vault copy \(choice.location(of: opened)) files:DIR")
     }
 
     #if SQLite
