@@ -48,12 +48,15 @@ enum SQLiteKeySource: Sendable {
     case file(String)
     /// Under their identifiers.
     case store(any VaultKeyStore, called: String)
+    /// One that the caller has, from where no other can be put.
+    case given(VaultMasterKey)
 
     /// The key; nil when it is missing.
     func master(_ number: Int64, _ identifier: VaultIdentifier, of file: DatabaseFile) async throws -> VaultMasterKey? {
         switch self {
         case .file(let path): try file.key(in: Self.path(path, number, identifier))
         case .store(let store, _): try await store.key(of: identifier)
+        case .given(let key): key
         }
     }
 
@@ -67,6 +70,11 @@ enum SQLiteKeySource: Sendable {
             let key = VaultMasterKey.random()
             try await store.store(key, of: identifier, label: "Handshake: key \(number) of \(file.path)")
             return key
+        case .given:
+            throw VaultError.denied(
+                what: file.path,
+                reason: "its key comes from a place where no new one can be put. "
+                    + "Make a vault with another key, and copy the records to it")
         }
     }
 
@@ -81,6 +89,7 @@ enum SQLiteKeySource: Sendable {
         case .file(let file):
             .locked("its key file \(Self.path(file, key.number, key.identifier)) is missing; put it back. \(loss)")
         case .store(_, let name): .locked("the \(name) does not have the key of \(path). \(loss)")
+        case .given: .locked("the key of \(path) was not given. \(loss)")
         }
     }
 }

@@ -17,13 +17,33 @@ extension SQLiteVault {
     public static func migrate(
         _ path: String, keyFile: String, timeout: Duration = .seconds(60)
     ) throws(VaultError) -> Bool {
+        try migrate(path, timeout) { file throws(VaultError) in try file.keyOrNew(in: keyFile, timeout: timeout) }
+    }
+
+    /// As the other, with a master key that the caller keeps.
+    ///
+    /// - Parameters:
+    ///   - path: the database's file.
+    ///   - masterKey: the key of a new vault. One that exists keeps its own, which is not looked at.
+    ///   - timeout: how long another process may take that makes the same vault.
+    /// - Returns: whether the vault is new.
+    /// - Throws: as the other.
+    @discardableResult
+    public static func migrate(
+        _ path: String, masterKey: VaultMasterKey, timeout: Duration = .seconds(60)
+    ) throws(VaultError) -> Bool {
+        try migrate(path, timeout) { _ in masterKey }
+    }
+
+    private static func migrate(
+        _ path: String, _ timeout: Duration, key: (DatabaseFile) throws(VaultError) -> VaultMasterKey
+    ) throws(VaultError) -> Bool {
         let file = try DatabaseFile.openOrMake(path)
         try awaitBriefly(timeout, for: path) { () throws(VaultError) in try file.locks.take(FileLocks.setup) }
         defer { file.locks.giveBack(FileLocks.setup) }
         try file.requireSame()
         guard try SQLiteStore.look(at: file.path) == nil else { return false }
-        let key = try file.keyOrNew(in: keyFile, timeout: timeout)
-        try make(file, VaultIdentifier.random(), key)
+        try make(file, VaultIdentifier.random(), key(file))
         return true
     }
 

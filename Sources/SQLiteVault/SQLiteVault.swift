@@ -66,6 +66,25 @@ public final class SQLiteVault: Vault {
         self.init(file, store, contents.identifier, source, ring, timeout, clock)
     }
 
+    /// Opens a vault that exists, whose master key the caller has. Such a vault keeps its key.
+    ///
+    /// - Parameters:
+    ///   - path: the database's file.
+    ///   - masterKey: the key that the vault was made with.
+    ///   - timeout: as for the other initialiser.
+    ///   - clock: as for the other initialiser.
+    /// - Throws: as the other initialiser.
+    public convenience init(
+        _ path: String, masterKey: VaultMasterKey, timeout: Duration = .seconds(60),
+        clock: any Clock<Duration> = .continuous
+    ) throws(VaultError) {
+        let (file, store, contents) = try Self.connect(path)
+        let source = SQLiteKeySource.given(masterKey)
+        let masters = Dictionary(contents.keys.map { ($0.number, masterKey) }, uniquingKeysWith: { first, _ in first })
+        let ring = try SQLiteKeyRing(contents, masters, source, path: file.path)
+        self.init(file, store, contents.identifier, source, ring, timeout, clock)
+    }
+
     /// Opens a vault that exists, whose master key is in a key store.
     ///
     /// - Parameters:

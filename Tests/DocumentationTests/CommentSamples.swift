@@ -56,6 +56,18 @@ private enum CommentSamples {
         return [client, certified]
     }
 
+    static func credential(_ data: String) throws -> FileVault {
+        let key = try VaultMasterKey.credential(named: "handshake-key")
+        let vault = try FileVault(directory: "\(data)/vault", masterKey: key)
+        return vault
+    }
+
+    static func command(_ data: String) async throws -> FileVault {
+        let key = try await VaultMasterKey.output(of: ["pass", "show", "handshake-key"])
+        let vault = try FileVault(directory: "\(data)/vault", masterKey: key)
+        return vault
+    }
+
     static func vault(data: String, config: String) throws -> FileVault {
         let vault = try FileVault(directory: "\(data)/handshake/vault", keyFile: "\(config)/handshake/key")
         return vault

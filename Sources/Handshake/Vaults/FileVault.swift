@@ -59,18 +59,24 @@ public final class FileVault: Vault {
 
     /// Opens or makes a vault whose master key is kept elsewhere. It is made in an empty or missing folder.
     ///
+    /// ```swift
+    /// let key = try VaultMasterKey.credential(named: "handshake-key")
+    /// let vault = try FileVault(directory: "\(data)/vault", masterKey: key)
+    /// ```
+    ///
     /// When two processes make the same vault concurrently, one of them succeeds; for the other the key is the wrong one, and
     /// ``VaultIdentifier/ofVault(in:)`` says under which identifier the right one is kept.
     ///
     /// - Parameters:
     ///   - directory: the vault's folder, as for the other initialiser.
-    ///   - identifier: under what the key is kept; a new vault gets it.
+    ///   - identifier: under what the key is kept; a new vault gets it, and one that exists keeps its own.
     ///   - masterKey: the key.
     ///   - timeout: as for the other initialiser.
     ///   - clock: as for the other initialiser.
     /// - Throws: as the other initialiser; ``VaultError/locked(_:)`` when the key is another vault's.
     public convenience init(
-        directory: String, identifier: VaultIdentifier, masterKey: VaultMasterKey, timeout: Duration = .seconds(60),
+        directory: String, identifier: VaultIdentifier = .random(), masterKey: VaultMasterKey,
+        timeout: Duration = .seconds(60),
         clock: any Clock<Duration> = .continuous
     ) throws(VaultError) {
         try self.init(

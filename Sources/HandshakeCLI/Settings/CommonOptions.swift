@@ -15,14 +15,24 @@ struct CommonOptions: ParsableArguments {
             "Where accounts are stored: memory, files:DIR, secret-service or sqlite:FILE.", valueName: "vault"))
     var vault: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Where the vault's key comes from: credential:NAME or command:PROGRAM ARGUMENT…", valueName: "key"))
+    var vaultKey: String?
+
     /// The vault that the options, the environment or the settings name.
     func openVault(_ settings: Settings) async throws -> any Vault {
-        try await VaultChoice(vault, settings: settings).open().vault
+        try await vaultChoice(settings).open().vault
     }
 
     /// The same vault if it exists; otherwise an empty one, so that a command that only reads makes no files.
     func existingVault(_ settings: Settings) async throws -> any Vault {
-        try await VaultChoice(vault, settings: settings).openExisting().vault
+        try await vaultChoice(settings).openExisting().vault
+    }
+
+    /// Which vault that is, and where its key lies.
+    func vaultChoice(_ settings: Settings) throws -> VaultChoice {
+        try VaultChoice(vault, key: vaultKey, settings: settings)
     }
 }
 #endif

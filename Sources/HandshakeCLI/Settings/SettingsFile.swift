@@ -7,7 +7,13 @@ extension Settings {
     /// The settings file, `config.toml`.
     struct File: Decodable {
         var vault: String?
+        var vaultKey: String?
         var services: [String: ServiceSettings]?
+
+        enum CodingKeys: String, CodingKey {
+            case vaultKey = "vault-key"
+            case vault, services
+        }
     }
 
     /// What `login` would otherwise be told by options, one table a service: `[services.recurse-center]`.
@@ -153,7 +159,7 @@ extension Settings.File {
                     "“\(path)”: \(place)“\(quoted(name, limit: 80))” is not a setting. \(advice)")
             }
         }
-        try refuse(table.keys, known: ["vault", "services"], all: "vault and services", in: "")
+        try refuse(table.keys, known: ["vault", "vault-key", "services"], all: "vault, vault-key and services", in: "")
         guard let services = table["services"]?.table else { return }
         for name in services.keys {
             guard let service = services[name]?.table else {

@@ -25,6 +25,8 @@ struct VaultChoice {
         case file(String)
         /// In the desktop's keyring.
         case keyring
+        /// Where `--vault-key` says, as errors call it.
+        case stated(String)
         /// In a file beside the vault, because it could not be moved.
         case beside(String, reason: String)
     }
@@ -39,24 +41,37 @@ struct VaultChoice {
     }
 
     private let kind: Kind
+    private let stated: VaultKeyChoice?
     private let settings: Settings
 
-    /// - Parameter option: the value of `--vault`.
-    init(_ option: String?, settings: Settings) throws {
+    /// - Parameters:
+    ///   - option: the value of `--vault`.
+    ///   - keyOption: the value of `--vault-key`.
+    init(_ option: String?, key keyOption: String?, settings: Settings) throws {
         self.settings = settings
-        guard let choice = settings.stated(option, "vault", "VAULT", settings.file.vault) else {
-            kind = .unstated(settings.home + "/vault")
-            return
-        }
-        kind = try Self.kind(choice, settings: settings)
+        let key = settings.stated(keyOption, "vault-key", "VAULT_KEY", settings.file.vaultKey)
+        stated = try key.map { try VaultKeyChoice($0) }
+        let choice = settings.stated(option, "vault", "VAULT", settings.file.vault)
+        kind = try choice.map { try Self.kind($0, settings: settings) } ?? .unstated(settings.home + "/vault")
+        try requireNoKey(key)
     }
 
     /// - Parameters:
     ///   - value: a vault as `--vault` takes it.
     ///   - name: what errors call the argument.
-    init(_ value: String, named name: String, settings: Settings) throws {
+    ///   - key: what the option for its key says. Environment and settings do not count: they are about one vault.
+    init(_ value: String, named name: String, key: StatedValue?, settings: Settings) throws {
         self.settings = settings
         kind = try Self.kind(StatedValue(value: value, name: name), settings: settings)
+        stated = try key.map { try VaultKeyChoice($0) }
+        try requireNoKey(key)
+    }
+
+    private func requireNoKey(_ key: StatedValue?) throws {
+        guard case .secretService = kind, let key else { return }
+        throw CommandError.usage(
+            "A vault of secret-service has its key in the keyring. Leave out \(key.name), or name the vault as files:DIR."
+        )
     }
 
     private static func kind(_ choice: StatedValue, settings: Settings) throws -> Kind {
@@ -120,7 +135,13 @@ struct VaultChoice {
             return (isNew, location(of: try await open()))
         case .sqlite(let path):
             #if SQLite
-            let isNew = try await SQLiteVault.migrate(path, keyIn: keys)
+            let isNew =
+                if let stated {
+                    try SQLiteVault.migrate(
+                        path, masterKey: await stated.key(environment: settings.environment))
+                } else {
+                    try await SQLiteVault.migrate(path, keyIn: keys)
+                }
             #else
             let isNew = false
             #endif
@@ -164,6 +185,7 @@ struct VaultChoice {
 
     /// Opens the vault, or makes it.
     func open() async throws -> Opened {
+        if let stated, kind != .memory { return try await open(with: stated) }
         switch kind {
         case .memory: return Opened(vault: MemoryVault(), key: .memory)
         case .files(let directory): return try openFiles(directory)
@@ -173,6 +195,23 @@ struct VaultChoice {
         case .unstated(let directory): return try await openUnstated(directory)
         case .sqlite(let path): return try await openSQLite(path)
         }
+    }
+
+    private func open(with choice: VaultKeyChoice) async throws -> Opened {
+        let key = try await choice.key(environment: settings.environment)
+        let vault: any Vault
+        switch kind {
+        case .memory: vault = MemoryVault()
+        case .files(let directory), .secretService(let directory), .unstated(let directory):
+            vault = try FileVault(directory: directory, masterKey: key)
+        case .sqlite(let path):
+            #if SQLite
+            vault = try SQLiteVault(path, masterKey: key)
+            #else
+            return try await openSQLite(path)
+            #endif
+        }
+        return Opened(vault: vault, key: .stated(choice.name))
     }
 
     private func openSQLite(_ path: String) async throws -> Opened {

@@ -28,6 +28,11 @@ struct Descriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Takes over an open file that nothing else closes.
+    init(adopting number: Int32) {
+        self.number = number
+    }
+
     deinit { close(number) }
 
     /// What was opened: taken from the open file, so that it cannot change between the look and the use.

@@ -16,6 +16,8 @@ package enum TrustedFile {
         case mayDoNothing
         /// Read it, but not write it.
         case mayRead
+        /// Own it, if they are the system, and read it: who else may is in an access list, which the mode does not show.
+        case areTheSystem
     }
 
     /// The contents of a file; nil when there is none.
@@ -49,8 +51,8 @@ extension FileStatus {
     fileprivate func requireTrusted(at path: String, others: TrustedFile.Others) throws(VaultError) {
         switch (others, kind) {
         case (.mayDoNothing, _): try requireOurFile(at: path)
-        case (.mayRead, .file):
-            try requireOwner(at: path)
+        case (_, .file):
+            if owner != 0 || others != .areTheSystem { try requireOwner(at: path) }
             guard mode & Self.groupAndOthersWrite == 0 else {
                 throw .denied(
                     what: path,
@@ -62,8 +64,8 @@ extension FileStatus {
                 throw .denied(
                     what: path, reason: "it has \(names) names (hard links); copy it to a new file and replace it")
             }
-        case (.mayRead, .folder): throw .denied(what: path, reason: "it is a folder, not a file; move it away")
-        case (.mayRead, .other(let kind)):
+        case (_, .folder): throw .denied(what: path, reason: "it is a folder, not a file; move it away")
+        case (_, .other(let kind)):
             throw .denied(what: path, reason: "it is \(kind), not a file; put the file itself there")
         }
     }

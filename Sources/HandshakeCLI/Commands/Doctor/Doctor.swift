@@ -59,7 +59,7 @@ struct Doctor: AsyncParsableCommand {
 
     private func vault(_ settings: Settings) async -> [Finding] {
         do {
-            let opened = try await VaultChoice(common.vault, settings: settings).open()
+            let opened = try await common.vaultChoice(settings).open()
             let vault = opened.vault
             let (names, damaged) = try await Registrations(in: vault).names()
             var findings = [
@@ -94,6 +94,7 @@ struct Doctor: AsyncParsableCommand {
         case .memory: Finding(name: name, verdict: .works, detail: "in memory, like the accounts")
         case .file(let path): Finding(name: name, verdict: .works, detail: "in the file \(path), apart from the data")
         case .keyring: Finding(name: name, verdict: .works, detail: "in the desktop's keyring")
+        case .stated(let place): Finding(name: name, verdict: .works, detail: "from \(place)")
         case .beside(let path, let reason):
             Finding(
                 name: name, verdict: .limited,

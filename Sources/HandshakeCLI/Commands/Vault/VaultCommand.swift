@@ -36,7 +36,7 @@ struct VaultCheck: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await VaultChoice(common.vault, settings: try Settings.load()).requireExisting().vault
+        let vault = try await common.vaultChoice(Settings.load()).requireExisting().vault
         var failures: [VaultError] = []
         #if SQLite
         do {
@@ -68,7 +68,7 @@ struct VaultStats: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let choice = try VaultChoice(common.vault, settings: try Settings.load())
+        let choice = try common.vaultChoice(Settings.load())
         let opened = try await choice.requireExisting()
         let inventory = try await opened.vault.inventory()
         print(inventory, at: choice.location(of: opened))
@@ -110,7 +110,7 @@ struct VaultMigrate: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let choice = try VaultChoice(common.vault, settings: try Settings.load())
+        let choice = try common.vaultChoice(Settings.load())
         let (isNew, location) = try await choice.migrate()
         if common.json {
             Output.result(JSONText.object([("vault", .string(location)), ("created", .bool(isNew))]).text)
@@ -134,6 +134,15 @@ struct VaultCopy: AsyncParsableCommand {
     @Argument(help: "The vault to write.")
     var to: String
 
+    @Option(
+        help: ArgumentHelp(
+            "Where the key of FROM comes from: credential:NAME or command:PROGRAM ARGUMENT…", valueName: "key"))
+    var fromKey: String?
+
+    @Option(
+        help: ArgumentHelp("Where the key of TO comes from, as for --from-key.", valueName: "key"))
+    var toKey: String?
+
     @Flag(help: "Replace records that TO has with other contents.")
     var replace = false
 
@@ -146,8 +155,8 @@ struct VaultCopy: AsyncParsableCommand {
     func run() async throws {
         let settings = try Settings.load()
         let (source, target) = (
-            try VaultChoice(from, named: "FROM", settings: settings),
-            try VaultChoice(to, named: "TO", settings: settings)
+            try VaultChoice(from, named: "FROM", key: stated(fromKey, "--from-key"), settings: settings),
+            try VaultChoice(to, named: "TO", key: stated(toKey, "--to-key"), settings: settings)
         )
         guard !source.isMemory, !target.isMemory else {
             throw CommandError.usage("A vault in memory ends with the command. Name two vaults that stay.")
@@ -172,6 +181,10 @@ struct VaultCopy: AsyncParsableCommand {
                     + "If FROM has the newer ones, run the command again with --replace")
         }
         Output.note("Every record of FROM is in TO. Use TO from now on, and remove FROM when you no longer need it.")
+    }
+
+    private func stated(_ value: String?, _ name: String) -> StatedValue? {
+        value.map { StatedValue(value: $0, name: name) }
     }
 
     private func print(_ report: VaultCopyReport) {
@@ -201,7 +214,7 @@ struct VaultRotateKey: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let choice = try VaultChoice(common.vault, settings: try Settings.load())
+        let choice = try common.vaultChoice(Settings.load())
         guard !choice.isMemory else { throw VaultChoice.endsWithCommand }
         let opened = try await choice.requireExisting()
         #if SQLite

@@ -195,6 +195,24 @@ struct SQLiteRotationTests {
         #expect(try await vault.record(.alice) == [1])
     }
 
+    @Test("a vault whose key the caller has opens with that key alone, and keeps it")
+    func given() async throws {
+        let (path, key) = (place.parent + "/data/given.sqlite", VaultMasterKey.random())
+        #expect(try SQLiteVault.migrate(path, masterKey: key))
+        #expect(try !SQLiteVault.migrate(path, masterKey: key))
+        let given = try SQLiteVault(path, masterKey: key)
+        try await given.put([1], under: .alice)
+        let error = await #expect(throws: VaultError.self) { try await given.rotateKey() }
+        #expect(error?.code == "vault_denied")
+        #expect(try await SQLiteVault(path, masterKey: key).record(.alice) == [1])
+        let other = #expect(throws: VaultError.self) { try SQLiteVault(path, masterKey: .random()) }
+        #expect(other?.code == "vault_locked")
+        // The key of a file, which somebody moved to a key management service.
+        let moved = try #require(VaultMasterKey(revealed: Array(Data(contentsOf: URL(filePath: place.keyFile)))))
+        let opened = try SQLiteVault(place.database, masterKey: moved)
+        #expect(try await opened.record(VaultKey(.account, ["0"])) == Array("0".utf8))
+    }
+
     @Test("VL46: rotation under writers and kill -9: all records open")
     func killed() async throws {
         let harness = KillHarness(path: place.journal)
