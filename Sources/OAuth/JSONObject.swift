@@ -95,22 +95,19 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: Sequence {
-    /// A member: its name and its value.
-    public typealias Element = (key: String, value: JSONValue)
-
     /// The members, in no particular order.
-    public struct Iterator: IteratorProtocol {
-        fileprivate var few: Array<Element>.Iterator
-        fileprivate var many: Dictionary<Name, JSONValue>.Iterator
+    private struct Members: IteratorProtocol {
+        var few: Array<(key: String, value: JSONValue)>.Iterator
+        var many: Dictionary<Name, JSONValue>.Iterator
 
-        /// The next member.
-        public mutating func next() -> Element? {
+        mutating func next() -> (key: String, value: JSONValue)? {
             few.next() ?? many.next().map { ($0.key.text, $0.value) }
         }
     }
 
-    public func makeIterator() -> Iterator {
-        Iterator(few: few.makeIterator(), many: many.makeIterator())
+    /// Iterates over the members, names and values, in no particular order.
+    public func makeIterator() -> some IteratorProtocol<(key: String, value: JSONValue)> {
+        Members(few: few.makeIterator(), many: many.makeIterator())
     }
 
     public var underestimatedCount: Int { count }

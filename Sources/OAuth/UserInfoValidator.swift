@@ -1,5 +1,5 @@
 /// The rules by which signed UserInfo is accepted. Source: OpenID Connect Core, section 5.3.2.
-public struct UserInfoValidator: Sendable {
+package struct UserInfoValidator: Sendable {
     private let rules: SignedTextRules
 
     /// States the rules.
@@ -10,7 +10,7 @@ public struct UserInfoValidator: Sendable {
     ///   - algorithms: the client's policy; all asymmetric algorithms by default.
     ///   - leeway: by how many seconds the clocks may differ.
     ///   - secrets: what no error may show.
-    public init(
+    package init(
         issuer: Issuer, clientID: String, algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
         leeway: Double = 60, hiding secrets: [Secret] = []
     ) {
@@ -26,7 +26,7 @@ public struct UserInfoValidator: Sendable {
     ///
     /// - Throws: ``OAuthError/refused(_:)``; where ``Refusal/Check/mayNeedNewKeys`` is true, fetch the keys once and try
     ///   again.
-    public func claims(of token: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> JSONObject {
+    package func claims(of token: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> JSONObject {
         let claims = try rules.claims(of: token, keys: keys, now: now)
         guard let subject = claims["sub"]?.string, (1...255).contains(subject.utf8.count) else {
             throw rules.refusal(.tokenForm, "sub: a string", found: claims["sub"]?.kind ?? "nothing")

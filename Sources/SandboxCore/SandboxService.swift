@@ -33,7 +33,7 @@ public struct SandboxClient: Sendable {
     }
 
     /// Whether requests need a proof of a key (RFC 9449 section 5.2). The tokens of a request with one are bound to its key.
-    public enum ProofRule: String, Sendable {
+    package enum ProofRule: String, Sendable {
         /// A proof may come along.
         case optional
         /// It has to.
@@ -57,7 +57,7 @@ public struct SandboxClient: Sendable {
     /// Whether the client has to push its authorization requests (RFC 9126 section 6).
     public let pushesOnly: Bool
     /// What the client has to prove with its requests (RFC 9449).
-    public let proofs: ProofRule
+    package let proofs: ProofRule
     /// Whether the client has to sign its authorization requests (RFC 9101).
     public let signsRequests: Bool
     /// Whether user information comes to the client as a signed text.

@@ -153,7 +153,7 @@ struct EncounterLogTests {
                 firstSeen: 1_767_225_600, lastSeen: 1_767_225_690, duration: 90, closest: 1.25, wasAnnounced: true)
         ]
         #expect(
-            EncounterExport.csv([history])
+            PersonHistory.csv([history])
                 == "person,name,batch,first_seen,last_seen,duration_seconds,closest_metres,announced\r\n"
                 + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,true\r\n")
     }
@@ -164,7 +164,7 @@ struct EncounterLogTests {
         var history = PersonHistory(of: ada)
         history.known = Person(name: name)
         history.encounters = [Encounter(firstSeen: 0, lastSeen: 1, duration: 1)]
-        let line = try #require(try EncounterExport.json([history]).first)
+        let line = try #require(try PersonHistory.json([history]).first)
         #expect(!line.unicodeScalars.contains { "\u{1B}\u{9B}\u{202E}\u{2028}\u{E0041}".unicodeScalars.contains($0) })
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(object["name"] as? String == name)
@@ -174,7 +174,7 @@ struct EncounterLogTests {
     func json() throws {
         var history = PersonHistory(of: ada)
         history.encounters = [Encounter(firstSeen: 0, lastSeen: 1, duration: 1)]
-        let lines = try EncounterExport.json([history])
+        let lines = try PersonHistory.json([history])
         let parsed = try JSONSerialization.jsonObject(with: Data((lines.first ?? "").utf8))
         let object = try #require(parsed as? [String: Any])
         #expect(lines.count == 1)

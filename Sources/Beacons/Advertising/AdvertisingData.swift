@@ -16,13 +16,13 @@ public struct AdvertisingData: Sendable, Hashable {
     }
 
     /// A structure whose length runs past the end.
-    public struct Damage: Sendable, Hashable {
+    package struct Damage: Sendable, Hashable {
         /// The offset of its length byte.
-        public let offset: Int
+        package let offset: Int
         /// The length that it claims.
-        public let length: Int
+        package let length: Int
         /// The bytes that remain.
-        public let available: Int
+        package let available: Int
     }
 
     /// Takes received bytes.
@@ -79,7 +79,7 @@ public struct AdvertisingData: Sendable, Hashable {
     }
 
     /// The structure that runs past the end; nil when there is none.
-    public var damage: Damage? {
+    package var damage: Damage? {
         withSpan { bytes in
             var cursor = StructureCursor()
             while cursor.next(in: bytes) != nil {}

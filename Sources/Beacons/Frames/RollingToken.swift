@@ -15,7 +15,7 @@ public struct RollingToken: Sendable, Hashable, Codable {
 
     /// The first four bytes, for an iBeacon's major and minor. Nil when the minor would be 0, which identifies no user:
     /// nothing is sent in such a window.
-    public var short: ShortRollingToken? {
+    package var short: ShortRollingToken? {
         ShortRollingToken(major: UInt16(truncatingIfNeeded: high >> 48), minor: UInt16(truncatingIfNeeded: high >> 32))
     }
 

@@ -9,7 +9,7 @@
 ///
 /// The source is read once the first update is requested. No packet is lost and none queues: a slow reader gets one update
 /// that waited for it, and then the current one. When the source ends, a last update covers the packets since the one
-/// before. Each iteration reads the source again.
+/// before. Each iteration reads the source again, and throws what the source throws, or `CancellationError`.
 public struct RangingUpdates<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == Advertisement {
     private let source: Source
@@ -32,12 +32,12 @@ where Source.Element == Advertisement {
         self.time = time
     }
 
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<RangingUpdate, any Error> & Sendable {
         Iterator(self)
     }
 
     /// The updates of one scan.
-    public struct Iterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol, Sendable {
         private let updates: RangingUpdates
         private var reader: ScanReader<RangingScan>?
         /// Updates that were read but not returned yet, the next one last.
@@ -48,10 +48,7 @@ where Source.Element == Advertisement {
             self.updates = updates
         }
 
-        /// The next update; nil at the end.
-        ///
-        /// - Throws: what the source throws; `CancellationError`.
-        public mutating func next() async throws -> RangingUpdate? {
+        mutating func next() async throws -> RangingUpdate? {
             if let update = pending.popLast() { return update }
             guard !isOver else { return nil }
             let reader = reader ?? start()

@@ -1,11 +1,10 @@
 /// The events of region monitoring, until the source ends (dossier 6).
 ///
 /// Entering is reported at the first packet, exiting at the tick after the exit period. The source is read once the first
-/// event is requested; a slow reader slows the source down, and no event is lost. Each iteration reads the source again.
+/// event is requested; a slow reader slows the source down, and no event is lost. Each iteration reads the source again,
+/// and throws what the source throws, or `CancellationError`.
 public struct RegionEvents<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == Advertisement {
-    public typealias Element = RegionEvent
-
     private let source: Source
     private let monitor: RegionMonitor
     private let interval: Duration
@@ -29,12 +28,12 @@ where Source.Element == Advertisement {
         self.save = save
     }
 
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<RegionEvent, any Error> & Sendable {
         Iterator(self)
     }
 
     /// The events of one scan.
-    public struct Iterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol, Sendable {
         private let events: RegionEvents
         private var reader: ScanReader<RegionScan>?
         /// Outputs that were read but not returned yet, the next one last.
@@ -45,10 +44,7 @@ where Source.Element == Advertisement {
             self.events = events
         }
 
-        /// The next event; nil at the end of the source.
-        ///
-        /// - Throws: what the source throws; `CancellationError`.
-        public mutating func next() async throws -> RegionEvent? {
+        mutating func next() async throws -> RegionEvent? {
             while true {
                 while let output = pending.popLast() {
                     switch output {

@@ -165,12 +165,12 @@ public struct RegionMonitor: Sendable {
         /// When it was saved.
         public let time: Timestamp
         /// The regions that were inside.
-        public let inside: [Entry]
+        package let inside: [Entry]
 
         /// A region and when a beacon of it was last heard.
-        public struct Entry: Sendable, Hashable, Codable {
-            public let region: Region
-            public let lastSeen: Timestamp
+        package struct Entry: Sendable, Hashable, Codable {
+            package let region: Region
+            package let lastSeen: Timestamp
         }
     }
 }

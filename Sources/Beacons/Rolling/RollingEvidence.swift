@@ -3,8 +3,8 @@
 /// Four bytes can match a stranger's frame by chance: with 2000 friends, one frame in 700,000. So a member is confirmed by the
 /// 16-byte form, or by 4-byte forms of two windows. Then it stays confirmed until it is silent for more than an hour. At most
 /// ``capacity`` members are remembered.
-public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
-    public let capacity: Int
+package struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
+    package let capacity: Int
     private var seen: [Member: Sighting] = [:]
 
     /// What is remembered of a member.
@@ -16,12 +16,12 @@ public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
     /// For how many windows the last sighting is remembered.
     private static var memory: UInt32 { 4 }
 
-    public init(capacity: Int = 1_024) {
+    package init(capacity: Int = 1_024) {
         self.capacity = max(1, capacity)
     }
 
     /// The form in which an identifier was received.
-    public enum Form: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         case sixteenBytes
         case fourBytes
     }
@@ -29,7 +29,7 @@ public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
     /// Adds a sighting.
     ///
     /// - Returns: whether the member is confirmed.
-    public mutating func confirms(_ member: Member, in window: RollingWindow, by form: Form) -> Bool {
+    package mutating func confirms(_ member: Member, in window: RollingWindow, by form: Form) -> Bool {
         if form == .sixteenBytes { return true }
         if let earlier = seen[member], Self.remembers(earlier.window, at: window) {
             let isConfirmed = earlier.isConfirmed || earlier.window != window

@@ -102,7 +102,7 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     /// Resolves a 4-byte identifier.
     ///
     /// - Throws: ``BeaconsError/notPrepared(_:)`` without ``prepare(for:)`` for this window; ``BeaconsError/time(_:)``.
-    public func resolve(_ token: ShortRollingToken, at time: Timestamp) throws(BeaconsError) -> Resolution {
+    package func resolve(_ token: ShortRollingToken, at time: Timestamp) throws(BeaconsError) -> Resolution {
         try resolve(at: time) { $0.short[token] }
     }
 

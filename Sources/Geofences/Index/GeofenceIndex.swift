@@ -103,21 +103,16 @@ public struct GeofenceIndex: Sendable {
         return found.sorted().map { geofences[$0] }
     }
 
-    /// A region and how far its edge is.
-    public struct Neighbour: Sendable, Hashable {
-        public let geofence: Geofence
-        /// Metres: negative inside, positive outside.
-        public let distanceToEdge: Double
-    }
-
     /// The regions whose edges are nearest, from inside or outside, nearest first.
     ///
-    /// The next event can only come from one of the first.
-    public func nearest(_ count: Int, to position: Coordinate) -> [Neighbour] {
+    /// The next event can only come from one of the first. Distances are in metres: negative inside, positive outside.
+    public func nearest(
+        _ count: Int, to position: Coordinate
+    ) -> [(geofence: Geofence, distanceToEdge: Double)] {
         guard let top = levels.last, !top.isEmpty, count > 0 else { return [] }
         let point = Vector(position)
         let rounded = IndexNode.point(point)
-        var found: [Neighbour] = []
+        var found: [(geofence: Geofence, distanceToEdge: Double)] = []
         var reach = NearestReach(count)
         var queue = NearestQueue()
         queue.push(.init(bound: 0, .node(level: levels.count - 1), index: top.lowerBound))
@@ -125,7 +120,7 @@ public struct GeofenceIndex: Sendable {
             switch next.kind {
             case .exact(let isInside):
                 found.append(
-                    Neighbour(geofence: geofences[next.index], distanceToEdge: isInside ? -next.bound : next.bound))
+                    (geofences[next.index], isInside ? -next.bound : next.bound))
                 if found.count == count { return found }
             case .item:
                 let index = items[next.index].geofence

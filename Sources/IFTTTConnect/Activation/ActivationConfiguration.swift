@@ -18,7 +18,7 @@ extension ConnectActivation {
         /// How long an attempt waits for its redirect, in seconds. Default: one hour, because the redirect may come by mail.
         public var attemptLifetime: Double
         public var addresses: ActivationAddresses
-        public var identity: SDKIdentity
+        package var identity: SDKIdentity
         /// The app's name, for analytics.
         public var appName: String?
 

@@ -68,10 +68,10 @@ extension ConnectActivation {
 
     /// A deadline of a temporary state.
     public struct Deadline: Sendable, Hashable, Codable {
-        public let name: Name
+        package let name: Name
         let number: UInt64
 
-        public enum Name: String, Sendable, Hashable, Codable {
+        package enum Name: String, Sendable, Hashable, Codable {
             /// The notice about an invalid address ends.
             case invalidEmailNotice = "invalid_email_notice"
             /// Turning off can no longer be undone.

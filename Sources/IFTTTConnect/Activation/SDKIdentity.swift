@@ -1,24 +1,24 @@
 import OAuth
 
 /// The caller's identity in headers and URLs (dossier 2.2 and 3.4).
-public struct SDKIdentity: Sendable, Hashable, Codable {
+package struct SDKIdentity: Sendable, Hashable, Codable {
     /// The SDK version, such as `2.8.0`. It has 1 to 64 letters, digits, periods, hyphens and plus signs.
-    public let version: String
+    package let version: String
     /// The platform whose conventions are used.
-    public let platform: Platform
+    package let platform: Platform
 
     /// The platforms that the service knows.
-    public enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
         case ios, android
     }
 
     /// The default: the conventions of `ios` in version 2.8.0.
-    public static let standard = SDKIdentity(checked: "2.8.0", platform: .ios)
+    package static let standard = SDKIdentity(checked: "2.8.0", platform: .ios)
 
     /// Creates an identity.
     ///
     /// - Returns: nil for a version that is empty, or invalid in a header or a URL (dossier 10.2, W25).
-    public init?(version: String, platform: Platform) {
+    package init?(version: String, platform: Platform) {
         guard (1...64).contains(version.utf8.count),
             version.utf8.allSatisfy({ PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "+") })
         else { return nil }
@@ -30,7 +30,7 @@ public struct SDKIdentity: Sendable, Hashable, Codable {
         self.platform = platform
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let version = try container.decode(String.self, forKey: .version)
         guard let identity = Self(version: version, platform: try container.decode(Platform.self, forKey: .platform))

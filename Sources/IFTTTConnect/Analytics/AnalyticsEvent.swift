@@ -2,17 +2,17 @@ import OAuth
 
 /// An analytics event, counted only with consent (dossier 7). It identifies no person and no installation.
 public struct AnalyticsEvent: Sendable, Hashable, Codable {
-    public let name: Name
+    package let name: Name
     /// Where it happened.
-    public let location: Place?
+    package let location: Place?
     /// What it happened to.
-    public let object: Place?
+    package let object: Place?
     /// The state of the object.
-    public let objectStatus: String?
+    package let objectStatus: String?
     /// The new state.
-    public let state: String?
+    package let state: String?
 
-    public enum Name: String, Sendable, Hashable, Codable {
+    package enum Name: String, Sendable, Hashable, Codable {
         case impression = "sdk.impression"
         case click = "sdk.click"
         case pageViewed = "sdk.pageviewed"
@@ -20,17 +20,17 @@ public struct AnalyticsEvent: Sendable, Hashable, Codable {
     }
 
     /// A kind of place or object, and its identifier.
-    public struct Place: Sendable, Hashable, Codable {
-        public let type: String
-        public let id: String?
+    package struct Place: Sendable, Hashable, Codable {
+        package let type: String
+        package let id: String?
 
-        public init(type: String, id: String? = nil) {
+        package init(type: String, id: String? = nil) {
             self.type = type
             self.id = id
         }
     }
 
-    public init(
+    package init(
         _ name: Name, at location: Place? = nil, object: Place? = nil, objectStatus: String? = nil,
         state: String? = nil
     ) {

@@ -27,12 +27,21 @@ public struct ConnectAPI: Sendable {
         public var inviteCode: @Sendable () async throws -> Secret?
         /// The installation's anonymous ID (dossier 10.2, W24). Nil without the user's consent.
         public var anonymousID: @Sendable () async -> AnonymousID?
-        public var identity: SDKIdentity
+        package var identity: SDKIdentity
 
         public init(
             userToken: @escaping @Sendable () async throws -> UserToken? = { nil },
             inviteCode: @escaping @Sendable () async throws -> Secret? = { nil },
-            anonymousID: @escaping @Sendable () async -> AnonymousID? = { nil }, identity: SDKIdentity = .standard
+            anonymousID: @escaping @Sendable () async -> AnonymousID? = { nil }
+        ) {
+            self.init(
+                userToken: userToken, inviteCode: inviteCode, anonymousID: anonymousID, identity: .standard)
+        }
+
+        package init(
+            userToken: @escaping @Sendable () async throws -> UserToken? = { nil },
+            inviteCode: @escaping @Sendable () async throws -> Secret? = { nil },
+            anonymousID: @escaping @Sendable () async -> AnonymousID? = { nil }, identity: SDKIdentity
         ) {
             self.userToken = userToken
             self.inviteCode = inviteCode

@@ -2,8 +2,8 @@ import Beacons
 import Foundation
 import OAuth
 
-/// Exports the encounter log for other programs.
-public enum EncounterExport {
+/// Exports of the encounter log for other programs.
+extension PersonHistory {
     /// Comma-separated values (RFC 4180): a header, then one line per encounter. Lines end with CR LF.
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,

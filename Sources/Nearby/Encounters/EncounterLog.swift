@@ -10,16 +10,8 @@ public import Handshake
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
 public struct EncounterLog: Sendable {
-    /// The readable records, and the errors of the damaged ones.
-    public struct Contents: Sendable {
-        /// Everyone who was met, the most recent first.
-        public let people: [PersonHistory]
-        /// One error for each record that is damaged.
-        public let damaged: [NearbyError]
-    }
-
     /// The log's answer to ``announce(_:at:)``.
-    public enum Announcement: Sendable, Hashable {
+    package enum Announcement: Sendable, Hashable {
         /// Alert the user now. The log has recorded it, so no other process alerts.
         case due(Person?)
         /// The user was alerted less than the interval ago.
@@ -49,10 +41,11 @@ public struct EncounterLog: Sendable {
         return try bytes.map { try Self.decode($0, of: person) }
     }
 
-    /// Everyone who was met. Leaves out encounters older than the retention, even before ``prune(at:)`` deletes them.
+    /// The whole log. Leaves out encounters older than the retention, even before ``prune(at:)`` deletes them.
     ///
     /// - Parameter now: seconds since 1970.
-    public func contents(at now: Double) async throws -> Contents {
+    /// - Returns: everyone who was met, the most recent first, and one error for each record that is damaged.
+    public func contents(at now: Double) async throws -> (people: [PersonHistory], damaged: [NearbyError]) {
         let listing = try await wrapped { try await vault.keys(of: .encounters) }
         var people: [PersonHistory] = []
         var damaged = listing.damaged.map { NearbyError.vault($0) }
@@ -66,7 +59,7 @@ public struct EncounterLog: Sendable {
             }
         }
         people.sort { ($0.lastSeen ?? 0, $1.person) > ($1.lastSeen ?? 0, $0.person) }
-        return Contents(people: people, damaged: damaged)
+        return (people, damaged)
     }
 
     /// Writes a running or finished encounter.
@@ -96,7 +89,7 @@ public struct EncounterLog: Sendable {
     /// - Parameters:
     ///   - person: the person who is near.
     ///   - time: seconds since 1970.
-    public func announce(_ person: UserNumber, at time: Double) async throws -> Announcement {
+    package func announce(_ person: UserNumber, at time: Double) async throws -> Announcement {
         try await change(person) { history in
             var changed = history ?? PersonHistory(of: person)
             // A time in the future: the clock has been set back since.

@@ -1,9 +1,10 @@
 public import Beacons
 
 /// What a user advertises over time: one element for each identifier.
+///
+/// Iterating waits for the next element. It throws `BeaconsError.time` when the machine's clock is before 1970, and
+/// `CancellationError`.
 public struct Broadcasts: AsyncSequence, Sendable {
-    public typealias Element = Broadcast
-
     private enum Plan: Sendable {
         case nothing
         case constant(AdvertisingData)
@@ -44,37 +45,34 @@ public struct Broadcasts: AsyncSequence, Sendable {
         }
     }
 
-    public func makeAsyncIterator() -> AsyncIterator {
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Broadcast, any Error> & Sendable {
         switch plan {
-        case .nothing: AsyncIterator(state: .ended)
-        case .constant(let data): AsyncIterator(state: .constant(data))
+        case .nothing: Iterator(state: .ended)
+        case .constant(let data): Iterator(state: .constant(data))
         case .rolling(let seed, let form, let time, let generator):
-            AsyncIterator(state: .rolling(RollingBroadcast(seed), form, time, generator))
+            Iterator(state: .rolling(RollingBroadcast(seed), form, time, generator))
         }
     }
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate enum State {
+    private struct Iterator: AsyncIteratorProtocol, Sendable {
+        enum State: Sendable {
             case ended
             case constant(AdvertisingData)
-            case rolling(RollingBroadcast, BroadcastForm, ScanTime, any RandomNumberGenerator)
+            case rolling(RollingBroadcast, BroadcastForm, ScanTime, any RandomNumberGenerator & Sendable)
         }
 
-        fileprivate var state: State
+        var state: State
         /// The end of the current identifier.
         private var end: Timestamp?
 
         /// How often the clock is checked: it can be set meanwhile, and a machine can sleep.
         private static let longestSleep = Duration.seconds(60)
 
-        fileprivate init(state: State) {
+        init(state: State) {
             self.state = state
         }
 
-        /// Waits for and returns the next broadcast.
-        ///
-        /// - Throws: `BeaconsError.time` when the machine's clock is before 1970; `CancellationError`.
-        public mutating func next() async throws -> Broadcast? {
+        mutating func next() async throws -> Broadcast? {
             switch state {
             case .ended: return nil
             case .constant(let data):

@@ -6,8 +6,6 @@ public import Beacons
 /// cancelled; cancellation ends the sequence with `CancellationError`. A live radio does not wait for a slow reader: beyond
 /// ``capacity``, the oldest unread advertisements are dropped, but never a change of status. A recording waits.
 public struct Scan: AsyncSequence, Sendable {
-    public typealias Element = ScanEvent
-
     /// The maximum number of unread advertisements.
     public static let capacity = 4_096
 
@@ -27,16 +25,16 @@ public struct Scan: AsyncSequence, Sendable {
         }
     }
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol, Sendable {
         let ask: @Sendable () async throws -> ScanEvent?
 
-        public mutating func next() async throws -> ScanEvent? {
+        mutating func next() async throws -> ScanEvent? {
             try await ask()
         }
     }
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(ask: start())
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<ScanEvent, any Error> & Sendable {
+        Iterator(ask: start())
     }
 
     /// Only the advertisements.
@@ -44,22 +42,20 @@ public struct Scan: AsyncSequence, Sendable {
     /// - Parameter other: Called with each other event, in order.
     public func advertisements(
         other: @escaping @Sendable (ScanEvent) -> Void = { _ in }
-    ) -> Advertisements {
+    ) -> some AsyncSequence<Advertisement, any Error> & Sendable {
         Advertisements(scan: self, other: other)
     }
 
     /// The advertisements of a scan.
-    public struct Advertisements: AsyncSequence, Sendable {
-        public typealias Element = Advertisement
-
+    private struct Advertisements: AsyncSequence, Sendable {
         let scan: Scan
         let other: @Sendable (ScanEvent) -> Void
 
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        struct AsyncIterator: AsyncIteratorProtocol {
             var base: Scan.AsyncIterator
             let other: @Sendable (ScanEvent) -> Void
 
-            public mutating func next() async throws -> Advertisement? {
+            mutating func next() async throws -> Advertisement? {
                 while let event = try await base.next() {
                     if case .advertisement(let advertisement) = event { return advertisement }
                     other(event)
@@ -68,7 +64,7 @@ public struct Scan: AsyncSequence, Sendable {
             }
         }
 
-        public func makeAsyncIterator() -> AsyncIterator {
+        func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(base: scan.makeAsyncIterator(), other: other)
         }
     }

@@ -1,7 +1,7 @@
 /// A paged list, fetched page by page as it is iterated.
 ///
 /// Each element comes once, also when the list changes between two pages. A page without new elements ends the sequence: a
-/// server that ignores the offset cannot make it endless.
+/// server that ignores the offset cannot make it endless. The error of a page's request is thrown, and ends it too.
 public struct PagedResults<Element: Sendable & Identifiable>: AsyncSequence, Sendable where Element.ID: Sendable {
     let pageSize: Int
     let page: @Sendable (_ offset: Int) async throws -> [Element]
@@ -11,26 +11,23 @@ public struct PagedResults<Element: Sendable & Identifiable>: AsyncSequence, Sen
         self.page = page
     }
 
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Element, any Error> & Sendable {
         Iterator(results: self)
     }
 
     /// Iterates over the elements of all pages.
-    public struct Iterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol, Sendable {
         private let results: PagedResults
         private var ready: ArraySlice<Element> = []
         private var seen: Set<Element.ID> = []
         private var offset = 0
         private var isAtEnd = false
 
-        fileprivate init(results: PagedResults) {
+        init(results: PagedResults) {
             self.results = results
         }
 
-        /// The next element; nil at the end.
-        ///
-        /// - Throws: the error of a page's request, after which the sequence ends.
-        public mutating func next() async throws -> Element? {
+        mutating func next() async throws -> Element? {
             if ready.isEmpty, !isAtEnd { try await fetch() }
             return ready.popFirst()
         }

@@ -11,11 +11,10 @@ import Handshake
 ///
 /// Nothing is sent before the first step is requested, or between steps: a run has no task of its own, and ends with its
 /// iterating task. The last step is complete. Each call has its own result, so a failure hides no other result. Only errors
-/// that concern all calls are thrown: the session, and a persistent network failure. Iterating again starts the chains
+/// that concern all calls are thrown: the session, as ``SequencingError/account(_:)``, a persistent network failure, and
+/// `CancellationError`. Iterating again starts the chains
 /// again, unless the run resumes jobs.
 public struct ChainRun: AsyncSequence, Sendable {
-    public typealias Element = ChainProgress
-
     let service: Sequencing
     let origin: Origin
     let version: ProtocolVersion
@@ -26,7 +25,7 @@ public struct ChainRun: AsyncSequence, Sendable {
         case jobs([JobID])
     }
 
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<ChainProgress, any Error> & Sendable {
         Iterator(self)
     }
 
@@ -41,7 +40,7 @@ public struct ChainRun: AsyncSequence, Sendable {
     }
 
     /// The steps of one run.
-    public struct Iterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol, Sendable {
         private let run: ChainRun
         private var chains: [ChainState] = []
         private var wait: Wait?
@@ -58,10 +57,7 @@ public struct ChainRun: AsyncSequence, Sendable {
 
         private var progress: ChainProgress { ChainProgress(chains: chains, polls: polls) }
 
-        /// The next step; nil after the last.
-        ///
-        /// - Throws: ``SequencingError/account(_:)``, and a transient failure that persisted; `CancellationError`.
-        public mutating func next() async throws -> ChainProgress? {
+        mutating func next() async throws -> ChainProgress? {
             guard !isOver else { return nil }
             do {
                 if wait == nil { try await start() } else { try await poll() }

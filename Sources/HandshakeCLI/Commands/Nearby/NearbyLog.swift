@@ -31,9 +31,9 @@ struct NearbyLog: AsyncParsableCommand {
         let contents = try await NearbyFailure.reported { try await log.contents(at: Now.seconds) }
         let people = contents.people.filter { person == nil || $0.person == person }
         if csv {
-            Output.result(bytes: Array(EncounterExport.csv(people).utf8))
+            Output.result(bytes: Array(PersonHistory.csv(people).utf8))
         } else if common.json {
-            for line in try EncounterExport.json(people) { Output.result(line) }
+            for line in try PersonHistory.json(people) { Output.result(line) }
         } else {
             show(people)
         }
