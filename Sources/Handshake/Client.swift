@@ -224,8 +224,8 @@ public struct Client: Sendable {
     ///
     /// Source: RFC 8705, section 2. Not available in apps: a user who has the app has its certificate and key.
     ///
-    /// - Parameter isSelfSigned: whether the server knows the certificate itself (`self_signed_tls_client_auth`), or else the
-    ///   authority that issued it (`tls_client_auth`).
+    /// With `isSelfSigned` the server knows the certificate itself (`self_signed_tls_client_auth`), otherwise the authority that
+    /// issued it (`tls_client_auth`).
     @available(iOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
     @available(tvOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
     @available(watchOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")

@@ -140,7 +140,7 @@ public struct BackchannelAuthenticationRequest: Sendable {
     /// Reads the response (CIBA Core, section 7.3).
     ///
     /// - Throws: ``OAuthError/server(_:)``, such as `unknown_user_id`;
-    ///   ``OAuthError/malformed(step:member:expected:found:)``; ``OAuthError/redirected(step:status:)``.
+    ///   ``OAuthError/malformed(step:member:expected:found:)``; ``OAuthError/redirected(step:status:target:)``.
     public func authentication(from response: ResponseMessage) throws(OAuthError) -> BackchannelAuthentication {
         let hidden = secrets + (Self.requestID(in: response).map { [$0] } ?? [])
         return try BackchannelAuthentication(

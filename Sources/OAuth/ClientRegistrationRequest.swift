@@ -59,7 +59,7 @@ public struct ClientRegistrationRequest: Sendable {
 
     /// Reads the response (RFC 7591, section 3.2.1). What the server answers takes the place of what was asked.
     ///
-    /// - Throws: ``OAuthError/server(_:)``, ``OAuthError/redirected(step:status:)``, or
+    /// - Throws: ``OAuthError/server(_:)``, ``OAuthError/redirected(step:status:target:)``, or
     ///   ``OAuthError/malformed(step:member:expected:found:)`` when the server registered another redirect, or wants a secret
     ///   and gives none.
     public func client(from response: ResponseMessage) throws(OAuthError) -> RegisteredClient {

@@ -66,7 +66,7 @@ public struct DeviceAuthorizationRequest: Sendable {
     ///
     /// - Throws: ``OAuthError/server(_:)``; ``OAuthError/malformed(step:member:expected:found:)`` naming the member that
     ///   is missing or wrong, such as a `verification_uri` that must not be shown; ``OAuthError/refused(_:)`` with
-    ///   ``Refusal/Check/insecureTransport`` for one that is not `https:`; ``OAuthError/redirected(step:status:)``.
+    ///   ``Refusal/Check/insecureTransport`` for one that is not `https:`; ``OAuthError/redirected(step:status:target:)``.
     public func authorization(from response: ResponseMessage) throws(OAuthError) -> DeviceAuthorization {
         let secrets =
             authentication.secrets(clientID: clientID) + extras.values.filter { $0.utf8.count >= 8 }.map(Secret.init)

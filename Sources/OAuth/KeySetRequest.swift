@@ -18,7 +18,7 @@ public struct KeySetRequest: Sendable {
 
     /// Reads the response.
     ///
-    /// - Throws: ``OAuthError/redirected(step:status:)``, ``OAuthError/server(_:)`` for a response that is not a
+    /// - Throws: ``OAuthError/redirected(step:status:target:)``, ``OAuthError/server(_:)`` for a response that is not a
     ///   success, and what ``JSONWebKeySet/init(parsing:)`` throws.
     public func keys(from response: ResponseMessage) throws(OAuthError) -> JSONWebKeySet {
         try response.requireSuccess(.keys)

@@ -49,7 +49,7 @@ public struct PushedAuthorizationRequest: Sendable {
     /// - Parameters:
     ///   - response: the server's answer.
     ///   - repeated: the names of parameters that the server wants in the browser's address too, a deviation.
-    /// - Throws: ``OAuthError/server(_:)``, ``OAuthError/redirected(step:status:)``, or
+    /// - Throws: ``OAuthError/server(_:)``, ``OAuthError/redirected(step:status:target:)``, or
     ///   ``OAuthError/malformed(step:member:expected:found:)``. After any of them the browser is not to be opened.
     public func pushed(
         _ response: ResponseMessage, repeating repeated: Set<String> = []

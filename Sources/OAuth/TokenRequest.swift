@@ -150,7 +150,7 @@ public struct TokenRequest: Sendable {
     ///   - now: seconds since 1970 when the request was sent, so that the computed expiry is never later than the real one.
     /// - Throws: ``OAuthError/server(_:)`` for the server's own errors;
     ///   ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is missing, of the wrong type or
-    ///   repeated; ``OAuthError/redirected(step:status:)``.
+    ///   repeated; ``OAuthError/redirected(step:status:target:)``.
     public func response(from response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
         if response.head.status.kind != .redirection,
             let error = deviations.serverError(in: response, hiding: secrets)

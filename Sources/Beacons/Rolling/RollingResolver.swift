@@ -41,7 +41,8 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     public enum Resolution: Sendable, Hashable {
         /// No member's.
         case unknown
-        /// One member's. With four bytes this is strong evidence, not proof: see ``RollingEvidence``.
+        /// One member's. With four bytes this is strong evidence, not proof: count
+        /// a member after two windows.
         case member(Member, RollingWindow)
         /// Several members match. Only another window or the 16-byte form can distinguish them.
         case ambiguous(Set<Member>)

@@ -4,7 +4,7 @@ public import OAuth
 
 /// The server's page at which a user's session ends there. Source: OpenID Connect RP-Initiated Logout, section 2.
 public struct SignOutPage: Sendable {
-    /// What the page is asked for with. ``EndSessionRequest/Page/form(action:fields:)`` is for a browser that can post.
+    /// What the page is asked for with. `EndSessionRequest.Page.form` is for a browser that can post.
     public let request: EndSessionRequest
     /// The service's name for people.
     public let service: String

@@ -12,7 +12,7 @@ extension Account {
     /// - Parameters:
     ///   - requested: what to issue; nil leaves it to the server.
     ///   - subject: which of the account's tokens stands for the user: the access token, or the ID token, which
-    ///     ``OAuth/TokenType/identityAssertion`` needs.
+    ///     `TokenType.identityAssertion` needs.
     ///   - actor: stands for the one who will use the new token, when that is another one.
     ///   - audiences: the names of the services that the new token is for, as the server knows them.
     ///   - resources: the addresses of the APIs that the new token is for (RFC 8707).

@@ -6,7 +6,7 @@ extension Client {
     /// Sign in with ``Handshake/Handshake/signInAsClient(as:to:)``. Each token is asked for with an assertion of its own.
     ///
     /// - Parameters:
-    ///   - claims: what the assertions say; ``OAuth/JWTBearerAssertion/Claims/issuer`` is usually the client's identifier.
+    ///   - claims: what the assertions say; `issuer` is usually the client's identifier.
     ///   - key: what signs it.
     ///   - service: what one connects to.
     ///   - id: the identifier that the service gave to the client.
@@ -76,7 +76,7 @@ extension Handshake {
     /// Signs a user in with an assertion that another server has issued. Source: RFC 7523, section 2.1.
     ///
     /// For an assertion from ``Account/exchangedToken(for:of:actor:audiences:resources:scopes:)`` with
-    /// ``OAuth/TokenType/identityAssertion``: the user signs in at one server, and this one believes it.
+    /// `TokenType.identityAssertion`: the user signs in at one server, and this one believes it.
     ///
     /// - Parameters:
     ///   - assertion: it is used once.

@@ -46,7 +46,7 @@ public struct ClientCertificate: Sendable {
     ///
     /// That is: blocks `CERTIFICATE`, the client's own first, and one private key.
     ///
-    /// On Apple's platforms a connection presents only what a keychain has: use ``init(identity:)`` there.
+    /// On Apple's platforms a connection presents only what a keychain has: use `init(identity:)` there.
     ///
     /// - Parameters:
     ///   - content: the certificates, and the key unless it is given apart.
