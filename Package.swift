@@ -297,7 +297,9 @@ let package = Package(
                 httpTypes, crypto, logging, hummingbird, mustache, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
-        .target(name: "SandboxStandard", dependencies: ["SandboxCore", httpTypes, crypto], swiftSettings: strict),
+        .target(
+            name: "SandboxStandard", dependencies: ["SandboxCore", httpTypes, crypto, cryptoExtras],
+            swiftSettings: strict),
         .target(
             name: "SandboxSequencing",
             dependencies: [

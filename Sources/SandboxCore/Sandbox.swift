@@ -110,6 +110,13 @@ public final class Sandbox: Sendable {
         return standIn
     }
 
+    /// Makes a signed text with the faults of the route that would make it.
+    package func withSignedTextFaults<Text>(
+        _ service: SandboxService.Name, _ method: String, _ path: String, _ body: () -> Text
+    ) -> Text {
+        panel.takeSignedTextFaults(for: IncomingRequest(method: method, target: path), at: service).changing(body)
+    }
+
     /// The authorization server of the service with this origin.
     func server(of url: String) -> AuthorizationServer? {
         standIns.lazy.map(\.server).first { url.hasPrefix($0.origin + "/") }

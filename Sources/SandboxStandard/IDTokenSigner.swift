@@ -8,24 +8,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Signs ID tokens with ES256 (RFC 7518 section 3.4) by a key that lives as long as the sandbox.
+/// Signs ID tokens and the server's other texts with ES256 (RFC 7518 section 3.4), unless a fault wants another key.
 struct IDTokenSigner: Sendable {
-    static let keyID = "sandbox-es256-1"
-    private let key = P256.Signing.PrivateKey()
+    private let keys = ServerKeys()
 
-    /// The key set (RFC 7517). Its first key has an unknown type, since section 5 asks clients to skip such keys.
-    var keySet: JSON {
-        let point = key.publicKey.rawRepresentation
-        return [
-            "keys": [
-                ["kty": "SANDBOX-UNKNOWN", "kid": "sandbox-unknown-1", "use": "sig", "alg": "SANDBOX", "q": "AQAB"],
-                [
-                    "kty": "EC", "crv": "P-256", "kid": .string(Self.keyID), "use": "sig", "alg": "ES256",
-                    "x": .string(URLSafeBase64.encoded(point.prefix(32))),
-                    "y": .string(URLSafeBase64.encoded(point.suffix(32))),
-                ],
-            ]
-        ]
+    var keySet: JSON { keys.set }
+
+    /// Makes another signing key; the last one stays published.
+    func rotateKeys() {
+        keys.rotate()
     }
 
     /// The ID token of a token answer (OpenID Connect Core sections 2, 3.1.3.6 and 12.2).
@@ -48,28 +39,33 @@ struct IDTokenSigner: Sendable {
         if tokens.scope.contains("email") {
             claims = claims.adding("email", .string(user.name)).adding("email_verified", true)
         }
-        return sign(claims.adding("sid", tokens.grant.sessionID.map(JSON.string)))
+        return sign(claims.adding("sid", tokens.grant.sessionID.map(JSON.string)), as: .idToken)
     }
 
     /// Signs claims (RFC 7515 section 7.1).
     ///
+    /// - Parameters:
+    ///   - kind: what faults call the text; nil for one that has none.
+    ///   - type: `typ` in the header.
+    ///   - changes: in the place of the usual header members, be they wrong.
     /// - Returns: nil if the key fails to sign.
-    func sign(_ claims: JSON, type: String = "JWT") -> String? {
-        sign(claims, header: ["alg": "ES256", "typ": .string(type), "kid": .string(Self.keyID)])
+    func sign(
+        _ claims: JSON, as kind: SignedTextKind? = nil, type: String = "JWT", changing changes: [String: String] = [:]
+    ) -> String? {
+        let text = SpoiledText(claims, of: kind)
+        let (algorithm, keyID) = keys.header(of: text.key)
+        let usual: JSON = ["alg": .string(algorithm), "typ": .string(type)]
+        let header = changes.sorted { $0.key < $1.key }
+            .reduce(usual.adding("kid", keyID.map(JSON.string))) { $0.replacing($1.key, with: .string($1.value)) }
+        let input = [text.header(header), text.claims].map { URLSafeBase64.encoded($0.text.utf8) }
+            .joined(separator: ".")
+        return keys.signature(of: input, by: text.key).map { "\(input).\(URLSafeBase64.encoded($0))" }
     }
 
-    /// Signs claims under any header, be it a wrong one.
-    func sign(_ claims: JSON, header: JSON) -> String? {
-        let input = "\(URLSafeBase64.encoded(header.text.utf8)).\(URLSafeBase64.encoded(claims.text.utf8))"
-        guard let signature = try? key.signature(for: Data(input.utf8)) else { return nil }
-        return "\(input).\(URLSafeBase64.encoded(signature.rawRepresentation))"
-    }
-
-    /// The claims of a text that this key has signed, whatever they say; nil for any other text.
+    /// The claims of a text that a key of this server has signed, whatever they say; nil for any other text.
     func claims(of text: String) -> (header: JSON, claims: JSON)? {
         guard let token = SignedText(text), token.header["alg"]?.scalarText == "ES256",
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
-            key.publicKey.isValidSignature(signature, for: Data(token.signed.utf8))
+            keys.haveSigned(token.signed, token.signature)
         else { return nil }
         return (token.header, token.claims)
     }

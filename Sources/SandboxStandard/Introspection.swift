@@ -27,7 +27,7 @@ extension AuthorizationServer {
             [
                 "iss": .string(origin), "aud": .string(client.id), "iat": .number(Int(clock.now)),
                 "token_introspection": introspection,
-            ], type: "token-introspection+jwt")
+            ], as: .introspection, type: "token-introspection+jwt")
     }
 
     private func description(of grant: SandboxGrant, scope: [String]) -> JSON {

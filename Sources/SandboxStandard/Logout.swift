@@ -95,11 +95,8 @@ extension StandardStandIn {
         for (name, value) in claims.sorted(by: { $0.key < $1.key }) where !usual.contains(where: { $0.0 == name }) {
             usual.append((name, value))
         }
-        var head = ["alg": "ES256", "typ": "logout+jwt", "kid": IDTokenSigner.keyID]
-        head.merge(header) { $1 }
         return signer.sign(
-            usual.reduce(.object([])) { $0.adding($1.0, $1.1) },
-            header: head.sorted { $0.key < $1.key }.reduce(.object([])) { $0.adding($1.key, .string($1.value)) })
+            usual.reduce(.object([])) { $0.adding($1.0, $1.1) }, as: .logoutToken, type: "logout+jwt", changing: header)
     }
 
     /// The form's `client_id`, `sub` and `sid` say for whom; `claim.NAME` is JSON or `-`, `header.NAME` is text.
@@ -122,6 +119,11 @@ extension StandardStandIn {
 }
 
 extension Sandbox {
+    /// Gives the standard server another signing key. The last one stays published; each one before it is gone.
+    public func rotateSigningKeys() {
+        standIn(StandardStandIn.self).signer.rotateKeys()
+    }
+
     /// A logout token of the standard server. A test posts it to the app, as the server would.
     ///
     /// - Parameters:
@@ -135,9 +137,12 @@ extension Sandbox {
         changing claims: [String: String?] = [:],
         header: [String: String] = [:]
     ) -> String {
-        standIn(StandardStandIn.self).logoutToken(
-            for: clientID, subject: subject, sessionID: sessionID,
-            changing: claims.mapValues { text in text.flatMap { JSON(parsing: Array($0.utf8)) } }, header: header) ?? ""
+        withSignedTextFaults(.standard, "POST", "/_sandbox/logout-token") {
+            standIn(StandardStandIn.self).logoutToken(
+                for: clientID, subject: subject, sessionID: sessionID,
+                changing: claims.mapValues { text in text.flatMap { JSON(parsing: Array($0.utf8)) } }, header: header)
+                ?? ""
+        }
     }
 }
 #endif

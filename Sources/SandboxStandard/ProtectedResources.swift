@@ -84,7 +84,8 @@ struct ProtectedResources: Sendable {
         guard answer.status == 200, let claims = answer.document, let access = server.liveAccess(token),
             server.dialect.client(access.grant.clientID)?.getsSignedUserInfo == true,
             let text = signer.sign(
-                claims.adding("iss", .string(server.origin)).adding("aud", .string(access.grant.clientID)))
+                claims.adding("iss", .string(server.origin)).adding("aud", .string(access.grant.clientID)),
+                as: .userInfo)
         else { return answer }
         var headers = answer.headers
         headers[.contentType] = "application/jwt"

@@ -25,7 +25,7 @@ struct SignedAuthorizations: SignedMessages {
     }
 
     func sign(_ claims: JSON) -> String? {
-        signer.sign(claims)
+        signer.sign(claims, as: .response)
     }
 
     func parameters(

@@ -42,6 +42,10 @@ package struct StandardStandIn: StandIn {
                 proofs.rotateNonces()
                 return ControlRoutes.done
             },
+            Route("POST", path: ControlRoutes.prefix + "/rotate-keys", note: "change the key that signs") { [signer] _ in
+                signer.rotateKeys()
+                return ControlRoutes.done
+            },
             Route("POST", path: ControlRoutes.prefix + "/logout-token", note: "a logout token, as the form asks") {
                 logoutToken($0)
             },

@@ -15,6 +15,10 @@ struct FaultRuleTests {
             #"/token => body {"a": "=> b"}"#, "/api/echo => delay 0",
             "/v2/StartApp => numbers-as-strings x1", "/oauth2/token => strings-as-numbers",
             "sequencing GET /DataSourceList => without Sex", "/DataSourceList => null Sex x2",
+            "standard POST /token => id_token claim nonce wrong", "/token => id_token claim nonce - x1",
+            "/token => id_token claim nonce x2", "/token => id_token claim nonce x2 x3", "/token => id_token sign HS256 #2",
+            #"/userinfo => userinfo claim aud ["a", "b"]"#, "/token => id_token header kid - x1",
+            "/authorize* => response late -60", "id-token:wrong-nonce", "  response:expired #2  ", "userinfo:alg-none x1",
         ])
     func wellFormed(_ text: String) throws {
         _ = try FaultRule(parsing: text)
@@ -58,11 +62,32 @@ struct FaultRuleTests {
                 "/a => numbers-as-strings x",
                 .argumentUnclear(action: "numbers-as-strings", found: "x", expected: "no argument")
             ),
+            ("/a => id_token sign Rot13", .argumentUnclear(
+                action: "id_token sign", found: "Rot13",
+                expected: "one of other, unknown, damaged, none, HS256, ES384, EdDSA, RS256, PS256")
+            ),
+            ("/a => userinfo late soon", .argumentUnclear(
+                action: "userinfo late", found: "soon", expected: "seconds from -1000000000 to 1000000000")
+            ),
+            ("id-token:wrong", .nameUnknown(found: "id-token:wrong")),
+            ("id-token:wrong-nonce soon", .nameUnknown(found: "id-token:wrong-nonce soon")),
             ("/a => body", .argumentUnclear(action: "body", found: "", expected: "a JSON text")),
         ])
     func malformed(_ text: String, _ expected: FaultRuleError) {
         #expect(throws: expected) { _ = try FaultRule(parsing: text) }
         #expect("\(expected)".lowercased().contains("expect") || "\(expected)".contains("reads"))
+    }
+
+    @Test("a name stands for the rules that it lists, and no two faults have one name")
+    func names() throws {
+        #expect(Set(NamedFault.all.map(\.name)).count == NamedFault.all.count)
+        for fault in NamedFault.all {
+            let named = try FaultRule(parsing: fault.name + " #2 x3")
+            #expect(!fault.rules.isEmpty && !fault.note.isEmpty)
+            for rule in fault.rules { _ = try FaultRule(parsing: rule) }
+            guard fault.rules.count == 1 else { continue }
+            #expect(try named == FaultRule(parsing: fault.rules[0] + " #2 x3"), "\(fault.name)")
+        }
     }
 }
 

@@ -154,3 +154,108 @@ struct SignedAuthorizationTests {
         }
     }
 }
+
+@Suite("Misbehaving signed texts of the standards-compliant server", .heavy)
+struct SpoiledTextTests {
+    private static func parts(_ token: String) throws -> (header: String, claims: String, signature: String) {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        try #require(parts.count == 3)
+        func text(_ part: String) -> String {
+            let plain = part.replacing("-", with: "+").replacing("_", with: "/")
+            return Data(base64Encoded: plain + String(repeating: "=", count: (4 - plain.count % 4) % 4))
+                .map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+        return (text(parts[0]), text(parts[1]), parts[2])
+    }
+
+    private static func idToken(_ sandbox: Sandbox) async throws -> String {
+        let steps = try OAuthSteps(sandbox, sandbox.standard)
+        let redirect = try await steps.redirect(["scope": "openid api", "nonce": "n-1"])
+        let answer = try await steps.redeem(try #require(OAuthSteps.parameter("code", of: redirect)))
+        return try #require(answer.string("id_token"))
+    }
+
+    @Test(
+        "an ID token is changed as the rule says, and the next one is whole again",
+        arguments: [
+            ("claim nonce wrong", #""nonce":"wrong""#), ("claim nonce x2", #""nonce":"n-1","nonce":"n-1""#),
+            ("claim extra {\"a\":[1]}", #""extra":{"a":[1]}"#), ("claim exp 1", #""exp":1,"#),
+            ("header typ at+jwt", #""typ":"at+jwt""#), ("header kid -", #"{"alg":"ES256","typ":"JWT"}"#),
+            ("sign none", #"{"alg":"none","typ":"JWT"}"#), ("sign HS256", #""alg":"HS256""#),
+            ("sign RS256", #""kid":"sandbox-rsa-1""#), ("sign PS256", #""alg":"PS256""#),
+            ("sign EdDSA", #""alg":"EdDSA""#), ("sign ES384", #""alg":"ES384""#),
+            ("sign unknown", #""kid":"sandbox-unpublished-1""#), ("sign other", #""kid":"sandbox-es256-1""#),
+        ])
+    func changed(_ change: String, _ found: String) async throws {
+        try await withSandbox { sandbox in
+            sandbox.inject(try FaultRule(parsing: "standard POST /token => id_token \(change) x1"))
+            let token = try Self.parts(try await Self.idToken(sandbox))
+            #expect((token.header + token.claims).contains(found), "\(token.header) \(token.claims)")
+            #expect(token.signature.isEmpty == (change == "sign none"))
+            let whole = try Self.parts(try await Self.idToken(sandbox))
+            #expect(!(whole.header + whole.claims).contains(found) || change == "sign other")
+        }
+    }
+
+    @Test("a claim can be left out, times can be late, and other texts of the answer stay as they are")
+    func leftOut() async throws {
+        try await withSandbox { sandbox in
+            sandbox.inject(try FaultRule(parsing: "id-token:no-nonce"))
+            sandbox.inject(try FaultRule(parsing: "/token => id_token late 100000"))
+            sandbox.inject(try FaultRule(parsing: "/token => userinfo claim sub other"))
+            let token = try Self.parts(try await Self.idToken(sandbox))
+            #expect(!token.claims.contains("nonce"))
+            #expect(token.claims.contains(#""sub":"248289761001""#))
+            let issuedAt = try #require(token.claims.firstMatch(of: /"iat":([0-9]+)/).flatMap { Double($0.1) })
+            #expect(abs(Date().timeIntervalSince1970 - 100_000 - issuedAt) < 1_000)
+        }
+    }
+
+    @Test("the logout token of the control route and of the function has the faults of its name, and no other route of control")
+    func logoutToken() async throws {
+        try await withSandbox { sandbox in
+            sandbox.inject(try FaultRule(parsing: "logout-token:no-event x1"))
+            sandbox.inject(try FaultRule(parsing: "* => status 503"))
+            let client = sandbox.standard.clients[0].id
+            #expect(!(try Self.parts(sandbox.logoutToken(for: client, subject: "1")).claims.contains("events")))
+            #expect(try Self.parts(sandbox.logoutToken(for: client, subject: "1")).claims.contains("events"))
+            let steps = try OAuthSteps(sandbox, sandbox.standard)
+            let wire = steps.wire
+            let added = try await wire.send("POST", "/_sandbox/faults", body: "logout-token:id-token\n")
+            #expect(added.status == 204)
+            let answer = try await wire.send(
+                "POST", "/_sandbox/logout-token", headers: ["Content-Type": "application/x-www-form-urlencoded"],
+                body: "client_id=\(client)&sub=1")
+            let token = try Self.parts(answer.text)
+            #expect(token.header.contains(#""typ":"JWT""#))
+            #expect(token.claims.contains(#""nonce":"n-1""#) && !token.claims.contains("events"))
+        }
+    }
+
+    @Test("the console lists the named faults, and refuses a name that there is not")
+    func console() async throws {
+        try await withSandbox { sandbox in
+            let wire = try OAuthSteps(sandbox, sandbox.standard).wire
+            let list = try await wire.send("GET", "/_sandbox/faults")
+            for fault in NamedFault.all { #expect(list.text.contains("\"\(fault.name)\"")) }
+            let refused = try await wire.send("POST", "/_sandbox/faults", body: "id-token:nonsense")
+            #expect(refused.status == 400 && refused.text.contains("--faults"))
+        }
+    }
+
+    @Test("the key that signs rotates, the one before stays published, and its ID tokens stay hints")
+    func rotation() async throws {
+        try await withSandbox { sandbox in
+            let wire = try OAuthSteps(sandbox, sandbox.standard).wire
+            let old = try await Self.idToken(sandbox)
+            sandbox.rotateSigningKeys()
+            let names = try await wire.send("GET", "/jwks").text
+            #expect(names.contains("sandbox-es256-1") && names.contains("sandbox-es256-2"))
+            #expect(try Self.parts(try await Self.idToken(sandbox)).header.contains("sandbox-es256-2"))
+            #expect(try await wire.send("POST", "/_sandbox/rotate-keys").status == 204)
+            let later = try await wire.send("GET", "/jwks").text
+            #expect(!later.contains("sandbox-es256-1") && later.contains("sandbox-es256-3"))
+            #expect(try await wire.send("GET", "/end_session?id_token_hint=\(old)").status == 200)
+        }
+    }
+}

@@ -2,7 +2,7 @@
 extension Sandbox {
     /// Signs in and consents as the user, and returns the redirect URL.
     ///
-    /// Runs the same checks as the pages, without HTTP, faults or request log.
+    /// Runs the same checks as the pages, without HTTP and request log. Of the faults those of signed texts count.
     ///
     /// - Parameters:
     ///   - authorizationURL: an authorization URL of one of this sandbox's services.
@@ -36,7 +36,10 @@ extension Sandbox {
             throw .unknownUser(name: userName ?? "", known: users.map(\.name))
         }
         do throws(AuthorizationRefusal) {
-            return decide(AuthorizationEndpoint(server: server), try server.authorizationRequest(request), user)
+            let authorization = try server.authorizationRequest(request)
+            return withSignedTextFaults(server.dialect.name, request.method, request.target) {
+                decide(AuthorizationEndpoint(server: server), authorization, user)
+            }
         } catch {
             switch error {
             case .page(let detail): throw .pageInsteadOfRedirect(status: 400, text: detail)

@@ -2,10 +2,11 @@
 import HTTPTypes
 
 /// The faults of one request.
-struct FaultPlan: Sendable {
+package struct FaultPlan: Sendable {
     private(set) var delay: Double = 0
     private var headers: [(name: String, value: String)] = []
     private var changes: [DocumentChange] = []
+    private var signed: [SignedTextFaults.Change] = []
     private var main: FaultRule.Action?
 
     /// How the response is sent.
@@ -32,10 +33,16 @@ struct FaultPlan: Sendable {
     }
 
     /// Collects the matching rules, up to the first that does not combine, and counts down the limited ones among them.
-    init(taking rules: inout [FaultRule], for request: IncomingRequest, at service: SandboxService.Name) {
+    ///
+    /// - Parameter signedTextsOnly: whether rules that do more than to change signed texts are passed over.
+    init(
+        taking rules: inout [FaultRule], for request: IncomingRequest, at service: SandboxService.Name,
+        signedTextsOnly: Bool = false
+    ) {
         var spent: [Int] = []
         var isDecided = false
         for index in rules.indices where rules[index].fits(request, at: service) {
+            if signedTextsOnly, !rules[index].action.isAboutSignedTexts { continue }
             if rules[index].skipped > 0 {
                 rules[index].skipped -= 1
                 continue
@@ -56,15 +63,17 @@ struct FaultPlan: Sendable {
         case .delay(let seconds): delay += seconds
         case .header(let name, let value): headers.append((name, value))
         case .change(let change): changes.append(change)
+        case .signed(let kind, let more): signed.append((kind, more))
         default: main = action
         }
     }
 
     /// The delivery of a request's response; `process` is called at most once, and not at all if the fault replaces
     /// the service.
-    func delivery(_ process: () -> Answer) -> Delivery {
+    func delivery(_ answering: () -> Answer) -> Delivery {
+        func process() -> Answer { changing(answering) }
         switch main {
-        case nil, .delay, .header, .change: return .whole(finished(process()))
+        case nil, .delay, .header, .change, .signed: return .whole(finished(process()))
         case .cut(let bytes): return .cut(finished(process()), bytes: bytes)
         case .drop:
             _ = process()
@@ -80,6 +89,11 @@ struct FaultPlan: Sendable {
         case .endless: return .endless
         case .huge(let bytes): return .huge(bytes: bytes)
         }
+    }
+
+    /// Runs a body whose signed texts have the changes; nothing else is changed.
+    package func changing<Result>(_ body: () -> Result) -> Result {
+        signed.isEmpty ? body() : SignedTextFaults.$current.withValue(signed, operation: body)
     }
 
     private static func replacing(_ answer: Answer, status: Int, with text: String) -> Answer {

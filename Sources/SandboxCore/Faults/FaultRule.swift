@@ -19,6 +19,8 @@
 /// /DataSourceList => without Sex                      the usual answer without that member, however deep
 /// ifttt /v2/me => malformed #3                        the third answer alone is JSON that breaks off
 /// ifttt POST /v2/sdk/events => empty                  the usual status without a body
+/// standard POST /token => id_token claim nonce wrong  the usual ID token with another nonce
+/// id-token:wrong-nonce x1                             the same by its name, once
 /// ```
 ///
 /// **SERVICE** is the name of a service, or `*` (as when it is left out). **METHOD** is in capital
@@ -44,15 +46,27 @@
 /// | `garbage` | no | status 200, `text/html`, not JSON and not valid UTF-8 |
 /// | `endless` | no | status 200 and a body that trickles until the client leaves or the sandbox stops |
 /// | `huge BYTES` | no | status 200 and a JSON body of that many bytes |
+/// | `TEXT claim NAME VALUE` | yes | the claim of a signed text has this value: JSON, or text |
+/// | `TEXT claim NAME -` | yes | the claim is left out |
+/// | `TEXT claim NAME x2` | yes | the claim stands there twice |
+/// | `TEXT header NAME VALUE` | yes | the same for a member of the header; `-` leaves it out |
+/// | `TEXT sign KEY` | yes | another key signs: `other`, `unknown`, `damaged`, `none`, `HS256`, `ES384`, `EdDSA`, `RS256`, `PS256` |
+/// | `TEXT late SECONDS` | yes | every time in the text is earlier by so much; below 0 later |
 ///
-/// Rules are tried in the order in which they came. `delay`, `header` and the four changes to JSON combine with each other
-/// and with the first fitting rule of the other kinds. `/_sandbox` routes have no faults, so a rule can always be cleared.
+/// **TEXT** is a signed text of the standard server: `id_token`, `response` (JARM), `userinfo`, `introspection` or
+/// `logout_token`. It is signed after the change, so a client that refuses it has looked at the claim. ``NamedFault/all`` has
+/// names for those that client developers need; a name stands in the place of a rule, with `#N` and `xN` after it.
+///
+/// Rules are tried in the order in which they came. `delay`, `header`, the four changes to JSON and those to signed texts
+/// combine with each other and with the first fitting rule of the other kinds. `/_sandbox` routes have no faults, so a rule can
+/// always be cleared; only the logout token that `/_sandbox/logout-token` makes can be changed.
 public struct FaultRule: Sendable, Equatable {
     /// What the rule does.
     enum Action: Sendable, Equatable {
         case delay(seconds: Double)
         case header(name: String, value: String)
         case change(DocumentChange)
+        case signed(SignedTextKind, [SignedTextChange])
         case body(String)
         case empty
         case malformed
@@ -67,9 +81,13 @@ public struct FaultRule: Sendable, Equatable {
         /// Whether the rule leaves room for another one on the same request.
         var combines: Bool {
             switch self {
-            case .delay, .header, .change: true
+            case .delay, .header, .change, .signed: true
             default: false
             }
+        }
+
+        var isAboutSignedTexts: Bool {
+            if case .signed = self { true } else { false }
         }
     }
 
@@ -90,12 +108,21 @@ public struct FaultRule: Sendable, Equatable {
     /// - Throws: ``FaultRuleError``, which says what was expected.
     package init(parsing text: String, services: [SandboxService.Name]) throws(FaultRuleError) {
         var reader = FaultRuleReader(text, services: services)
-        let route = try reader.route()
+        let named = try reader.namedFault()
+        let routeReader = named.map { FaultRuleReader($0.rules.first ?? "", services: services) } ?? reader
+        let route = try routeReader.route()
         service = route.service
         method = route.method
         path = route.path
         (skipped, remaining) = reader.occurrence()
-        action = try reader.action()
+        guard let named else {
+            action = try reader.action()
+            return
+        }
+        guard reader.isAtEnd else { throw .nameUnknown(found: text) }
+        var changes: [SignedTextChange] = []
+        for change in named.changes { changes.append(try reader.signedTextChange(change, of: named.kind.rawValue)) }
+        action = .signed(named.kind, changes)
     }
 
     /// Whether the rule is for this request.

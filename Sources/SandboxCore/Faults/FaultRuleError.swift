@@ -11,7 +11,9 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
     case methodUnclear(found: String, services: [String])
     /// The path does not begin with a slash, or its `*` is not the last character.
     case pathUnclear(found: String)
-    /// The action is none of the sixteen.
+    /// No fault has this name.
+    case nameUnknown(found: String)
+    /// The action is none of those that ``FaultRule`` lists.
     case actionUnknown(found: String)
     /// An action's argument is missing or of the wrong kind.
     case argumentUnclear(action: String, found: String, expected: String)
@@ -31,7 +33,11 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
             "Expected a path that begins with “/” and may end in “*”, found “\(found)”."
         case .actionUnknown(let found):
             "Expected an action (delay, status, cut, garbage, drop, redirect, endless, huge, header, body, empty, malformed, "
-                + "numbers-as-strings, strings-as-numbers, without, null), found “\(found)”."
+                + "numbers-as-strings, strings-as-numbers, without, null, or a signed text: id_token, response, userinfo, "
+                + "introspection, logout_token), found “\(found)”."
+        case .nameUnknown(let found):
+            "Expected the name of a fault, such as id-token:wrong-nonce, found “\(found)”. “handshake sandbox --faults” "
+                + "lists them."
         case .argumentUnclear(let action, let found, let expected):
             "The action “\(action)” expects \(expected), found “\(found)”."
         }

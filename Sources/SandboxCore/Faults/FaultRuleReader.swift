@@ -17,6 +17,19 @@ struct FaultRuleReader {
         actionText = parts.count == 2 ? Self.trimmed(parts[1]) : ""
     }
 
+    /// The fault that a rule without `=>` names, as in `id-token:wrong-nonce x1`; nil for any other text.
+    mutating func namedFault() throws(FaultRuleError) -> NamedFault? {
+        guard routeText == nil, let word = rule.split(whereSeparator: \.isWhitespace).first, word.contains(":"),
+            !word.contains("/")
+        else { return nil }
+        guard let fault = NamedFault.named(String(word)) else { throw .nameUnknown(found: String(word)) }
+        actionText = Self.trimmed(Self.trimmed(rule[...]).dropFirst(word.count))
+        return fault
+    }
+
+    /// Whether nothing is left to read.
+    var isAtEnd: Bool { actionText.isEmpty }
+
     /// Reads `[SERVICE] [METHOD] PATH`.
     func route() throws(FaultRuleError) -> (service: SandboxService.Name?, method: String?, path: String) {
         guard let routeText else { throw .arrowMissing(rule: rule) }
@@ -49,7 +62,11 @@ struct FaultRuleReader {
     }
 
     private mutating func number(after mark: Character) -> Int? {
-        guard let last = actionText.split(whereSeparator: \.isWhitespace).last, last.first == mark,
+        let words = actionText.split(whereSeparator: \.isWhitespace)
+        // In “TEXT claim NAME x2” the last word is the value.
+        let isValue = words.count == 4 && SignedTextKind(rawValue: String(words[0])) != nil
+            && ["claim", "header"].contains(words[1])
+        guard let last = words.last, !isValue, last.first == mark,
             let count = Int(last.dropFirst()), count > 0, last.dropFirst().allSatisfy(\.isNumber)
         else { return nil }
         actionText = Self.trimmed(actionText.dropLast(last.count))
@@ -61,6 +78,7 @@ struct FaultRuleReader {
         let parts = actionText.split(maxSplits: 1, whereSeparator: \.isWhitespace)
         guard let word = parts.first.map(String.init) else { throw .actionUnknown(found: "") }
         let rest = parts.count > 1 ? String(Self.trimmed(parts[1])) : ""
+        if let kind = SignedTextKind(rawValue: word) { return .signed(kind, [try signedTextChange(rest, of: word)]) }
         switch word {
         case "delay": return try delay(rest)
         case "status": return try status(rest)
@@ -81,6 +99,37 @@ struct FaultRuleReader {
             return Self.bare(word)
         default: throw .actionUnknown(found: word)
         }
+    }
+
+    /// `claim NAME VALUE`, `header NAME VALUE`, `sign KEY` or `late SECONDS`.
+    func signedTextChange(_ text: String, of kind: String) throws(FaultRuleError) -> SignedTextChange {
+        let words = text.split(maxSplits: 2, whereSeparator: \.isWhitespace).map { String(Self.trimmed($0)) }
+        switch (words.first, words.count) {
+        case ("claim", 3):
+            if words[2] == "x2" { return .doubledClaim(name: words[1]) }
+            return .claim(name: words[1], value: Self.value(words[2]))
+        case ("header", 3): return .header(name: words[1], value: Self.value(words[2]))
+        case ("sign", 2):
+            guard let key = SignedTextKey(rawValue: words[1]) else {
+                throw Self.unclear("\(kind) sign", words[1], "one of \(SignedTextKey.words)")
+            }
+            return .key(key)
+        case ("late", 2):
+            guard let seconds = Int(words[1]), (-1_000_000_000...1_000_000_000).contains(seconds) else {
+                throw Self.unclear("\(kind) late", words[1], "seconds from -1000000000 to 1000000000")
+            }
+            return .late(seconds: seconds)
+        default:
+            throw Self.unclear(
+                kind, text, "“claim NAME VALUE”, “claim NAME -”, “claim NAME x2”, “header NAME VALUE”, “sign KEY” or "
+                    + "“late SECONDS”")
+        }
+    }
+
+    /// A value as JSON, or as the text that it is; nil for `-`.
+    private static func value(_ text: String) -> JSON? {
+        // A bare nil would be the JSON value null.
+        text == "-" ? Optional<JSON>.none : JSON(parsing: Array(text.utf8)) ?? .string(text)
     }
 
     private static func bare(_ word: String) -> FaultRule.Action {

@@ -72,7 +72,9 @@ struct Doorway: Sendable {
             incoming.variables[String(name)] = PercentCoding.pathDecoded(value)
         }
         let answer = (route.fits(incoming.path) ? route : unknown).answer
-        if ControlRoutes.has(incoming.path) { return Self.whole(answer(incoming)) }
+        if ControlRoutes.has(incoming.path) {
+            return Self.whole(panel.takeSignedTextFaults(for: incoming, at: name).changing { answer(incoming) })
+        }
         let faults = panel.takeFaults(for: incoming, at: name)
         let delivery = faults.delivery { answer(incoming) }
         panel.record(

@@ -43,6 +43,11 @@ package final class ControlPanel: Sendable {
         faults.withLock { FaultPlan(taking: &$0, for: request, at: service) }
     }
 
+    /// The faults of the signed texts that a control route makes.
+    package func takeSignedTextFaults(for request: IncomingRequest, at service: SandboxService.Name) -> FaultPlan {
+        faults.withLock { FaultPlan(taking: &$0, for: request, at: service, signedTextsOnly: true) }
+    }
+
     func record(_ entry: LoggedRequest) {
         log.withLock { entries in
             if entries.count >= logLimit { entries.removeFirst(logLimit / 2) }

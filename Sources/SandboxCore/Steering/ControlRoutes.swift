@@ -7,6 +7,7 @@ import HTTPTypes
 /// |---|---|
 /// | `GET /_sandbox` | describes the whole sandbox as JSON |
 /// | `POST /_sandbox/faults` | adds fault rules, one a line; all or none |
+/// | `GET /_sandbox/faults` | the named faults, each with the rules that do the same |
 /// | `DELETE /_sandbox/faults` | clears all faults |
 /// | `GET /_sandbox/requests` | this service's request log, one JSON object a line |
 /// | `DELETE /_sandbox/requests` | clears the log of all services |
@@ -43,6 +44,9 @@ package struct ControlRoutes {
                 } catch {
                     return .text("\(error)\n", status: 400)
                 }
+            },
+            Route("GET", path: Self.prefix + "/faults", note: "the named faults") { _ in
+                .json(.array(NamedFault.all.map(\.json)))
             },
             Route("DELETE", path: Self.prefix + "/faults", note: "clear all faults") { [panel] _ in
                 panel.clearFaults()

@@ -10,7 +10,11 @@ struct RunSandbox: AsyncParsableCommand {
             A fault RULE is [SERVICE] [METHOD] PATH => ACTION [#N] [xN], as in 'recurse-center POST /oauth/token => status 503 x1'. \
             #N: the Nth request alone; xN: N times. \
             Actions: delay SECONDS, status CODE [BODY], cut BYTES, garbage, drop, redirect URL [STATUS], endless, huge BYTES, \
-            header NAME VALUE, body JSON, empty, malformed, numbers-as-strings, strings-as-numbers, without NAME, null NAME.
+            header NAME VALUE, body JSON, empty, malformed, numbers-as-strings, strings-as-numbers, without NAME, null NAME. \
+            The standard server's signed texts (id_token, response, userinfo, introspection, logout_token): TEXT claim NAME VALUE, \
+            TEXT header NAME VALUE, TEXT sign KEY, TEXT late SECONDS.
+
+            Many have names, such as id-token:wrong-nonce or response:expired. --faults lists them.
             """)
 
     @Option(help: "The first of four ports; 0 lets the kernel choose.")
@@ -21,6 +25,9 @@ struct RunSandbox: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("A fault to inject; repeatable.", valueName: "rule"))
     var fault: [String] = []
+
+    @Flag(help: "List the faults that have names, with the rules they stand for, and exit.")
+    var faults = false
 
     @Option(
         help: ArgumentHelp(
@@ -44,6 +51,7 @@ struct RunSandbox: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
+        guard !faults else { return listFaults() }
         guard (0...65_532).contains(port) else { throw CommandError.usage("--port takes 0 to 65532.") }
         if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime takes 1 second or more.") }
         guard !(legacyErrors && maskAs404) else {
@@ -65,6 +73,13 @@ struct RunSandbox: AsyncParsableCommand {
         } catch {
             await sandbox.stop()
             throw error
+        }
+    }
+
+    private func listFaults() {
+        for fault in NamedFault.all {
+            Output.result("\(fault.name)  \(fault.note)")
+            for rule in fault.rules { Output.result("  \(rule)") }
         }
     }
 
