@@ -28,6 +28,10 @@ package struct UserInfoValidator: Sendable {
     ///   again.
     package func claims(of token: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> JSONObject {
         let claims = try rules.claims(of: token, keys: keys, now: now)
+        // An ID token has all that UserInfo has, and more (RFC 8725, section 3.12).
+        if let name = ["nonce", "at_hash", "c_hash"].first(where: { claims[$0] != nil }) {
+            throw rules.refusal(.tokenForm, "\(name): absent", found: "an ID token")
+        }
         guard let subject = claims["sub"]?.string, (1...255).contains(subject.utf8.count) else {
             throw rules.refusal(.tokenForm, "sub: a string", found: claims["sub"]?.kind ?? "nothing")
         }

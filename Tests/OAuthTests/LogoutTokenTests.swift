@@ -166,18 +166,28 @@ struct LogoutTokenTests {
         ("client assertion", "client-authentication+jwt", ["nonce": nil, "events": nil, "token_introspection": nil]),
         ("request object", "oauth-authz-req+jwt", ["nonce": nil, "events": nil, "token_introspection": nil]),
         ("identity assertion", "oauth-id-jag+jwt", ["nonce": nil, "events": nil, "token_introspection": nil]),
+        ("UserInfo", "JWT", ["exp": nil, "jti": nil, "events": nil, "auth_time": nil, "token_introspection": nil]),
+        (
+            "authorization response", "JWT",
+            ["sub": nil, "jti": nil, "events": nil, "token_introspection": nil, "code": #""SplxlOBeZQQYbYS6WxSbIA""#]
+        ),
     ]
 
     private static let everything: [String: String?] = [
         "auth_time": "1300819300", "token_introspection": #"{"active":true}"#,
     ]
 
-    @Test("M611, D12: every kind of signed text is refused by the readers of all others", arguments: 0..<8)
+    @Test("M611, D12: every kind of signed text is refused by the readers of all others", arguments: 0..<10)
     func crossFeeding(index: Int) throws {
         let kind = Self.kinds[index]
         let keys = try SigningKeys.shared.get()
         let set = try keys.keySet(.es256)
-        let members = Self.everything.merging(kind.changes) { $1 }
+        let request = try SignedResponseTests.request()
+        var members = Self.everything.merging(kind.changes) { $1 }
+        if kind.name == "authorization response" {
+            members["iss"] = "\"\(SignedResponseTests.issuer)\""
+            members["state"] = "\"\(request.state.reveal())\""
+        }
         let header = #"{"alg":"ES256","typ":"\#(kind.type)"}"#
         let text = try keys.token(.es256, header: header, payload: Self.payload(members))
         let readers: [(String, () throws -> Void)] = [
@@ -194,6 +204,21 @@ struct LogoutTokenTests {
                 {
                     _ = try IntrospectionTests.signedRequest().introspection(
                         from: IntrospectionTests.signed(text), keys: set, now: Example.now)
+                }
+            ),
+            (
+                "UserInfo",
+                {
+                    let validator = UserInfoValidator(
+                        issuer: try Issuer(SignedResponseTests.issuer), clientID: Example.clientID)
+                    _ = try validator.claims(of: text, keys: set, now: Example.now)
+                }
+            ),
+            (
+                "authorization response",
+                {
+                    let redirect = request.redirectURI.string + "?response=" + text.reveal()
+                    _ = try SignedResponseTests.code(request, redirect, keys: set)
                 }
             ),
         ]
