@@ -116,7 +116,7 @@ extension AuthorizationServerMetadata {
         }
         self.init(
             issuer: issuer,
-            authorizationEndpoint: try document.endpoint("authorization_endpoint", security: security),
+            authorizationEndpoint: try document.page("authorization_endpoint", security: security),
             tokenEndpoint: try document.requiredEndpoint("token_endpoint", security: security),
             security: security)
         revocationEndpoint = try document.endpoint("revocation_endpoint", security: security)
@@ -126,7 +126,7 @@ extension AuthorizationServerMetadata {
             "pushed_authorization_request_endpoint", security: security)
         registrationEndpoint = try document.endpoint("registration_endpoint", security: security)
         userInfoEndpoint = try document.endpoint("userinfo_endpoint", security: security)
-        endSessionEndpoint = try document.endpoint("end_session_endpoint", security: security)
+        endSessionEndpoint = try document.page("end_session_endpoint", security: security)
         backchannelAuthenticationEndpoint = try document.endpoint(
             "backchannel_authentication_endpoint", security: security)
         backchannelTokenDeliveryModes = try document.strings("backchannel_token_delivery_modes_supported")

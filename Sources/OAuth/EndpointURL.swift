@@ -135,6 +135,17 @@ public struct EndpointURL: Sendable, Hashable {
 }
 
 extension EndpointURL {
+    /// Characters that a shell, a terminal or a page could take for more than a part of an address.
+    private static let unsafeBytes = Set("\"'`\\|<>^{}".utf8)
+
+    /// Whether a text may be handed to a program that opens addresses, and printed for the user to copy.
+    ///
+    /// It is `http:` or `https:`, in printable ASCII, and what could be more than text is percent-encoded (`any-server.md` 9).
+    package static func isSafeToOpen(_ text: String) -> Bool {
+        ["https:/", "http://"].contains(text.prefix(7).lowercased())
+            && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !unsafeBytes.contains($0) }
+    }
+
     /// The spelling alone decides: all else is read out of it.
     public static func == (left: EndpointURL, right: EndpointURL) -> Bool {
         left.string == right.string

@@ -127,6 +127,16 @@ struct ResponseReader {
         return Secret(text)
     }
 
+    /// The address of a page that the user's browser opens.
+    func page(_ name: String, security: TransportSecurity) throws(OAuthError) -> EndpointURL? {
+        guard let page = try endpoint(name, security: security) else { return nil }
+        guard EndpointURL.isSafeToOpen(page.string) else {
+            throw malformed(
+                name, expected: "percent-encoded characters", found: "a quotation mark, a bracket or the like")
+        }
+        return page
+    }
+
     func endpoint(_ name: String, security: TransportSecurity) throws(OAuthError) -> EndpointURL? {
         guard let text = try string(name), !text.isEmpty else { return nil }
         do {

@@ -2,6 +2,7 @@ import Foundation
 import Handshake
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("User agents")
@@ -30,7 +31,73 @@ struct BrowserTests {
         #expect(await handshakeError { try await browser.show(page) } == .signInAbandoned(.closed))
     }
 
+    /// Addresses that a shell, an opener or a terminal could take for more than an address (`any-server.md` 9).
+    private static let hostile = [
+        "https://op.example/a\"b", "https://op.example/$(touch${IFS}x)'", "https://op.example/`id`",
+        "https://op.example/a|b", "https://op.example/<script>", "https://op.example/a^b", "https://op.example/{a,b}",
+        "https://op.example/a b", "https://op.example/a\\b", "https://op.example/a\u{7}b", "https://op.example/ä",
+        "javascript:alert(1)", "file:///etc/passwd", "http://op.example/authorize", "//op.example/authorize",
+        "-https://op.example/", "vbscript:x", "data:text/html,x", "https:op.example", "https://u:p@op.example/",
+    ]
+
+    @Test("M904: metadata with a hostile page are refused before any page is shown", arguments: hostile)
+    func hostileMetadata(_ address: String) async throws {
+        for member in ["authorization_endpoint", "end_session_endpoint"] {
+            let provider = ScriptedProvider()
+            provider.publish([member: address])
+            let shown = Mutex(0)
+            let app = try provider.app()
+            let error = await handshakeError {
+                try await app.signIn(
+                    through: ScriptedBrowser { page in
+                        shown.withLock { $0 += 1 }
+                        return try await provider.browser.show(page)
+                    })
+            }
+            #expect(error != nil, "\(member)")
+            #expect(shown.withLock { $0 } == 0, "\(member)")
+        }
+    }
+
     #if os(Linux)
+    /// A program in the place of a browser, which notes its arguments.
+    private static func recorder(in folder: TemporaryFolder) throws -> (browser: SystemBrowser, note: String) {
+        let (program, note) = (folder.path + "/browser", folder.path + "/note")
+        #expect(mkfifo(note, 0o600) == 0)
+        let script = "#!/bin/sh\n{ echo $#; printf '%s\\n' \"$@\"; } > '\(note)'\n"
+        try script.write(toFile: program, atomically: false, encoding: .utf8)
+        #expect(chmod(program, 0o700) == 0)
+        return (SystemBrowser(environment: ["BROWSER": program, "PATH": "/usr/bin:/bin"]), note)
+    }
+
+    @Test("M904: no program is started for a page that was written by hand and is no plain address")
+    func hostilePage() async throws {
+        let folder = try TemporaryFolder()
+        let (browser, _) = try Self.recorder(in: folder)
+        for address in ["https://op.example/a\"b", "https://op.example/`id`", "https://op.example/a|b"] {
+            let server = AuthorizationServerMetadata(
+                issuer: try Issuer(ScriptedProvider.issuer), authorizationEndpoint: try EndpointURL(address),
+                tokenEndpoint: try EndpointURL("https://op.example/token"))
+            let client = Client(
+                service: try Service(name: "op", authorizationServer: .described(server)), id: "app",
+                redirect: .uri(try RedirectURI("com.example.app:/callback")))
+            let page = try await Handshake(client, vault: MemoryVault()).beginSignIn().page
+            #expect(await handshakeError { try await browser.show(page) }?.code == "invalid_configuration", "\(address)")
+        }
+    }
+
+    @Test("M904: a good page is the one argument of a program that no shell starts")
+    func recordedArguments() async throws {
+        let folder = try TemporaryFolder()
+        let (browser, note) = try Self.recorder(in: folder)
+        let page = try await page(redirect: "com.example.app:/callback")
+        #expect(try await browser.show(page) == nil)
+        // Opening waits until the program writes.
+        let written = try await Task.detached { try String(contentsOfFile: note, encoding: .utf8) }.value
+        #expect(written.split(separator: "\n").map(String.init) == ["1", page.url])
+        #expect(page.url.hasPrefix("https://"))
+    }
+
     /// What the environment says, and the opener that has to come of it.
     struct Row: Sendable {
         let environment: [String: String]
