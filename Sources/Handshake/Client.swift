@@ -89,6 +89,11 @@ public struct Client: Sendable {
         /// Whether tokens are bound to a key (RFC 9449). An account keeps what it was signed in with.
         public var dpop = Binding.automatic
 
+        /// What may sign the proofs, as the API lists it (RFC 9728, section 2).
+        ///
+        /// The server's own list counts too. Nil leaves it to the server.
+        public var dpopAlgorithms: [String]?
+
         /// Whether authorization requests are signed (RFC 9101). The client's key signs them.
         public var signedRequests = Signing.automatic
 
@@ -412,6 +417,7 @@ extension Client.Options {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         pushedRequests = try values.decodeIfPresent(Pushing.self, forKey: .pushedRequests) ?? pushedRequests
         dpop = try values.decodeIfPresent(Binding.self, forKey: .dpop) ?? dpop
+        dpopAlgorithms = try values.decodeIfPresent([String].self, forKey: .dpopAlgorithms)
         signedRequests = try values.decodeIfPresent(Signing.self, forKey: .signedRequests) ?? signedRequests
         responseMode =
             try values.decodeIfPresent(AuthorizationRequest.ResponseMode.self, forKey: .responseMode) ?? responseMode

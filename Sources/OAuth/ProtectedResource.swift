@@ -10,6 +10,8 @@ public struct ProtectedResource: Sendable, Hashable {
     public let scopes: [String]?
     /// Whether the API takes only tokens that are bound to a key (RFC 9449). It is `dpop_bound_access_tokens_required`.
     public let requiresBoundTokens: Bool
+    /// `dpop_signing_alg_values_supported`: what may sign proofs for the API. Nil when it does not state them.
+    public let dpopSigningAlgorithms: [String]?
 
     /// An API without a document. It is its own authorization server (`any-server.md` 5).
     public init(withoutDocument identifier: EndpointURL) {
@@ -17,6 +19,7 @@ public struct ProtectedResource: Sendable, Hashable {
         authorizationServers = []
         scopes = nil
         requiresBoundTokens = false
+        dpopSigningAlgorithms = nil
     }
 
     /// Reads the document of the API at `address`.
@@ -42,6 +45,7 @@ public struct ProtectedResource: Sendable, Hashable {
         authorizationServers = servers
         scopes = try document.strings("scopes_supported")?.filter(Scope.isToken)
         requiresBoundTokens = try document.bool("dpop_bound_access_tokens_required") ?? false
+        dpopSigningAlgorithms = try document.strings("dpop_signing_alg_values_supported")
     }
 }
 

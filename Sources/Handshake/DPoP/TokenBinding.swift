@@ -39,7 +39,7 @@ struct StoredKey: Codable, Sendable {
 
 extension ServerError {
     /// Whether an authorization server takes no request without a proof (RFC 9449, sections 5 and 8).
-    var demandsProof: Bool { code == DPoPNonce.code || code == "invalid_dpop_proof" }
+    package var demandsProof: Bool { code == DPoPNonce.code || code == "invalid_dpop_proof" }
 }
 
 extension Client {
@@ -66,13 +66,28 @@ extension Client {
         case .automatic, .always, .refreshOnly:
             do {
                 let profile = SignatureAlgorithm.fapi2.map(\.rawValue)
-                let listed = server.dpopSigningAlgorithms
+                let listed = try proofAlgorithms(at: server)
                 return try DPoPKey(
                     among: options.fapi2 ? listed.map { $0.filter(profile.contains) } ?? profile : listed)
             } catch {
                 throw .exchange(error)
             }
         }
+    }
+
+    /// The algorithms of proofs that server and API both take; nil when neither states them.
+    private func proofAlgorithms(at server: AuthorizationServerMetadata) throws(OAuthError) -> [String]? {
+        guard let api = options.dpopAlgorithms else { return server.dpopSigningAlgorithms }
+        guard let own = server.dpopSigningAlgorithms else { return api }
+        let both = own.filter(api.contains)
+        guard !both.isEmpty else {
+            throw .configuration(
+                member: "dpop",
+                problem: "one key has to serve the server, which takes proofs by "
+                    + "\(quoted(own.joined(separator: ", "), limit: 200)), and the API, which takes proofs by "
+                    + "\(quoted(api.joined(separator: ", "), limit: 200)); no algorithm is in both lists")
+        }
+        return both
     }
 
     /// Which access tokens this client takes for a request whose proof was signed with a key.

@@ -5,6 +5,8 @@ import OAuth
 import Synchronization
 import Testing
 
+@testable import Handshake
+
 @Suite("Resources that name their server")
 struct DiscoveredResourceTests {
     /// A web in memory: what each address answers.
@@ -125,6 +127,38 @@ struct DiscoveredResourceTests {
         let web = Web([Self.own: .json(200, document), Self.server: Self.metadata()])
         let client = try await DiscoveredResource.discover(Self.mcp, transport: web).client(id: "c")
         #expect(client.options.dpop == (isRequired ? .always : .automatic))
+    }
+
+    @Test(
+        "M401: proofs are signed by what server and API both take; where nothing serves both, nothing is asked",
+        arguments: [
+            (nil, nil, "ES256"), (nil, ["ES384"], "ES384"), (["ES256", "EdDSA"], ["EdDSA", "PS256"], "EdDSA"),
+            (["ES256"], nil, "ES256"), (["ES256"], ["ES384"], nil), (nil, ["ES256K"], nil),
+        ] as [([String]?, [String]?, String?)])
+    func proofAlgorithms(_ own: [String]?, _ api: [String]?, _ chosen: String?) async throws {
+        let name = "dpop_signing_alg_values_supported"
+        let metadata = Self.metadata()
+        var members = try #require(try JSONSerialization.jsonObject(with: Data(metadata.content)) as? [String: Any])
+        members[name] = own
+        var document: [String: Any] = [
+            "resource": Self.mcp, "authorization_servers": ["https://as.example"],
+            "dpop_bound_access_tokens_required": true,
+        ]
+        document[name] = api
+        let web = Web([Self.own: .json(200, document), Self.server: .json(200, members)])
+        let client = try await DiscoveredResource.discover(Self.mcp, transport: web)
+            .client(id: "c", redirect: .uri(try RedirectURI("com.example.app:/callback")))
+        let app = try Handshake(client, vault: MemoryVault(), transport: web)
+        let asked = web.requests.count
+        guard let chosen else {
+            let error = await handshakeError { try await app.beginSignIn() }
+            #expect(error?.code == "invalid_configuration")
+            #expect(web.requests[asked...].allSatisfy { $0.contains("/.well-known/") })
+            return
+        }
+        #expect(try await app.beginSignIn().key?.algorithm.rawValue == chosen)
+        let stored = try JSONDecoder().decode(Client.Options.self, from: JSONEncoder().encode(client.options))
+        #expect(stored == client.options)
     }
 
     @Test(

@@ -81,6 +81,11 @@ struct Login: AsyncParsableCommand {
                 handshake = try Handshake(plan.client, vault: vault)
                 account = try await signIn(handshake, plan, waiting)
                 outdated = try await Self.outdated(previous, by: plan, in: vault)
+            } catch HandshakeError.exchange(.server(let error)) where error.demandsProof && options.dpop == nil {
+                throw CommandError(
+                    status: .serviceError, code: error.code ?? "invalid_dpop_proof",
+                    message: "\(plan.client.service.displayName) gives only tokens that are bound to a key (DPoP). Add to the "
+                        + "command: --dpop")
             }
         }
         // Also when time runs out just now: the account is stored, and commands find it by this.

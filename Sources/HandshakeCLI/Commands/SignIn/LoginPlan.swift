@@ -46,8 +46,13 @@ struct LoginPlan {
             var client = try await choice.client()
         {
             client.certificate = certificate
+            let isBound = client.options.dpop == .always
             client.options = try await Self.clientOptions(
-                options, settings, of: name, previous: previous?.options ?? client.options)
+                options, settings, of: name, previous: Self.options(previous?.options, for: client.options))
+            guard client.options.dpop != .never || !isBound else {
+                throw CommandError.usage(
+                    "The API takes only tokens that are bound to a key (DPoP). Leave out --no-dpop, or the setting dpop.")
+            }
             self.client = client
             return
         }
@@ -110,6 +115,14 @@ struct LoginPlan {
             clientID == nil || clientID == previous.id
         else { return nil }
         return previous
+    }
+
+    /// The options of the last sign-in with what the API says today of proofs.
+    private static func options(_ previous: Client.Options?, for api: Client.Options) -> Client.Options {
+        guard var options = previous else { return api }
+        options.dpopAlgorithms = api.dpopAlgorithms
+        if api.dpop == .always, options.dpop == .automatic { options.dpop = .always }
+        return options
     }
 
     private static func clientOptions(
