@@ -57,13 +57,59 @@ struct KnownAccount {
     }
 
     /// The command that signs in to this account again, and asks for these scopes too.
-    func login(adding scopes: [String] = []) -> String {
+    ///
+    /// - Parameter demands: parameters of the authorization request, each `NAME=VALUE`.
+    func login(adding scopes: [String] = [], asking demands: [String] = []) -> String {
         let name = account.status.id.name
         let service = client.service.name
         return "handshake login \(service)" + (name == service ? "" : " --account \(name)")
             + (client.id == PersonalToken.clientID ? " --token-file FILE" : "")
             + (scopes.isEmpty ? [] : client.scopes + scopes.filter { !client.scopes.contains($0) })
             .map { " --scope \(Self.shellWord($0))" }.joined()
+            + parameters(with: demands).map { " --param \(Self.shellWord($0))" }.joined()
+    }
+
+    /// The parameters of the last sign-in with those that are demanded; none when none are demanded.
+    private func parameters(with demands: [String]) -> [String] {
+        guard !demands.isEmpty else { return [] }
+        let names = demands.map { $0.prefix { $0 != "=" } }
+        let kept = client.parameters.filter { !names.contains($0.key[...]) }
+        return kept.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } + demands
+    }
+
+    /// What an API demands of the user's sign-in, as a sentence.
+    private func demand(_ values: [String], _ age: Int?) -> String {
+        "The API requires \(account.status.id.name == client.service.name ? "the user" : "the user of this account") to sign in "
+            + (values.isEmpty ? "again" : "by \(values.map { "“\($0)”" }.joined(separator: " or "))")
+            + (age.map { $0 == 0 ? ", now." : ", at most \($0) s ago." } ?? ".")
+    }
+
+    /// Asks a user at a terminal for what an API has demanded; nil when there is none, or no sign-in satisfies the API.
+    ///
+    /// - Throws: the demand as an error with its cure, when the user does not want to.
+    func steppedUp(_ error: any Error, in vault: any Vault, timeout: Duration) async throws -> KnownAccount? {
+        guard StandardInput.isTerminal, !Output.isQuiet, !Output.isJSON,
+            case HandshakeError.demanded(let demand, _) = error, client.id != PersonalToken.clientID
+        else { return nil }
+        let question: String
+        var wider = client.scopes
+        switch demand {
+        case .scopes(let scopes) where !scopes.isEmpty:
+            let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
+            question = "The API requires the scope \(names), which this account does not have."
+            wider += scopes.filter { !wider.contains($0) }
+        case .stepUp(let values, let age): question = self.demand(values, age)
+        case .scopes, .freshToken, .boundToken: return nil
+        }
+        let answer = try await Prompt.line("\(question)\nSign in again in the browser now? [y/N]", wanted: "an answer")
+        guard ["y", "yes"].contains(answer.lowercased().filter { !$0.isWhitespace }) else { return nil }
+        let again = try await handshake.signIn(
+            again: account, for: demand, through: AnnouncedBrowser(), timeout: timeout)
+        guard wider != client.scopes else { return KnownAccount(account: again, client: client, handshake: handshake) }
+        let known = client.asking(for: wider)
+        // Otherwise the next sign-in of this account would ask for less.
+        try await Registrations(in: vault).remember(known, as: again.status.id.name)
+        return KnownAccount(account: again, client: known, handshake: handshake)
     }
 
     /// A word for a command that the user may copy. What a shell could take for more than text is quoted: a service chose it.
@@ -103,6 +149,13 @@ struct KnownAccount {
             return CommandError(
                 status: .serviceError, code: error.code,
                 message: "The token lacks the scope \(names). Sign in again with: \(login(adding: scopes))")
+        case .demanded(.stepUp(let values, let age), _):
+            let demands =
+                (values.isEmpty ? [] : ["acr_values=\(values.joined(separator: " "))"])
+                + (age.map { ["max_age=\($0)"] } ?? [])
+            return CommandError(
+                status: .serviceError, code: error.code,
+                message: "\(demand(values, age)) Sign in again with: \(login(asking: demands.isEmpty ? ["max_age=0"] : demands))")
         case .demanded(.boundToken, _):
             return CommandError(
                 status: .serviceError, code: error.code,
@@ -130,6 +183,21 @@ struct KnownAccount {
         return CommandError(
             status: .signInNeeded, code: "sign_in_required",
             message: "There is no account “\(quoted(name, limit: 80))”. \(cure)")
+    }
+}
+
+extension Client {
+    /// The same client with other scopes.
+    fileprivate func asking(for scopes: [String]) -> Client {
+        var client = Client(
+            service: service, id: id, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters,
+            credential: credential)
+        client.options = options
+        client.certificate = certificate
+        client.confinement = confinement
+        client.registration = registration
+        client.hasChosenScopes = true
+        return client
     }
 }
 #endif

@@ -8,7 +8,10 @@ import OAuth
 struct SendRequest: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "request", abstract: "Send an authorized request and print the body of the response.",
-        discussion: "The body of a response with status 400 or more is printed too; the exit status is then 4.")
+        discussion: """
+            The body of a response with status 400 or more is printed too; the exit status is then 4. When the API demands \
+            further scopes or another sign-in, the user at a terminal is asked for it; elsewhere the error has the command.
+            """)
 
     @Argument(help: "GET, POST, …")
     var method: String
@@ -51,11 +54,22 @@ struct SendRequest: BoundedCommand {
             headers[.contentType] = "application/x-www-form-urlencoded"
         }
         do {
-            let (response, secrets) = try await known.use { [headers] account in
+            let send = { [headers, maxSize, timeout, url] (account: Account) in
                 let response = try await account.send(
                     method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
                     limits: TransferLimits(maximumContentLength: maxSize, timeout: .seconds(timeout)))
                 return (response, account.secrets)
+            }
+            let (response, secrets) = try await known.use { [timeout] account in
+                do {
+                    return try await send(account)
+                } catch {
+                    // Once: what the API demands of the new sign-in is its last word.
+                    guard let again = try await known.steppedUp(error, in: vault, timeout: .seconds(timeout)) else {
+                        throw error
+                    }
+                    return try await again.use(send)
+                }
             }
             try print(response, hiding: secrets)
         } catch HandshakeError.configuration(let member, let problem) where member == "url" {

@@ -1,0 +1,115 @@
+"""What an API demands of a sign-in (RFC 9470, RFC 6750), and the command that satisfies it. The API is the sandbox's."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import formlogin
+import pytest
+from command import Handshake
+from stand_in import StandIn
+from strangers import http
+from terminal import Terminal
+
+STRONG = "urn:sandbox:acr:strong"
+
+
+@pytest.fixture
+def standard(sandbox: StandIn) -> Iterator[dict]:
+    sandbox.reset()
+    yield sandbox.standard
+    sandbox.reset()
+
+
+def user(standard: dict, number: int = 0) -> tuple[str, str]:
+    return standard["users"][number]["name"], standard["users"][number]["password"]
+
+
+def sign_in(handshake: Handshake, standard: dict, *options: str, number: int = 0) -> str:
+    login = handshake.begin_login("mine", *options)
+    assert http().get(formlogin.walk(login.url, *user(standard, number)), timeout=10).status_code == 200
+    login.finish().ok()
+    return login.url
+
+
+def first_sign_in(handshake: Handshake, standard: dict) -> None:
+    sign_in(handshake, standard, "--issuer", standard["issuer"], "--client-id", "sandbox-public", "--scope", "openid",
+            "--scope", "offline_access", "--par", "never")
+
+
+def test_m518_the_command_that_satisfies_an_api_is_printed_and_works(handshake: Handshake, standard: dict) -> None:
+    first_sign_in(handshake, standard)
+    for path, code in (("/api/stepup", "insufficient_user_authentication"), ("/api/admin", "insufficient_scope")):
+        done = handshake.run("request", "GET", standard["origin"] + path, "--account", "mine", "--json")
+        assert done.status == 4 and done.error["code"] == code, done.stderr
+        command = shlex.split(done.error["message"].rpartition("Sign in again with: ")[2])
+        assert command[:3] == ["handshake", "login", "mine"]
+        sign_in(handshake, standard, *command[3:])
+        body = handshake.run("request", "GET", standard["origin"] + path, "--account", "mine").ok()
+        assert json.loads(body.stdout)["name"] == "Ada Example"
+
+
+def demanded(handshake: Handshake, standard: dict, path: str, answer: str) -> Terminal:
+    terminal = Terminal([str(handshake.path), "request", "GET", standard["origin"] + path, "--account", "mine"],
+                        handshake.environment, columns=4000)
+    terminal.expect("Sign in again in the browser now? [y/N]")
+    terminal.type(answer + "\n")
+    return terminal
+
+
+def shown(terminal: Terminal) -> str:
+    terminal.wait_for(lambda text: re.search(r"\nhttp\S+\n", text) is not None, "an address")
+    found = re.search(r"\n(http\S+)\n", terminal.text)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("path", ["/api/stepup", "/api/admin"])
+def test_m518_at_a_terminal_the_user_is_asked_and_the_request_goes_on(handshake: Handshake, standard: dict, path: str) -> None:
+    first_sign_in(handshake, standard)
+    refused = demanded(handshake, standard, path, "n")
+    assert refused.finish() == 4 and "Sign in again with: handshake login mine" in refused.text
+    terminal = demanded(handshake, standard, path, "y")
+    url = shown(terminal)
+    query = parse_qs(urlsplit(url).query)
+    if path == "/api/stepup" and "acr_values" in query:
+        assert query["acr_values"] == [STRONG]
+    redirect = formlogin.walk(url, *user(standard))
+    assert http().get(redirect, timeout=10).status_code == 200
+    assert terminal.finish() == 0, terminal.text
+    assert '"name":"Ada Example"' in terminal.text
+    handshake.run("request", "GET", standard["origin"] + path, "--account", "mine").ok()
+
+
+def test_m213_another_user_at_the_step_up_changes_nothing(handshake: Handshake, standard: dict) -> None:
+    first_sign_in(handshake, standard)
+    terminal = demanded(handshake, standard, "/api/stepup", "y")
+    redirect = formlogin.walk(shown(terminal), *user(standard, 1))
+    http().get(redirect, timeout=10)
+    assert terminal.finish() == 5, terminal.text
+    who = handshake.run("request", "GET", standard["origin"] + "/api/whoami", "--account", "mine").ok()
+    assert json.loads(who.stdout)["name"] == "Ada Example"
+
+
+def test_the_faults_that_have_names_are_listed_and_reached_by_name(handshake: Handshake, standard: dict) -> None:
+    listed = handshake.run("sandbox", "--faults").ok().stdout
+    assert "id-token:wrong-nonce" in listed and "standard POST /token => id_token claim nonce wrong" in listed
+    control = standard["origin"] + "/_sandbox/faults"
+    assert http().post(control, data="id-token:wrong-nonce x1", timeout=10).status_code == 204
+    login = handshake.begin_login("mine", "--issuer", standard["issuer"], "--client-id", "sandbox-public")
+    http().get(formlogin.walk(login.url, *user(standard)), timeout=10)
+    done = login.finish()
+    assert done.status == 5 and done.error["code"] == "nonce_mismatch"
+    refused = http().post(control, data="id-token:nonsense", timeout=10)
+    assert refused.status_code == 400 and "handshake sandbox --faults" in refused.text
+
+
+def test_a_server_that_demands_bound_tokens_leads_to_dpop(handshake: Handshake, standard: dict) -> None:
+    options = ("--issuer", standard["issuer"], "--client-id", "sandbox-dpop", "--par", "never")
+    login = handshake.begin_login("mine", *options)
+    http().get(formlogin.walk(login.url, *user(standard)), timeout=10)
+    done = login.finish()
+    assert done.status == 4 and done.error["message"].endswith("--dpop"), done.stderr
+    sign_in(handshake, standard, *options, "--dpop")
