@@ -47,7 +47,8 @@ public struct ServerError: Error, Sendable, Hashable {
     ///   - response: the server's answer.
     ///   - secrets: what the exchange sent; removed from the texts, as are the tokens in the content.
     public init(step: OAuthError.Step, _ response: ResponseMessage, hiding secrets: [Secret] = []) {
-        let members = (try? JSONValue(parsing: response.content))?.object ?? [:]
+        // Where a document is asked for, another network's page may answer: its text is quoted nowhere (`any-server.md` 9).
+        let members = step.isDocument ? [:] : (try? JSONValue(parsing: response.content))?.object ?? [:]
         self.init(
             step: step,
             code: members["error"]?.string,
@@ -86,6 +87,16 @@ public struct ServerError: Error, Sendable, Hashable {
     /// (`oauth-security.md` E4). Some servers send it with status 200. With a status of 500 or more the server failed.
     public var isInvalidGrant: Bool {
         code == "invalid_grant" && (status ?? 400) < 500
+    }
+}
+
+extension OAuthError.Step {
+    /// Whether a public document is asked for, at an address that another document may have named.
+    fileprivate var isDocument: Bool {
+        switch self {
+        case .metadata, .resourceMetadata, .keys: true
+        default: false
+        }
     }
 }
 

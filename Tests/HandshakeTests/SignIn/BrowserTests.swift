@@ -93,7 +93,9 @@ struct BrowserTests {
         let page = try await page(redirect: "com.example.app:/callback")
         #expect(try await browser.show(page) == nil)
         // Opening waits until the program writes.
-        let written = try await Task.detached { try String(contentsOfFile: note, encoding: .utf8) }.value
+        let written = try await Task.detached {
+            String(decoding: try FileHandle(forReadingFrom: URL(filePath: note)).readToEnd() ?? Data(), as: UTF8.self)
+        }.value
         #expect(written.split(separator: "\n").map(String.init) == ["1", page.url])
         #expect(page.url.hasPrefix("https://"))
     }

@@ -144,8 +144,8 @@ struct HostileNeighbourTests {
         case 5: return answer("200 OK", json, String(repeating: "[", count: 20_000))
         case 6:
             return answer("200 OK", json, "{" + (0..<2_000).map { "\"\(canary)\($0)\":1" }.joined(separator: ",") + "}")
-        case 7: return answer("200 OK", json, #"{"resource":"\#(canary)","authorization_servers":["\#(canary)"]}"#)
-        case 8: return answer("200 OK", json, #"{"issuer":"\#(canary)","token_endpoint":"\#(canary)"}"#)
+        case 7: return answer("200 OK", json, #"{"resource":"https://other.example","authorization_servers":["\#(canary)"]}"#)
+        case 8: return answer("200 OK", json, #"{"issuer":"https://other.example","token_endpoint":"\#(canary)"}"#)
         default:
             return [
                 .send(Array("HTTP/1.1 200 OK\r\nContent-Type: \(json)\r\n\r\n{\"a\":\"".utf8)),
