@@ -45,6 +45,19 @@ struct AuthorizationResponseTests {
         #expect(outcome(request, request.redirect(parameters)) == "issuer_missing")
     }
 
+    @Test("M215: of an error whose iss is another server's nothing is shown")
+    func foreignError() throws {
+        for announces in [true, false] {
+            let request = try Example.request(to: try Example.server(announcesIssuer: announces))
+            let url = request.redirect(
+                "error=access_denied_by_mallory&error_description=call%20mallory&error_uri=https://mallory.example/"
+                    + "&iss=https://honest.example")
+            let refusal = try #require(refusal { _ = try request.code(from: url, now: Example.now) })
+            #expect(refusal.check == .issuer)
+            #expect(!"\(refusal) \(String(reflecting: refusal))".contains("mallory"))
+        }
+    }
+
     @Test("B3: a server that never announced iss may leave it out, but not send another one")
     func unannouncedIssuer() throws {
         let request = try Example.request()
