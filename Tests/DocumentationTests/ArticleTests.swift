@@ -213,6 +213,8 @@ struct ArticleTests {
         await #expect(throws: HandshakeError.self) { try await account.send(.get, "profiles/me") }
         #expect(try await account.send(.get, "profiles/me").head.status == .ok)
 
+        sandbox.inject(try FaultRule(parsing: "id-token:wrong-nonce x1"))
+
         sandbox.advanceClock(by: 7_200)
         sandbox.expireAccessTokens(.recurseCenter)
         sandbox.revokeRefreshTokens(.recurseCenter)
