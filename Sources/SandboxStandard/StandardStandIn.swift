@@ -42,7 +42,8 @@ package struct StandardStandIn: StandIn {
                 proofs.rotateNonces()
                 return ControlRoutes.done
             },
-            Route("POST", path: ControlRoutes.prefix + "/rotate-keys", note: "change the key that signs") { [signer] _ in
+            Route("POST", path: ControlRoutes.prefix + "/rotate-keys", note: "change the key that signs") {
+                [signer] _ in
                 signer.rotateKeys()
                 return ControlRoutes.done
             },

@@ -16,9 +16,11 @@ struct FaultRuleTests {
             "/v2/StartApp => numbers-as-strings x1", "/oauth2/token => strings-as-numbers",
             "sequencing GET /DataSourceList => without Sex", "/DataSourceList => null Sex x2",
             "standard POST /token => id_token claim nonce wrong", "/token => id_token claim nonce - x1",
-            "/token => id_token claim nonce x2", "/token => id_token claim nonce x2 x3", "/token => id_token sign HS256 #2",
+            "/token => id_token claim nonce x2", "/token => id_token claim nonce x2 x3",
+            "/token => id_token sign HS256 #2",
             #"/userinfo => userinfo claim aud ["a", "b"]"#, "/token => id_token header kid - x1",
-            "/authorize* => response late -60", "id-token:wrong-nonce", "  response:expired #2  ", "userinfo:alg-none x1",
+            "/authorize* => response late -60", "id-token:wrong-nonce", "  response:expired #2  ",
+            "userinfo:alg-none x1",
         ])
     func wellFormed(_ text: String) throws {
         _ = try FaultRule(parsing: text)
@@ -62,12 +64,16 @@ struct FaultRuleTests {
                 "/a => numbers-as-strings x",
                 .argumentUnclear(action: "numbers-as-strings", found: "x", expected: "no argument")
             ),
-            ("/a => id_token sign Rot13", .argumentUnclear(
-                action: "id_token sign", found: "Rot13",
-                expected: "one of other, unknown, damaged, none, HS256, ES384, EdDSA, RS256, PS256")
+            (
+                "/a => id_token sign Rot13",
+                .argumentUnclear(
+                    action: "id_token sign", found: "Rot13",
+                    expected: "one of other, unknown, damaged, none, HS256, ES384, EdDSA, RS256, PS256")
             ),
-            ("/a => userinfo late soon", .argumentUnclear(
-                action: "userinfo late", found: "soon", expected: "seconds from -1000000000 to 1000000000")
+            (
+                "/a => userinfo late soon",
+                .argumentUnclear(
+                    action: "userinfo late", found: "soon", expected: "seconds from -1000000000 to 1000000000")
             ),
             ("id-token:wrong", .nameUnknown(found: "id-token:wrong")),
             ("id-token:wrong-nonce soon", .nameUnknown(found: "id-token:wrong-nonce soon")),

@@ -211,7 +211,7 @@ struct SpoiledTextTests {
         }
     }
 
-    @Test("the logout token of the control route and of the function has the faults of its name, and no other route of control")
+    @Test("the logout token of the control route and of the function has the faults of its name, and no others")
     func logoutToken() async throws {
         try await withSandbox { sandbox in
             sandbox.inject(try FaultRule(parsing: "logout-token:no-event x1"))

@@ -155,7 +155,8 @@ struct KnownAccount {
                 + (age.map { ["max_age=\($0)"] } ?? [])
             return CommandError(
                 status: .serviceError, code: error.code,
-                message: "\(demand(values, age)) Sign in again with: \(login(asking: demands.isEmpty ? ["max_age=0"] : demands))")
+                message: "\(demand(values, age)) Sign in again with: "
+                    + login(asking: demands.isEmpty ? ["max_age=0"] : demands))
         case .demanded(.boundToken, _):
             return CommandError(
                 status: .serviceError, code: error.code,

@@ -64,7 +64,8 @@ struct FaultRuleReader {
     private mutating func number(after mark: Character) -> Int? {
         let words = actionText.split(whereSeparator: \.isWhitespace)
         // In “TEXT claim NAME x2” the last word is the value.
-        let isValue = words.count == 4 && SignedTextKind(rawValue: String(words[0])) != nil
+        let isValue =
+            words.count == 4 && SignedTextKind(rawValue: String(words[0])) != nil
             && ["claim", "header"].contains(words[1])
         guard let last = words.last, !isValue, last.first == mark,
             let count = Int(last.dropFirst()), count > 0, last.dropFirst().allSatisfy(\.isNumber)
@@ -121,8 +122,9 @@ struct FaultRuleReader {
             return .late(seconds: seconds)
         default:
             throw Self.unclear(
-                kind, text, "“claim NAME VALUE”, “claim NAME -”, “claim NAME x2”, “header NAME VALUE”, “sign KEY” or "
-                    + "“late SECONDS”")
+                kind, text,
+                "“claim NAME VALUE”, “claim NAME -”, “claim NAME x2”, “header NAME VALUE”, “sign KEY” "
+                    + "or “late SECONDS”")
         }
     }
 

@@ -80,7 +80,9 @@ struct SignedTextFaultTests {
         await world.sandbox.stop()
     }
 
-    @Test("a signed response that is not in order stops the sign-in before its code is sent", arguments: faults("response"))
+    @Test(
+        "a signed response that is not in order stops the sign-in before its code is sent",
+        arguments: faults("response"))
     func response(fault: String) async throws {
         let world = try await World(.standard)
         var client = try world.client()
@@ -93,7 +95,9 @@ struct SignedTextFaultTests {
         await world.sandbox.stop()
     }
 
-    @Test("signed user information that is not in order is refused, and the account stays", arguments: faults("userinfo"))
+    @Test(
+        "signed user information that is not in order is refused, and the account stays",
+        arguments: faults("userinfo"))
     func userInfo(fault: String) async throws {
         let world = try await World(.standard)
         var client = try world.keyedClient("sandbox-signing")

@@ -82,7 +82,8 @@ struct BrowserTests {
                 service: try Service(name: "op", authorizationServer: .described(server)), id: "app",
                 redirect: .uri(try RedirectURI("com.example.app:/callback")))
             let page = try await Handshake(client, vault: MemoryVault()).beginSignIn().page
-            #expect(await handshakeError { try await browser.show(page) }?.code == "invalid_configuration", "\(address)")
+            let error = await handshakeError { try await browser.show(page) }
+            #expect(error?.code == "invalid_configuration", "\(address)")
         }
     }
 

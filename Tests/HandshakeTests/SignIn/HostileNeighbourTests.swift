@@ -43,7 +43,9 @@ struct HostileNeighbourTests {
         }
 
         func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-            guard request.head.authority == "evil.example" else { return try await honest.send(request, limits: limits) }
+            guard request.head.authority == "evil.example" else {
+                return try await honest.send(request, limits: limits)
+            }
             received.withLock { $0.append(request) }
             guard request.head.path == "/.well-known/oauth-authorization-server" else {
                 return .json(404, [:])
@@ -99,7 +101,9 @@ struct HostileNeighbourTests {
         #expect(net.forms.isEmpty && net.honest.count("/token") == 0)
     }
 
-    @Test("M905: a hostile server that names an honest token endpoint gets an assertion there that counts for nobody else")
+    @Test(
+        "M905: a hostile server that names an honest token endpoint gets an assertion there that counts for nobody else"
+    )
     func borrowedEndpoint() async throws {
         let net = Net(["token_endpoint": ScriptedProvider.issuer + "/token"])
         let app = try Self.app(net)
@@ -144,7 +148,9 @@ struct HostileNeighbourTests {
         case 5: return answer("200 OK", json, String(repeating: "[", count: 20_000))
         case 6:
             return answer("200 OK", json, "{" + (0..<2_000).map { "\"\(canary)\($0)\":1" }.joined(separator: ",") + "}")
-        case 7: return answer("200 OK", json, #"{"resource":"https://other.example","authorization_servers":["\#(canary)"]}"#)
+        case 7:
+            return answer(
+                "200 OK", json, #"{"resource":"https://other.example","authorization_servers":["\#(canary)"]}"#)
         case 8: return answer("200 OK", json, #"{"issuer":"https://other.example","token_endpoint":"\#(canary)"}"#)
         default:
             return [
@@ -195,7 +201,7 @@ struct HostileNeighbourTests {
         #expect(errors.count == 1_000)
         for error in errors {
             let error = try #require(error)
-            #expect(!"\(error)".contains(Self.canary) && !"\(String(reflecting: error))".contains(Self.canary), "\(error)")
+            #expect(!"\(error) \(String(reflecting: error))".contains(Self.canary), "\(error)")
         }
         #if os(Linux)
         #expect((1...64).contains(state.withLock { $0.most }))

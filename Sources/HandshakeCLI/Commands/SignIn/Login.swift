@@ -11,6 +11,15 @@ struct Login: AsyncParsableCommand {
             SERVICE is one that handshake services lists, or a name of your choice together with --issuer, with --authorize-url \
             and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets the same name unless --account gives it another one. For an account that exists, \
             what is left out is as in its last sign-in.
+
+            A service by name:          handshake login github --client-id ID
+            A server of your own:       handshake login mine --issuer https://id.example.com --client-id ID
+            Without a browser here:     handshake login mine --issuer https://id.example.com --client-id ID --device
+            An MCP server, or any API:  handshake login --resource https://mcp.example.com/mcp
+
+            The client ID comes from the service, where you register an app with the redirect URI http://127.0.0.1/callback, \
+            or with http://127.0.0.1:PORT/callback and --redirect loopback:PORT. A server that an API names registers the app \
+            itself where it can.
             """)
 
     @Argument(help: "The service, or a name of your choice; with --resource the API's host unless given.")
@@ -84,8 +93,8 @@ struct Login: AsyncParsableCommand {
             } catch HandshakeError.exchange(.server(let error)) where error.demandsProof && options.dpop == nil {
                 throw CommandError(
                     status: .serviceError, code: error.code ?? "invalid_dpop_proof",
-                    message: "\(plan.client.service.displayName) gives only tokens that are bound to a key (DPoP). Add to the "
-                        + "command: --dpop")
+                    message: "\(plan.client.service.displayName) gives only tokens that are bound to a key (DPoP). Add "
+                        + "to the command: --dpop")
             }
         }
         // Also when time runs out just now: the account is stored, and commands find it by this.
@@ -182,7 +191,10 @@ struct AnnouncedBrowser: Browser {
             // Also with --quiet: without it the user could do nothing but wait.
             Output.error("No browser could be opened. Open this URL on this machine:\n\(page.url)")
         }
-        guard page.redirectURI.kind == .outOfBand else { return nil }
+        guard page.redirectURI.kind == .outOfBand else {
+            Output.note("Waiting until the browser comes back to \(page.redirectURI). Press Ctrl-C to cancel.")
+            return nil
+        }
         guard let code = try await RedirectQuestion.ask(page) else { throw HandshakeError.signInAbandoned(.closed) }
         return try page.redirect(carrying: Secret(code))
     }

@@ -65,7 +65,9 @@ struct LoginOptions: ParsableArguments {
             valueName: "when"))
     var par: String?
 
-    @Flag(inversion: .prefixedNo, help: "Bind the tokens to a key that proves each request (DPoP, RFC 9449).")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Bind the tokens to a key that proves each request (DPoP, RFC 9449); where it is demanded unless given.")
     var dpop: Bool?
 
     @Flag(
@@ -102,7 +104,10 @@ struct LoginOptions: ParsableArguments {
     @Option(help: ArgumentHelp("An additional authorization parameter; repeatable.", valueName: "name=value"))
     var param: [String] = []
 
-    @Option(help: ArgumentHelp("loopback, loopback:PORT or a redirect URI.", valueName: "redirect"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the browser comes back: loopback (http://127.0.0.1 with a free port), loopback:PORT or a redirect URI.",
+            valueName: "redirect"))
     var redirect: String?
 
     @Option(help: "Open the system's browser, or print the URL.")

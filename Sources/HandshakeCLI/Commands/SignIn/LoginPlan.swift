@@ -51,7 +51,8 @@ struct LoginPlan {
                 options, settings, of: name, previous: Self.options(previous?.options, for: client.options))
             guard client.options.dpop != .never || !isBound else {
                 throw CommandError.usage(
-                    "The API takes only tokens that are bound to a key (DPoP). Leave out --no-dpop, or the setting dpop.")
+                    "The API takes only tokens that are bound to a key (DPoP). Leave out --no-dpop, or the setting dpop."
+                )
             }
             self.client = client
             return
@@ -61,7 +62,9 @@ struct LoginPlan {
         let known = stated ?? previous?.id
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             throw CommandError.usage(
-                "--client-id is missing. Register an app with “\(service.displayName)” and give its identifier with --client-id ID"
+                "--client-id is missing. Register an app with “\(service.displayName)”"
+                    + Self.registered(redirect, onDevices: options.device)
+                    + " and give its identifier with --client-id ID"
                     + ServiceChoice.registrationAdvice(name)
             )
         }
@@ -86,6 +89,16 @@ struct LoginPlan {
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
         client.certificate = certificate
         self.client = client
+    }
+
+    /// What the registration of an app has to say of the redirect.
+    private static func registered(_ redirect: Client.Redirect, onDevices isForDevices: Bool) -> String {
+        if isForDevices { return " for devices (RFC 8628)," }
+        switch redirect {
+        case .loopback(let port, let path):
+            return " with the redirect URI http://127.0.0.1\(port.map { ":\($0)" } ?? "")\(path),"
+        case .uri(let uri): return " with the redirect URI \(uri),"
+        }
     }
 
     private static func browser(_ stated: StatedValue?) throws -> LoginOptions.BrowserChoice {

@@ -133,7 +133,8 @@ struct ServiceChoice {
             throw CommandError.usage(
                 "“\(quoted(name, limit: 80))” is not a built-in service. "
                     + NearestName.question(name, among: Services.names(settings))
-                    + "For a server of your own, use --issuer URL, or --authorize-url URL and --token-url URL."
+                    + "For a server of your own, use --issuer URL, or --authorize-url URL and --token-url URL; for an API that "
+                    + "names its server, such as an MCP server, --resource URL."
             )
         }
         _ = try issuer?.issuer()
