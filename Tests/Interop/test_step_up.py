@@ -98,7 +98,7 @@ def test_the_faults_that_have_names_are_listed_and_reached_by_name(handshake: Ha
     assert "id-token:wrong-nonce" in listed and "standard POST /token => id_token claim nonce wrong" in listed
     control = standard["origin"] + "/_sandbox/faults"
     assert http().post(control, data="id-token:wrong-nonce x1", timeout=10).status_code == 204
-    login = handshake.begin_login("mine", "--issuer", standard["issuer"], "--client-id", "sandbox-public")
+    login = handshake.begin_login("mine", "--issuer", standard["issuer"], "--client-id", "sandbox-public", "--scope", "openid")
     http().get(formlogin.walk(login.url, *user(standard)), timeout=10)
     done = login.finish()
     assert done.status == 5 and done.error["code"] == "nonce_mismatch"

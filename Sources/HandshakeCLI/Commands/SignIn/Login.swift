@@ -12,10 +12,11 @@ struct Login: AsyncParsableCommand {
             and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets the same name unless --account gives it another one. For an account that exists, \
             what is left out is as in its last sign-in.
 
-            A service by name:          handshake login github --client-id ID
-            A server of your own:       handshake login mine --issuer https://id.example.com --client-id ID
-            Without a browser here:     handshake login mine --issuer https://id.example.com --client-id ID --device
-            An MCP server, or any API:  handshake login --resource https://mcp.example.com/mcp
+            A service by name, a server of your own, the same without a browser here, and an MCP server:
+              handshake login github --client-id ID
+              handshake login mine --issuer https://id.example --client-id ID
+              handshake login mine --issuer https://id.example --client-id ID --device
+              handshake login --resource https://mcp.example/mcp
 
             The client ID comes from the service, where you register an app with the redirect URI http://127.0.0.1/callback, \
             or with http://127.0.0.1:PORT/callback and --redirect loopback:PORT. A server that an API names registers the app \
