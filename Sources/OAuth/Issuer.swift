@@ -48,14 +48,18 @@ public struct Issuer: Sendable, Hashable {
     /// Where this issuer's metadata may stand, in the order to ask. Source: RFC 8414, sections 3.1 and 5; OpenID
     /// Connect Discovery 4.
     ///
-    /// For `https://host/tenant`: `https://host/.well-known/oauth-authorization-server/tenant`, then
-    /// `https://host/tenant/.well-known/openid-configuration`.
+    /// For `https://host/tenant`: `https://host/.well-known/oauth-authorization-server/tenant`, then the OpenID document at
+    /// `https://host/.well-known/openid-configuration/tenant` or `https://host/tenant/.well-known/openid-configuration`.
     public var metadataLocations: [EndpointURL] {
         let path = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
-        return [
-            url.at(path: "/.well-known/oauth-authorization-server" + path),
-            url.at(path: path + "/.well-known/openid-configuration"),
-        ]
+        return [url.at(path: "/.well-known/oauth-authorization-server" + path)] + openIDLocations
+    }
+
+    /// Those of ``metadataLocations`` where the OpenID document stands: at one of them.
+    package var openIDLocations: [EndpointURL] {
+        let path = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
+        let known = "/.well-known/openid-configuration"
+        return path.isEmpty ? [url.at(path: known)] : [url.at(path: known + path), url.at(path: path + known)]
     }
 }
 

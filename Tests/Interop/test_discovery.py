@@ -137,11 +137,14 @@ def test_an_issuer_without_metadata_is_an_error_of_the_service(handshake: Handsh
     assert login(handshake, liar.issuer).status == 4
 
 
-def test_rfc_8414_is_asked_before_openid_and_both_paths_are_right(handshake: Handshake, liar: Liar) -> None:
+def test_an_issuer_with_a_path_is_asked_at_three_addresses_in_order(handshake: Handshake, liar: Liar) -> None:
     liar.status = 404
     login(handshake, liar.issuer + "/tenant")
-    assert liar.asked[0] == "/.well-known/oauth-authorization-server/tenant"
-    assert "/tenant/.well-known/openid-configuration" in liar.asked
+    assert liar.asked == [
+        "/.well-known/oauth-authorization-server/tenant",
+        "/.well-known/openid-configuration/tenant",
+        "/tenant/.well-known/openid-configuration",
+    ]
 
 
 def test_an_unreachable_server_is_a_network_error(handshake: Handshake) -> None:

@@ -69,31 +69,40 @@ struct MetadataTests {
     }
 
     @Test(
-        "H2: the well-known addresses are those of RFC 8414, section 3.1 and of OpenID Connect Discovery",
+        "H2, M507: the well-known addresses are those of RFC 8414, section 3.1 and of OpenID Connect Discovery",
         arguments: [
             (
                 "https://example.com", "https://example.com/.well-known/oauth-authorization-server",
-                "https://example.com/.well-known/openid-configuration"
+                ["https://example.com/.well-known/openid-configuration"]
             ),
             (
                 "https://example.com/", "https://example.com/.well-known/oauth-authorization-server",
-                "https://example.com/.well-known/openid-configuration"
+                ["https://example.com/.well-known/openid-configuration"]
             ),
             (
                 "https://example.com/issuer1", "https://example.com/.well-known/oauth-authorization-server/issuer1",
-                "https://example.com/issuer1/.well-known/openid-configuration"
+                [
+                    "https://example.com/.well-known/openid-configuration/issuer1",
+                    "https://example.com/issuer1/.well-known/openid-configuration",
+                ]
             ),
             (
                 "https://example.com/issuer1/", "https://example.com/.well-known/oauth-authorization-server/issuer1",
-                "https://example.com/issuer1/.well-known/openid-configuration"
+                [
+                    "https://example.com/.well-known/openid-configuration/issuer1",
+                    "https://example.com/issuer1/.well-known/openid-configuration",
+                ]
             ),
             (
                 "https://example.com:8443/a/b", "https://example.com:8443/.well-known/oauth-authorization-server/a/b",
-                "https://example.com:8443/a/b/.well-known/openid-configuration"
+                [
+                    "https://example.com:8443/.well-known/openid-configuration/a/b",
+                    "https://example.com:8443/a/b/.well-known/openid-configuration",
+                ]
             ),
         ])
-    func wellKnown(issuer: String, oauth: String, openID: String) throws {
-        #expect(try Issuer(issuer).metadataLocations.map(\.string) == [oauth, openID])
+    func wellKnown(issuer: String, oauth: String, openID: [String]) throws {
+        #expect(try Issuer(issuer).metadataLocations.map(\.string) == [oauth] + openID)
         let location = try Issuer(issuer).metadataLocations[0]
         let message = MetadataRequest(issuer: try Issuer(issuer), location: location).message
         #expect(message.head.method == .get)

@@ -23,9 +23,12 @@ extension Environment {
     func discover(_ issuer: Issuer, security: TransportSecurity) async throws -> AuthorizationServerMetadata {
         var found: AuthorizationServerMetadata?
         var failures: [MetadataFailure] = []
-        for location in issuer.metadataLocations {
+        let openID = issuer.openIDLocations
+        var hasOpenID = false
+        for location in issuer.metadataLocations where !(hasOpenID && openID.contains(location)) {
             do {
                 let document = try await metadata(of: issuer, at: location, security: security)
+                hasOpenID = openID.contains(location)
                 if found == nil { found = document } else { found?.fillGaps(from: document) }
             } catch let error as HandshakeError {
                 if error.stopsDiscovery(isComplete: found != nil) { throw error }

@@ -93,6 +93,35 @@ struct DiscoveryTests {
         }
     }
 
+    @Test("M507, H2: an issuer with a path is asked at three addresses, in order, and never at the root of its host")
+    func path() async throws {
+        let issuer = "https://op.example/tenant"
+        let candidates = [Self.first + "/tenant", Self.second + "/tenant", "/tenant" + Self.second]
+        // At the second address, an OpenID document is not looked for at the third.
+        for (place, asked) in [(0, [0, 1, 2]), (1, [0, 1]), (2, [0, 1, 2])] {
+            let provider = ScriptedProvider()
+            provider.change { state in
+                for path in candidates { state.overrides[path] = { _ in .json(404, [:]) } }
+                state.overrides[candidates[place]] = { _ in
+                    .json(
+                        200,
+                        [
+                            "issuer": issuer, "authorization_endpoint": issuer + "/authorize",
+                            "token_endpoint": issuer + "/token", "response_types_supported": ["code"],
+                        ])
+                }
+            }
+            let service = try Service(
+                name: "op", authorizationServer: .discovered(try Issuer(issuer), security: .httpsOnly),
+                apiRoot: try EndpointURL(issuer + "/"), defaultScopes: ["read"])
+            let redirect = Client.Redirect.uri(try RedirectURI(ScriptedProvider.redirect))
+            let app = try provider.app(Client(service: service, id: "app", redirect: redirect))
+            #expect(try await app.beginSignIn().page.url.hasPrefix(issuer + "/authorize?"))
+            #expect(candidates.map(provider.count) == candidates.indices.map { asked.contains($0) ? 1 : 0 })
+            #expect(provider.count(Self.first) + provider.count(Self.second) == 0)
+        }
+    }
+
     @Test("H6: metadata is cached with an age, and a failed re-fetch breaks no running session")
     func age() async throws {
         let provider = ScriptedProvider()
