@@ -199,6 +199,18 @@ struct ParsingTests {
         #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
     }
 
+    @Test(
+        "M210: details to authorize are refused where no page asks for them",
+        arguments: [["--device"], ["--token-file", "t"], ["--grant", "client-credentials"]])
+    func unaskedDetails(_ options: [String]) throws {
+        let arguments = ["login", "mine", "--authorization-details", "[]"]
+        let asked = try #require(try HandshakeCommand.parseAsRoot(arguments) as? Login)
+        try asked.options.check()
+        let unasked = try #require(try HandshakeCommand.parseAsRoot(arguments + options) as? Login)
+        let error = #expect(throws: CommandError.self) { try unasked.options.check() }
+        #expect(error?.status == .usage && error?.message.contains("leave out --device") == true)
+    }
+
     @Test("a service of the settings has the members of a built-in one")
     func ownService() async throws {
         let file = try Settings.File(

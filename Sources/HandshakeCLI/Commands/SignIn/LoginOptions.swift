@@ -151,6 +151,11 @@ struct LoginOptions: ParsableArguments {
             throw CommandError.usage(
                 "--device opens no browser here: leave out --token-file, --redirect, --browser and --grant.")
         }
+        // Only sign-ins through a browser ask for them.
+        if authorizationDetails != nil, device || tokenFile != nil || grant == .clientCredentials {
+            throw CommandError.usage(
+                "--authorization-details needs a sign-in through the browser: leave out --device, --token-file and --grant.")
+        }
         if tokenFile != nil,
             clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant == .clientCredentials
         {
