@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("The table of rows")
@@ -6,17 +7,10 @@ struct RowsTests {
     @Test("names every row of the dossier, and only tests that exist")
     func rows() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let tests = folder.deletingLastPathComponent()
-        func text(_ paths: [String], in folder: URL, _ suffixes: [String]) throws -> String {
-            try paths.filter { path in suffixes.contains { path.hasSuffix($0) } && !path.hasSuffix("RowsTests.swift") }
-                .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
-        }
-        let own = try text(
-            try FileManager.default.contentsOfDirectory(atPath: folder.path), in: folder, [".swift"])
-        // Rows of other rooms name the tests of these.
-        let all = try text(
-            FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? [], in: tests,
-            [".swift", ".py"])
+        let sources = try TestSources.all().filter { !$0.path.hasSuffix("RowsTests.swift") }
+        let own = sources.filter { $0.path.hasPrefix("BeaconsTests/") }.map(\.text).joined()
+        // Rows of other modules name the tests of these.
+        let all = sources.map(\.text).joined()
         let table = try String(contentsOf: folder.appending(path: "ROWS.md"), encoding: .utf8)
         for number in 1...30 {
             let row = "| BE-" + (number < 10 ? "0" : "") + "\(number) |"

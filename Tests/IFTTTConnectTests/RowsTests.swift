@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("The table of rows")
@@ -18,19 +19,16 @@ struct RowsTests {
 
     @Test("names only tests that exist, in the suites that it says")
     func names() throws {
-        let tests = Self.folder.deletingLastPathComponent()
-        let files = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
         var sources: [String: String] = [:]
         var scripts = ""
-        for file in files {
-            let text = { try String(contentsOf: tests.appending(path: file), encoding: .utf8) }
+        for (file, text) in try TestSources.all() {
             let name = String(file.split(separator: "/").last ?? "")
             // Several folders may have a suite of the same name; a folder's name stands for all of its suites.
             if file.hasSuffix("Tests.swift") {
-                sources[String(name.dropLast(".swift".count)), default: ""] += try text()
-                sources[String(file.split(separator: "/").first ?? ""), default: ""] += try text()
+                sources[String(name.dropLast(".swift".count)), default: ""] += text
+                sources[String(file.split(separator: "/").first ?? ""), default: ""] += text
             } else if file.hasSuffix(".py") {
-                scripts += try text()
+                scripts += text
             }
         }
         for line in try table().split(separator: "\n") where line.hasPrefix("| F") || line.hasPrefix("| W") {

@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("The table of rows")
@@ -6,11 +7,8 @@ struct RowsTests {
     @Test("has every row, defect and scenario of the dossier, and names only tests that exist")
     func rows() throws {
         let here = URL(filePath: #filePath).deletingLastPathComponent()
-        let tests = here.deletingLastPathComponent()
         let table = try String(contentsOf: here.appending(path: "ROWS.md"), encoding: .utf8)
-        let files = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
-        let sources = try files.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".py") }
-            .map { try String(contentsOf: tests.appending(path: $0), encoding: .utf8) }.joined()
+        let sources = try TestSources.all().map(\.text).joined()
         let names = table.matches(of: /“([^”]+)”|`(test_\w+)`/).map { String($0.1 ?? $0.2 ?? "") }
         #expect(names.count > 60)
         for name in names { #expect(sources.contains(name), "\(name)") }

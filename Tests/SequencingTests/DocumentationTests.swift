@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("The documentation")
@@ -55,15 +56,10 @@ struct DocumentationTests {
 
     /// Every source of a test in the package, by its file's name.
     private static func sources() throws -> [String: String] {
-        let folder = root.appending(path: "Tests")
-        let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         var sources: [String: String] = [:]
-        for file in files where file.hasSuffix(".swift") || file.hasSuffix(".py") {
-            // A package below Tests that has been built brings the sources of others.
-            if file.split(separator: "/").contains(where: { $0.hasPrefix(".build") || $0 == ".venv" }) { continue }
-            let url = folder.appending(path: file)
+        for (path, text) in try TestSources.all() {
             // Several folders may have a suite of the same name.
-            sources[url.lastPathComponent, default: ""] += try String(contentsOf: url, encoding: .utf8)
+            sources[String(path.split(separator: "/").last ?? ""), default: ""] += text
         }
         return sources
     }
