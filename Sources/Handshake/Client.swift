@@ -92,7 +92,7 @@ public struct Client: Sendable {
         /// What may sign the proofs, as the API lists it (RFC 9728, section 2).
         ///
         /// The server's own list counts too. Nil leaves it to the server.
-        public var dpopAlgorithms: [String]?
+        public var dpopSigningAlgorithms: [String]?
 
         /// Whether authorization requests are signed (RFC 9101). The client's key signs them.
         public var signedRequests = Signing.automatic
@@ -261,7 +261,7 @@ public struct Client: Sendable {
     }
 
     /// The same client, which asks for other scopes and with other parameters.
-    func asking(for scopes: [String], _ parameters: [String: String]) -> Client {
+    package func asking(for scopes: [String], _ parameters: [String: String]) -> Client {
         var client = self
         client.scopes = scopes
         client.parameters = parameters
@@ -417,7 +417,7 @@ extension Client.Options {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         pushedRequests = try values.decodeIfPresent(Pushing.self, forKey: .pushedRequests) ?? pushedRequests
         dpop = try values.decodeIfPresent(Binding.self, forKey: .dpop) ?? dpop
-        dpopAlgorithms = try values.decodeIfPresent([String].self, forKey: .dpopAlgorithms)
+        dpopSigningAlgorithms = try values.decodeIfPresent([String].self, forKey: .dpopSigningAlgorithms)
         signedRequests = try values.decodeIfPresent(Signing.self, forKey: .signedRequests) ?? signedRequests
         responseMode =
             try values.decodeIfPresent(AuthorizationRequest.ResponseMode.self, forKey: .responseMode) ?? responseMode

@@ -54,7 +54,7 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case notRefreshable = "not_refreshable"
         /// The key that the tokens are bound to was lost (RFC 9449, section 5). The grant is still stored.
         case keyLost = "key_lost"
-        /// The tokens are bound to no key, and the client keeps to a profile that demands it (``Client/Options/fapi2``).
+        /// The tokens are not bound to a key, as ``Client/Options/fapi2`` demands.
         case notBound = "not_bound"
         /// The service refuses even the newest token.
         case stillUnauthorized = "still_unauthorized"
@@ -143,7 +143,7 @@ extension HandshakeError.SignInReason {
         case .answerLost: "the answer to a refresh was lost and the service has revoked the old token"
         case .notRefreshable: "the service no longer accepts the access token and gave no refresh token"
         case .keyLost: "the key that its tokens are bound to was lost"
-        case .notBound: "its tokens are bound to no key, which the FAPI 2.0 profile (fapi2) demands"
+        case .notBound: "its tokens are not bound to a key, and the FAPI 2.0 profile (fapi2) demands tokens that are"
         case .stillUnauthorized: "the service rejects new tokens too"
         case .signingOut: "a sign-out has begun and is not finished"
         case .loggedOut: "the user has signed out at the service"

@@ -70,9 +70,10 @@ extension Client {
     }
 
     /// Whether the profile lets a session's tokens be used: they are bound to a key or a certificate (FAPI 2.0 Security Profile,
-    /// section 5.3.3.1, point 1). Those of a sign-in before the option was set may not be.
+    /// section 5.3.3.1, point 1). Those of a sign-in before the option was set may not be. A record does not say whether its
+    /// tokens are bound to a certificate: that is taken for granted of a client that has one and does not use DPoP always.
     func allowsTokens(of record: AccountRecord) -> Bool {
-        !options.fapi2 || certificate != nil || record.isBound
+        !options.fapi2 || record.isBound || (certificate != nil && options.dpop != .always)
     }
 
     /// Refuses a way to sign in that the profile does not have.

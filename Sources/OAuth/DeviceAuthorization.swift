@@ -18,7 +18,6 @@ public struct DeviceAuthorization: Sendable {
     static let defaultLifetime: Double = 300
     private static let longestDeviceCode = 4096
     private static let longestAddress = 2048
-    private static let unsafeBytes = Set("\"'`\\|<>^{}".utf8)
 
     init(_ answer: ResponseReader, for server: AuthorizationServerMetadata) throws(OAuthError) {
         guard let deviceCode = try answer.token("device_code") else {
@@ -66,16 +65,12 @@ public struct DeviceAuthorization: Sendable {
         _ name: String, in answer: ResponseReader, for server: AuthorizationServerMetadata
     ) throws(OAuthError) -> EndpointURL? {
         guard let text = try answer.string(name), !text.isEmpty else { return nil }
-        func wrong(_ expected: String, _ found: String) -> OAuthError {
-            .malformed(step: answer.step, member: name, expected: expected, found: found)
-        }
-        guard text.utf8.count <= longestAddress else { throw wrong("at most \(longestAddress) bytes", "more") }
-        // What a shell, a terminal or a page could take for more than an address.
-        guard !text.utf8.contains(where: unsafeBytes.contains) else {
-            throw wrong("percent-encoded characters", "a quotation mark, a bracket or the like")
+        guard text.utf8.count <= longestAddress else {
+            throw .malformed(
+                step: answer.step, member: name, expected: "at most \(longestAddress) bytes", found: "more")
         }
         guard
-            let address = try answer.endpoint(
+            let address = try answer.page(
                 name, security: server.issuer.url.origin.scheme == .http ? .allowingInsecureLoopback : .httpsOnly)
         else { return nil }
         let asked = (server.deviceAuthorizationEndpoint ?? server.tokenEndpoint).origin

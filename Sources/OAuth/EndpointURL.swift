@@ -136,7 +136,7 @@ public struct EndpointURL: Sendable, Hashable {
 
 extension EndpointURL {
     /// Characters that a shell, a terminal or a page could take for more than a part of an address.
-    private static let unsafeBytes = Set("\"'`\\|<>^{}".utf8)
+    private static let unsafeBytes = Set("\"'`\\|<>^{}$".utf8)
 
     /// Whether a text may be handed to a program that opens addresses, and printed for the user to copy.
     ///

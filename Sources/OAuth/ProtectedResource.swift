@@ -45,7 +45,7 @@ public struct ProtectedResource: Sendable, Hashable {
         authorizationServers = servers
         scopes = try document.strings("scopes_supported")?.filter(Scope.isToken)
         requiresBoundTokens = try document.bool("dpop_bound_access_tokens_required") ?? false
-        dpopSigningAlgorithms = try document.strings("dpop_signing_alg_values_supported")
+        dpopSigningAlgorithms = try document.strings("dpop_signing_alg_values_supported").map { Array($0.prefix(100)) }
     }
 }
 

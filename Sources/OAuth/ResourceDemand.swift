@@ -35,7 +35,8 @@ public enum ResourceDemand: Sendable, Hashable {
             self = .scopes(Self.words("scope", of: challenge, hiding: secrets))
         case "insufficient_user_authentication":
             self = .stepUp(
-                acrValues: Self.words("acr_values", of: challenge, hiding: secrets),
+                acrValues: Array(
+                    Self.words("acr_values", of: challenge, hiding: secrets).prefix(Self.maximumContexts)),
                 maximumAge: challenge?.parameters["max_age"].flatMap(wholeNumber))
         case "invalid_token":
             self = .freshToken
@@ -45,6 +46,20 @@ public enum ResourceDemand: Sendable, Hashable {
             guard status == 401 else { return nil }
             self = .freshToken
         }
+    }
+
+    /// The most that is taken of `acr_values`, and their longest (`any-server.md` 2).
+    private static let maximumContexts = 10
+    private static let longestContext = 255
+
+    /// The parameters of an authorization request that satisfies it, besides the scopes (RFC 9470, section 4). A demand that
+    /// names neither class nor age is for a new authentication.
+    package var parameters: [String: String] {
+        guard case .stepUp(let contexts, let maximumAge) = self else { return [:] }
+        let named = contexts.prefix(Self.maximumContexts).filter { $0.utf8.count <= Self.longestContext }
+        var parameters = named.isEmpty ? [:] : ["acr_values": named.joined(separator: " ")]
+        if let age = maximumAge ?? (named.isEmpty ? 0 : nil) { parameters["max_age"] = "\(age)" }
+        return parameters
     }
 
     /// The words of a parameter (RFC 6749, section 3.3). One that repeats a secret or looks like an option is left out: it is neither printed nor asked for.

@@ -35,7 +35,7 @@ struct ResponseReader {
 
     /// Reads a response that has to be a success: no redirect, and no error, also with status 200.
     ///
-    /// - Throws: also ``OAuthError/redirected(step:status:)`` and ``OAuthError/server(_:)``.
+    /// - Throws: also ``OAuthError/redirected(step:status:target:)`` and ``OAuthError/server(_:)``.
     init(
         successOf step: OAuthError.Step, in response: ResponseMessage, hiding secrets: [Secret],
         deviations: TokenDeviations = TokenDeviations()

@@ -111,7 +111,15 @@ struct SQLiteKeyRing: Sendable {
         _ source: SQLiteKeySource, path: String
     ) throws(VaultError) {
         var seals = former?.seals ?? [:]
-        for key in contents.keys where seals[key.number] == nil {
+        for key in contents.keys {
+            if let known = seals[key.number] {
+                guard known.check == key.proof else {
+                    throw .damaged(
+                        what: "\(path), table key",
+                        reason: "key \(key.number) is another one now; open the vault again if a copy was put back")
+                }
+                continue
+            }
             guard let master = masters[key.number] else { continue }
             let seal = RecordSeal(vault: contents.identifier, master: master)
             guard seal.check == key.proof else {

@@ -245,7 +245,7 @@ extension SQLiteVault {
             throw .damaged(
                 what: path,
                 reason: "version \(row.version) of it was put back after version \(newest) had been seen. "
-                    + "If that was on purpose, start the programs again that use the vault")
+                    + "If that was on purpose, restart the programs that use the vault")
         }
         note(row.version, of: name)
         return opened
@@ -295,6 +295,12 @@ extension SQLiteVault {
             // The version and the key are known only within the transaction.
             let sealed: SQLiteStore.Sealing = { version, number throws(VaultError) in
                 guard let seal = keys[number] else { return nil }
+                // Numbers only grow: a copy was put back, or somebody wants records sealed with a key that has leaked.
+                guard number >= keys.active.number else {
+                    throw .damaged(
+                        what: "\(path), table key",
+                        reason: "an older key is in use again; open the vault again if a copy was put back")
+                }
                 let label = Self.context("label", kind, key: number, version: version)
                 let body = Self.context("body", kind, key: number, version: version)
                 return SQLiteRow(

@@ -63,7 +63,7 @@ private enum CommentSamples {
     }
 
     static func command(_ data: String) async throws -> FileVault {
-        let key = try await VaultMasterKey.output(of: ["pass", "show", "handshake-key"])
+        let key = try await VaultMasterKey.printed(by: ["pass", "show", "handshake-key"])
         let vault = try FileVault(directory: "\(data)/vault", masterKey: key)
         return vault
     }

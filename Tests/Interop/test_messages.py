@@ -237,7 +237,7 @@ def test_the_services_are_as_many_as_the_pages_say(handshake: Handshake) -> None
 
 
 def test_an_app_is_registered_at_the_recurse_center(handshake: Handshake) -> None:
-    says(handshake.run("login", "recurse-center"), 64, "Register an app with “Recurse Center” and",
+    says(handshake.run("login", "recurse-center"), 64, "Register an app with “Recurse Center”, with the redirect URI http://127.0.0.1/callback, and",
          "To try it without one, run: handshake sandbox")
 
 

@@ -77,8 +77,12 @@ struct StoredServer: Codable, Sendable {
             guard let text else { return nil }
             return try EndpointURL(text, security: security, member: "stored endpoint")
         }
+        // A page that no browser may open is left out: without it the tokens can still be refreshed and revoked.
+        func page(_ text: String?) throws(OAuthError) -> EndpointURL? {
+            try endpoint(text.flatMap { EndpointURL.isSafeToOpen($0) ? $0 : nil })
+        }
         var server = AuthorizationServerMetadata(
-            issuer: try Issuer(issuer, security: security), authorizationEndpoint: try endpoint(authorization),
+            issuer: try Issuer(issuer, security: security), authorizationEndpoint: try page(authorization),
             tokenEndpoint: try EndpointURL(token, security: security, member: "stored endpoint"), security: security)
         server.refreshEndpoint = try endpoint(refresh)
         server.deviceAuthorizationEndpoint = try endpoint(device)
@@ -96,7 +100,7 @@ struct StoredServer: Codable, Sendable {
         server.revocationEndpointAuthSigningAlgorithms = revocationAssertionAlgorithms
         server.introspectionEndpointAuthSigningAlgorithms = introspectionAssertionAlgorithms
         server.dpopSigningAlgorithms = dpopAlgorithms
-        server.endSessionEndpoint = try endpoint(endSession)
+        server.endSessionEndpoint = try page(endSession)
         server.backchannelAuthenticationEndpoint = try endpoint(backchannelAuthentication)
         server.backchannelTokenDeliveryModes = backchannelModes
         server.requestObjectSigningAlgorithms = requestObjectAlgorithms

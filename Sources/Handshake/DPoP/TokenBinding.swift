@@ -77,9 +77,10 @@ extension Client {
 
     /// The algorithms of proofs that server and API both take; nil when neither states them.
     private func proofAlgorithms(at server: AuthorizationServerMetadata) throws(OAuthError) -> [String]? {
-        guard let api = options.dpopAlgorithms else { return server.dpopSigningAlgorithms }
+        guard let api = options.dpopSigningAlgorithms else { return server.dpopSigningAlgorithms }
         guard let own = server.dpopSigningAlgorithms else { return api }
-        let both = own.filter(api.contains)
+        let taken = Set(api)
+        let both = own.filter(taken.contains)
         guard !both.isEmpty else {
             throw .configuration(
                 member: "dpop",

@@ -31,7 +31,9 @@ extension Environment {
                 hasOpenID = openID.contains(location)
                 if found == nil { found = document } else { found?.fillGaps(from: document) }
             } catch let error as HandshakeError {
-                if error.stopsDiscovery(isComplete: found != nil) { throw error }
+                // Where the path stands behind the well-known name, a host may answer for all of its paths.
+                let isGuess = openID.count > 1 && location == openID[0]
+                if error.stopsDiscovery(isComplete: found != nil, isGuess: isGuess) { throw error }
                 failures.append(MetadataFailure(location: location, error: error))
             }
         }
@@ -56,9 +58,9 @@ extension Environment {
 
 extension HandshakeError {
     /// Whether no other address of the issuer needs to be asked: a wrong document was found, or the host is out of reach.
-    fileprivate func stopsDiscovery(isComplete: Bool) -> Bool {
+    fileprivate func stopsDiscovery(isComplete: Bool, isGuess: Bool) -> Bool {
         switch self {
-        case .exchange(.refused): true
+        case .exchange(.refused): !isGuess
         case .network(.unreachable), .network(.insecure), .network(.timedOut): !isComplete
         default: false
         }

@@ -162,7 +162,7 @@ public struct DiscoveredResource: Sendable {
             credential: credential)
         client.confinement = address
         if resource.requiresBoundTokens { client.options.dpop = .always }
-        client.options.dpopAlgorithms = resource.dpopSigningAlgorithms
+        client.options.dpopSigningAlgorithms = resource.dpopSigningAlgorithms
         return client
     }
 

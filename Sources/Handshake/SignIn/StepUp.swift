@@ -54,10 +54,7 @@ extension Handshake {
         var parameters = client.parameters
         switch demand {
         case .scopes(let demanded) where !demanded.isEmpty: scopes += demanded.filter { !scopes.contains($0) }
-        case .stepUp(let contexts, let maximumAge):
-            let contexts = contexts.prefix(Self.maximumContexts).filter { $0.utf8.count <= Self.longestContext }
-            if !contexts.isEmpty { parameters["acr_values"] = contexts.joined(separator: " ") }
-            if let maximumAge { parameters["max_age"] = "\(maximumAge)" }
+        case .stepUp: parameters.merge(demand.parameters) { $1 }
         case .scopes, .freshToken, .boundToken:
             throw HandshakeError.configuration(member: "demand", problem: "no sign-in satisfies it: \(demand.problem)")
         }
@@ -68,10 +65,6 @@ extension Handshake {
             client.asking(for: scopes, parameters), as: account.id.name, through: browser, timeout: timeout,
             subject: status.identity?.subject)
     }
-
-    /// The most that is taken of a challenge's `acr_values`, and their longest (`any-server.md` 2).
-    private static let maximumContexts = 10
-    private static let longestContext = 255
 }
 
 extension ResourceDemand {

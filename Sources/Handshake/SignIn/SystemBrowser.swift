@@ -35,8 +35,8 @@ public struct SystemBrowser: Browser {
         guard EndpointURL.isSafeToOpen(address) else {
             throw HandshakeError.configuration(
                 member: "browser",
-                problem: "the page's address has a character that must be percent-encoded, and is not opened; report it "
-                    + "to the service")
+                problem: "the page's address is not opened, because a program could take it for more than an address; "
+                    + "report it to the service")
         }
         guard let opener = Self.opener(in: environment) else {
             throw HandshakeError.configuration(

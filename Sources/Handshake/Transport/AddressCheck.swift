@@ -26,6 +26,7 @@ package struct HostResolver: Sendable {
     /// not wait for it, and gets no address.
     package init(blocking lookUp: @escaping @Sendable (_ host: String) -> [String]) {
         self.init { host in
+            guard !Task.isCancelled else { return [] }
             let answer = SingleResult<[String]>()
             return await withTaskCancellationHandler {
                 Self.queue.async { answer.settle(.success(lookUp(host))) }
@@ -79,8 +80,19 @@ package struct AddressCheck: Sendable {
 
     /// The addresses to which a request may connect; nil for one whose address the user or the app has given.
     ///
-    /// - Throws: ``TransportError/inward(host:)`` when any address of the host is refused; ``TransportError/unknownHost(host:)``.
-    package func addresses(for request: RequestMessage) async throws(TransportError) -> [String]? {
+    /// - Throws: ``TransportError/privateAddress(host:)`` when any address of the host is refused;
+    ///   ``TransportError/unknownHost(host:)``; `CancellationError`.
+    package func addresses(for request: RequestMessage) async throws -> [String]? {
+        do {
+            return try await checked(request)
+        } catch {
+            // A lookup that was given up looks like a host without addresses.
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    private func checked(_ request: RequestMessage) async throws(TransportError) -> [String]? {
         guard let namer = request.namedBy, let origin = Origin(of: request.head), origin.host != namer.host else {
             return nil
         }
@@ -89,7 +101,7 @@ package struct AddressCheck: Sendable {
         guard innermost < .public else { return Array(found.prefix(Self.maximumCount)) }
         // What the user has given may itself be in the network, under whatever name. One that is not known is not.
         let namers = await resolver.addresses(Self.name(namer.host)).map(NetworkZone.init(address:))
-        // The most public address counts: who owns the name may add inward ones.
+        // The most public address counts: who owns the name may add private ones.
         guard innermost >= namers.max() ?? .public else { throw .privateAddress(host: origin.authority) }
         return Array(found.prefix(Self.maximumCount))
     }

@@ -185,12 +185,7 @@ public final class AsyncHTTPTransport: Transport {
         let found: [String]?
         do {
             found = try await withDeadline(limits.timeout, on: ContinuousClock()) { [check] in
-                do {
-                    return try await check.addresses(for: request)
-                } catch {
-                    try Task.checkCancellation()
-                    throw error
-                }
+                try await check.addresses(for: request)
             }
         } catch is DeadlineExceeded {
             throw TransportError.timedOut(host: origin.authority)

@@ -19,7 +19,7 @@ extension VaultMasterKey {
     /// The key that a program prints, so that any key management service can keep it.
     ///
     /// ```swift
-    /// let key = try await VaultMasterKey.output(of: ["pass", "show", "handshake-key"])
+    /// let key = try await VaultMasterKey.printed(by: ["pass", "show", "handshake-key"])
     /// let vault = try FileVault(directory: "\(data)/vault", masterKey: key)
     /// ```
     ///
@@ -33,8 +33,8 @@ extension VaultMasterKey {
     /// - Throws: ``VaultError/locked(_:)`` when there is no such program, when it fails, takes longer, or prints something else, which no
     ///   error repeats; `CancellationError`, after which the program still runs to its end or to the timeout.
     @concurrent
-    public static func output(
-        of command: [String], timeout: Duration = .seconds(30)
+    public static func printed(
+        by command: [String], timeout: Duration = .seconds(30)
     ) async throws -> VaultMasterKey {
         let command = KeyCommand(arguments: command)
         let run = KeyCommand.runs.withLock { runs in

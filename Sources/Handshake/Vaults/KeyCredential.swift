@@ -45,6 +45,9 @@ extension VaultMasterKey {
     /// Reads a key as a program prints it; nil for anything that is not one.
     init?(printed bytes: [UInt8]) {
         if bytes.count == Self.length {
+            // A line of text, such as an error message, is no key.
+            let isText = bytes.last == UInt8(ascii: "\n") && bytes.allSatisfy { (0x0A...0x7E).contains($0) }
+            guard !isText else { return nil }
             self.init(revealed: bytes)
             return
         }

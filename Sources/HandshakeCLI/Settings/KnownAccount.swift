@@ -78,15 +78,19 @@ struct KnownAccount {
     }
 
     /// What an API demands of the user's sign-in, as a sentence.
-    private func demand(_ values: [String], _ age: Int?) -> String {
-        "The API requires \(account.status.id.name == client.service.name ? "the user" : "the user of this account") to sign in "
-            + (values.isEmpty ? "again" : "by \(values.map { "“\($0)”" }.joined(separator: " or "))")
-            + (age.map { $0 == 0 ? ", now." : ", at most \($0) s ago." } ?? ".")
+    private func question(_ demand: ResourceDemand) -> String {
+        guard case .stepUp(let values, let age) = demand, !values.isEmpty || (age ?? 0) > 0 else {
+            return "The API requires a new sign-in."
+        }
+        return "The API requires a sign-in"
+            + (values.isEmpty ? "" : " with \(values.map { "“\($0)”" }.joined(separator: " or "))")
+            + (age.map { $0 == 0 ? ", made now." : " that is at most \($0) s old." } ?? ".")
     }
 
-    /// Asks a user at a terminal for what an API has demanded; nil when there is none, or no sign-in satisfies the API.
+    /// Asks a user at a terminal for what an API has demanded; nil when there is no terminal, when no sign-in satisfies the
+    /// API, or when the user declines.
     ///
-    /// - Throws: the demand as an error with its cure, when the user does not want to.
+    /// - Throws: what the sign-in and the vault throw.
     func steppedUp(_ error: any Error, in vault: any Vault, timeout: Duration) async throws -> KnownAccount? {
         guard StandardInput.isTerminal, !Output.isQuiet, !Output.isJSON,
             case HandshakeError.demanded(let demand, _) = error, client.id != PersonalToken.clientID
@@ -98,15 +102,17 @@ struct KnownAccount {
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             question = "The API requires the scope \(names), which this account does not have."
             wider += scopes.filter { !wider.contains($0) }
-        case .stepUp(let values, let age): question = self.demand(values, age)
+        case .stepUp: question = self.question(demand)
         case .scopes, .freshToken, .boundToken: return nil
         }
-        let answer = try await Prompt.line("\(question)\nSign in again in the browser now? [y/N]", wanted: "an answer")
+        let answer = try await Prompt.line(
+            "\(question)\nSign in again in the browser now? The time counts in --timeout. [y/N]", wanted: "an answer")
         guard ["y", "yes"].contains(answer.lowercased().filter { !$0.isWhitespace }) else { return nil }
         let again = try await handshake.signIn(
             again: account, for: demand, through: AnnouncedBrowser(), timeout: timeout)
         guard wider != client.scopes else { return KnownAccount(account: again, client: client, handshake: handshake) }
-        let known = client.asking(for: wider)
+        var known = client.asking(for: wider, client.parameters)
+        known.hasChosenScopes = true
         // Otherwise the next sign-in of this account would ask for less.
         try await Registrations(in: vault).remember(known, as: again.status.id.name)
         return KnownAccount(account: again, client: known, handshake: handshake)
@@ -149,14 +155,11 @@ struct KnownAccount {
             return CommandError(
                 status: .serviceError, code: error.code,
                 message: "The token lacks the scope \(names). Sign in again with: \(login(adding: scopes))")
-        case .demanded(.stepUp(let values, let age), _):
-            let demands =
-                (values.isEmpty ? [] : ["acr_values=\(values.joined(separator: " "))"])
-                + (age.map { ["max_age=\($0)"] } ?? [])
+        case .demanded(let wanted, _) where client.id != PersonalToken.clientID && !wanted.parameters.isEmpty:
             return CommandError(
                 status: .serviceError, code: error.code,
-                message: "\(demand(values, age)) Sign in again with: "
-                    + login(asking: demands.isEmpty ? ["max_age=0"] : demands))
+                message: "\(question(wanted)) Sign in again with: "
+                    + login(asking: wanted.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }))
         case .demanded(.boundToken, _):
             return CommandError(
                 status: .serviceError, code: error.code,
@@ -184,21 +187,6 @@ struct KnownAccount {
         return CommandError(
             status: .signInNeeded, code: "sign_in_required",
             message: "There is no account “\(quoted(name, limit: 80))”. \(cure)")
-    }
-}
-
-extension Client {
-    /// The same client with other scopes.
-    fileprivate func asking(for scopes: [String]) -> Client {
-        var client = Client(
-            service: service, id: id, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters,
-            credential: credential)
-        client.options = options
-        client.certificate = certificate
-        client.confinement = confinement
-        client.registration = registration
-        client.hasChosenScopes = true
-        return client
     }
 }
 #endif

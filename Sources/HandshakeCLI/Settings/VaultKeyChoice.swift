@@ -43,12 +43,7 @@ enum VaultKeyChoice: Sendable, Hashable {
     func key(environment: [String: String]) async throws -> VaultMasterKey {
         switch self {
         case .credential(let name): return try VaultMasterKey.credential(named: name, environment: environment)
-        case .command(let command):
-            #if os(Linux) || os(macOS)
-            return try await VaultMasterKey.output(of: command)
-            #else
-            throw VaultError.unavailable("this system starts no programs")
-            #endif
+        case .command(let command): return try await VaultMasterKey.printed(by: command)
         }
     }
 

@@ -1,5 +1,5 @@
 #if Sandbox
-/// A misbehaviour with a name, which stands for one rule.
+/// A misbehaviour with a name. It stands for one or more changes of a signed text.
 public struct NamedFault: Sendable, Equatable {
     /// The name, such as `id-token:wrong-nonce`.
     public let name: String
@@ -11,7 +11,7 @@ public struct NamedFault: Sendable, Equatable {
     /// The changes, each as a rule spells it.
     let changes: [String]
 
-    /// The rules that do the same, one for each change; they can be narrowed, or given other values.
+    /// The rules that do the same, one for each change. They can be narrowed, or given other values.
     public var rules: [String] { changes.map { "\(route) => \(kind.rawValue) \($0)" } }
 
     /// All named faults, by kind of text.
@@ -68,7 +68,8 @@ public struct NamedFault: Sendable, Equatable {
     private static let audience = Defect("wrong-audience", "for another client", "claim aud another-client")
     private static let noAudience = Defect("no-audience", "no audience", "claim aud -")
     private static let secondAudience = Defect(
-        "second-audience", "for another client too", #"claim aud ["sandbox-public","another-client"]"#)
+        "second-audience", "for sandbox-public and for another client",
+        #"claim aud ["sandbox-public","another-client"]"#)
     private static let subject = Defect("wrong-subject", "about another user", "claim sub another-user")
     private static let noSubject = Defect("no-subject", "no subject", "claim sub -")
     private static let expired = Defect("expired", "a day late", "late 86400")
@@ -117,7 +118,7 @@ public struct NamedFault: Sendable, Equatable {
             defects: [
                 issuer, noIssuer, doubledIssuer, audience, noAudience, doubledAudience, expired, future, noExpiry,
                 noTime, Defect("no-identifier", "no jti", "claim jti -"),
-                Defect("nobody", "neither a user nor a session", "claim sub -", "claim sid -"),
+                Defect("no-user-or-session", "neither a user nor a session", "claim sub -", "claim sid -"),
                 Defect("no-event", "no event", "claim events -"),
                 Defect("doubled-event", "the events stand there twice", "claim events x2"),
                 Defect("nonce", "a nonce, as ID tokens have", "claim nonce n-1"),

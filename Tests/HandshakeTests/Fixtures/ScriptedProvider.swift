@@ -43,6 +43,9 @@ final class ScriptedProvider: Transport {
         state.withLock { $0.requests.count { $0.head.path == path } }
     }
 
+    /// The paths that were asked for, in order.
+    var paths: [String] { state.withLock { $0.requests.compactMap(\.head.path) } }
+
     /// The form fields of all requests of a path.
     func forms(_ path: String) -> [[String: String]] {
         state.withLock { $0.requests.filter { $0.head.path == path } }.map(Self.form)

@@ -135,8 +135,8 @@ struct MutualTLSTests {
             client, vault: MemoryVault(), transport: PresentingTransport(provider: provider, presented: presented),
             time: TimeSource(now: { provider.time.source.now() + clock.now.offset / .seconds(1) }, clock: clock))
         let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
+        defer { passing.cancel() }
         _ = try await app.signInOnOwnDevice(of: .login("alice"))
-        passing.cancel()
         #expect(presented.value == ["mtls.op.example/bc", "mtls.op.example/token"])
     }
 

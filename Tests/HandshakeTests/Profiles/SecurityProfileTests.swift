@@ -58,7 +58,11 @@ struct SecurityProfileTests {
         let sent = provider.count("/token")
         let reason = await handshakeError { try await account.accessToken() }
         #expect(reason == .signInRequired(account.id, .notBound))
-        #expect(provider.count("/token") == sent, "nothing is refreshed")
+        #expect(await handshakeError { try await account.refresh() } == .signInRequired(account.id, .notBound))
+        provider.time.advance(by: 86_401)
+        #expect(await handshakeError { try await account.accessToken() } == .signInRequired(account.id, .notBound))
+        #expect(await handshakeError { try await account.send(.get, "me") } == .signInRequired(account.id, .notBound))
+        #expect(provider.count("/token") == sent && provider.count("/me") == 0, "nothing is refreshed or sent")
         #expect(try await account.signOut().isForgotten)
     }
 

@@ -186,9 +186,10 @@ struct BackchannelSignInTests {
         let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
         defer { passing.cancel() }
         let deciding = Task {
-            while try decide().isEmpty { await Task.yield() }
+            while try !Task.isCancelled && decide().isEmpty { await Task.yield() }
             world.sandbox.advanceClock(by: 60)
         }
+        defer { deciding.cancel() }
         let account = try await handshake.signInOnOwnDevice(of: .login(user), bindingMessage: "W4SCT")
         _ = try await deciding.value
         return account

@@ -42,7 +42,11 @@ struct BrowserTests {
 
     @Test("M904: metadata with a hostile page are refused before any page is shown", arguments: hostile)
     func hostileMetadata(_ address: String) async throws {
-        for member in ["authorization_endpoint", "end_session_endpoint"] {
+        let good = "https://op.example/page"
+        for (member, address) in [
+            ("authorization_endpoint", address), ("authorization_endpoint", good), ("end_session_endpoint", address),
+            ("end_session_endpoint", good),
+        ] {
             let provider = ScriptedProvider()
             provider.publish([member: address])
             let shown = Mutex(0)
@@ -54,8 +58,8 @@ struct BrowserTests {
                         return try await provider.browser.show(page)
                     })
             }
-            #expect(error != nil, "\(member)")
-            #expect(shown.withLock { $0 } == 0, "\(member)")
+            #expect((error == nil) == (address == good), "\(member)")
+            #expect(shown.withLock { $0 } == (address == good ? 1 : 0), "\(member)")
         }
     }
 
@@ -64,7 +68,7 @@ struct BrowserTests {
     private static func recorder(in folder: TemporaryFolder) throws -> (browser: SystemBrowser, note: String) {
         let (program, note) = (folder.path + "/browser", folder.path + "/note")
         #expect(mkfifo(note, 0o600) == 0)
-        let script = "#!/bin/sh\n{ echo $#; printf '%s\\n' \"$@\"; } > '\(note)'\n"
+        let script = "#!/bin/sh\necho x >> '\(folder.path)/started'\n{ echo $#; printf '%s\\n' \"$@\"; } > '\(note)'\n"
         try script.write(toFile: program, atomically: false, encoding: .utf8)
         #expect(chmod(program, 0o700) == 0)
         return (SystemBrowser(environment: ["BROWSER": program, "PATH": "/usr/bin:/bin"]), note)
@@ -73,7 +77,7 @@ struct BrowserTests {
     @Test("M904: no program is started for a page that was written by hand and is no plain address")
     func hostilePage() async throws {
         let folder = try TemporaryFolder()
-        let (browser, _) = try Self.recorder(in: folder)
+        let (browser, note) = try Self.recorder(in: folder)
         for address in ["https://op.example/a\"b", "https://op.example/`id`", "https://op.example/a|b"] {
             let server = AuthorizationServerMetadata(
                 issuer: try Issuer(ScriptedProvider.issuer), authorizationEndpoint: try EndpointURL(address),
@@ -85,6 +89,10 @@ struct BrowserTests {
             let error = await handshakeError { try await browser.show(page) }
             #expect(error?.code == "invalid_configuration", "\(address)")
         }
+        // Only this one starts it. Opening the note waits until the program writes.
+        _ = try await browser.show(page(redirect: "com.example.app:/callback"))
+        _ = try await Task.detached { try FileHandle(forReadingFrom: URL(filePath: note)).readToEnd() }.value
+        #expect(try String(contentsOfFile: folder.path + "/started", encoding: .utf8) == "x\n")
     }
 
     @Test("M904: a good page is the one argument of a program that no shell starts")

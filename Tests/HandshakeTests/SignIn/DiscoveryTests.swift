@@ -98,10 +98,13 @@ struct DiscoveryTests {
         let issuer = "https://op.example/tenant"
         let candidates = [Self.first + "/tenant", Self.second + "/tenant", "/tenant" + Self.second]
         // At the second address, an OpenID document is not looked for at the third.
-        for (place, asked) in [(0, [0, 1, 2]), (1, [0, 1]), (2, [0, 1, 2])] {
+        let all = [0, 1, 2]
+        for (place, asked, isRoot) in [(0, all, false), (1, [0, 1], false), (2, all, false), (2, all, true)] {
             let provider = ScriptedProvider()
             provider.change { state in
                 for path in candidates { state.overrides[path] = { _ in .json(404, [:]) } }
+                // A host that has its root document at every path behind the well-known name.
+                if isRoot { state.overrides[candidates[1]] = { try provider.answer(Self.second, $0) } }
                 state.overrides[candidates[place]] = { _ in
                     .json(
                         200,
@@ -117,7 +120,8 @@ struct DiscoveryTests {
             let redirect = Client.Redirect.uri(try RedirectURI(ScriptedProvider.redirect))
             let app = try provider.app(Client(service: service, id: "app", redirect: redirect))
             #expect(try await app.beginSignIn().page.url.hasPrefix(issuer + "/authorize?"))
-            #expect(candidates.map(provider.count) == candidates.indices.map { asked.contains($0) ? 1 : 0 })
+            let paths = provider.paths.filter(candidates.contains)
+            #expect(paths == asked.map { candidates[$0] })
             #expect(provider.count(Self.first) + provider.count(Self.second) == 0)
         }
     }

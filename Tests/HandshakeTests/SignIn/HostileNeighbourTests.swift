@@ -113,7 +113,9 @@ struct HostileNeighbourTests {
             try await app.finishSignIn(
                 redirectURL: "\(Self.evilRedirect)?code=c&state=\(state)&iss=https%3A%2F%2Fevil.example")
         }
-        for form in net.honest.forms("/token") {
+        let forms = net.honest.forms("/token")
+        #expect(forms.count == 1)
+        for form in forms {
             let assertion = try claims(of: try #require(form["client_assertion"]))
             #expect(assertion["aud"] as? String == Self.evil)
         }
@@ -199,6 +201,8 @@ struct HostileNeighbourTests {
         }
         server.stop()
         #expect(errors.count == 1_000)
+        #expect(state.withLock { $0.number } >= 1_000, "each was asked for")
+        #expect(Set(errors.compactMap { $0?.code }).count > 1)
         for error in errors {
             let error = try #require(error)
             #expect(!"\(error) \(String(reflecting: error))".contains(Self.canary), "\(error)")

@@ -39,7 +39,7 @@ struct AddressCheckTests {
         let request = try Self.request("token.example", namedBy: "as.example")
         let lookup = Task { try await check.addresses(for: request) }
         for await _ in asked.stream.prefix(1) { lookup.cancel() }
-        await #expect(throws: TransportError.unknownHost(host: "token.example")) { try await lookup.value }
+        await #expect(throws: CancellationError.self) { try await lookup.value }
     }
 
     @Test(
@@ -71,7 +71,8 @@ struct AddressCheckTests {
             Issue.record("it was accepted")
         } catch {
             // `localhost.` is unknown to some resolvers, and then nothing is sent either.
-            #expect([TransportError.privateAddress(host: host), .unknownHost(host: host)].contains(error))
+            let found = error as? TransportError
+            #expect([TransportError.privateAddress(host: host), .unknownHost(host: host)].contains(found))
         }
     }
 

@@ -46,6 +46,7 @@ package enum TrustedFile {
 
 extension FileStatus {
     private static let groupAndOthersWrite: UInt32 = 0o022
+    private static let othersRead: UInt32 = 0o004
     private static let sticky: UInt32 = 0o1000
 
     fileprivate func requireTrusted(at path: String, others: TrustedFile.Others) throws(VaultError) {
@@ -59,6 +60,11 @@ extension FileStatus {
                     reason:
                         "other users can write it (mode 0\(String(mode, radix: 8))). Fix it with: chmod go-w \(path)"
                 )
+            }
+            guard others != .areTheSystem || mode & Self.othersRead == 0 else {
+                throw .denied(
+                    what: path,
+                    reason: "everyone can read it (mode 0\(String(mode, radix: 8))). Fix it with: chmod o-r \(path)")
             }
             guard names <= 1 else {
                 throw .denied(

@@ -90,6 +90,7 @@ struct Logout: BoundedCommand {
                 do {
                     _ = try await SystemBrowser().show(signOut: page)
                 } catch {
+                    guard EndpointURL.isSafeToOpen(page.url) else { throw error }
                     Output.error(
                         "No browser could be opened. Open this URL on this machine:\n\(page.request.shortAddress)")
                 }

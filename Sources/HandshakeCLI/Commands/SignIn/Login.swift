@@ -189,6 +189,7 @@ struct AnnouncedBrowser: Browser {
             _ = try await SystemBrowser().show(page)
             Output.note("If no page opens, open this URL:\n\(page.url)")
         } catch {
+            guard EndpointURL.isSafeToOpen(page.url) else { throw error }
             // Also with --quiet: without it the user could do nothing but wait.
             Output.error("No browser could be opened. Open this URL on this machine:\n\(page.url)")
         }

@@ -67,7 +67,9 @@ struct LoginOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Bind the tokens to a key that proves each request (DPoP, RFC 9449); where it is demanded unless given.")
+        help: ArgumentHelp(
+            "Bind the tokens to a key that proves each request (DPoP, RFC 9449).",
+            discussion: "Without the option they are bound where the service is known to demand it."))
     var dpop: Bool?
 
     @Flag(
@@ -154,7 +156,7 @@ struct LoginOptions: ParsableArguments {
         // Only sign-ins through a browser ask for them.
         if authorizationDetails != nil, device || tokenFile != nil || grant == .clientCredentials {
             throw CommandError.usage(
-                "--authorization-details needs a sign-in through the browser: leave out --device, --token-file and --grant.")
+                "--authorization-details needs a sign-in in the browser: leave out --device, --token-file and --grant.")
         }
         if tokenFile != nil,
             clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant == .clientCredentials

@@ -63,7 +63,8 @@ struct LoginPlan {
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             throw CommandError.usage(
                 "--client-id is missing. Register an app with “\(service.displayName)”"
-                    + Self.registered(redirect, onDevices: options.device)
+                    + (options.grant == .authorizationCode
+                        ? Self.registered(redirect, onDevices: options.device) : "")
                     + " and give its identifier with --client-id ID"
                     + ServiceChoice.registrationAdvice(name)
             )
@@ -96,8 +97,8 @@ struct LoginPlan {
         if isForDevices { return " for devices (RFC 8628)," }
         switch redirect {
         case .loopback(let port, let path):
-            return " with the redirect URI http://127.0.0.1\(port.map { ":\($0)" } ?? "")\(path),"
-        case .uri(let uri): return " with the redirect URI \(uri),"
+            return ", with the redirect URI http://127.0.0.1\(port.map { ":\($0)" } ?? "")\(path),"
+        case .uri(let uri): return ", with the redirect URI \(uri),"
         }
     }
 
@@ -133,7 +134,7 @@ struct LoginPlan {
     /// The options of the last sign-in with what the API says today of proofs.
     private static func options(_ previous: Client.Options?, for api: Client.Options) -> Client.Options {
         guard var options = previous else { return api }
-        options.dpopAlgorithms = api.dpopAlgorithms
+        options.dpopSigningAlgorithms = api.dpopSigningAlgorithms
         if api.dpop == .always, options.dpop == .automatic { options.dpop = .always }
         return options
     }
