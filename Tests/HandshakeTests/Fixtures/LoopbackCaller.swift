@@ -29,7 +29,7 @@ enum LoopbackCaller {
             let answer = try await WireClient(origin: host(of: url)).exchange(Array(request.utf8))
             return (String(decoding: answer, as: UTF8.self), false)
         } catch {
-            return ("", true)
+            return ("\(error)", true)
         }
     }
 
