@@ -125,52 +125,12 @@ private struct KeyCommand: Sendable, Hashable {
         let input = Descriptor(adopting: ends[1])
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(output.number, F_SETFL, O_NONBLOCK)
-        let (code, process) = Self.spawn(program, arguments, printingTo: input)
+        let (code, process) = ProgramLaunch.start(
+            program, arguments, environment: ProcessInfo.processInfo.environment, outputs: [1: input.number])
         guard code == 0 else {
             throw .locked("\(name) could not be started (\(String(cString: strerror(code)))); check its name")
         }
         return Child(process: process, output: output)
-    }
-
-    private static func spawn(
-        _ program: String, _ arguments: [String], printingTo input: borrowing Descriptor
-    ) -> (code: Int32, process: pid_t) {
-        #if canImport(Darwin)
-        var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
-        #else
-        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, input.number, 1)
-        // This process may ignore or block signals that are to end the program, as Ctrl-C.
-        var (none, standard) = (sigset_t(), sigset_t())
-        sigemptyset(&none)
-        sigemptyset(&standard)
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD] { sigaddset(&standard, signal) }
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &standard)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-        var process = pid_t()
-        let code = withTexts(arguments) { arguments in
-            withTexts(environment) { posix_spawnp(&process, program, &actions, &attributes, arguments, $0) }
-        }
-        return (code, process)
-    }
-
-    /// Texts as C wants them, with a null pointer behind.
-    private static func withTexts<Result>(
-        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-    ) -> Result {
-        let copies = texts.map { strdup($0) }
-        defer { for copy in copies { free(copy) } }
-        return body(copies + [nil])
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Handshake
 import TestFixtures
 
 #if canImport(Glibc)
@@ -122,34 +123,9 @@ final class RunningCommand: Sendable {
         self.command = command
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pipe(&out) == 0, pipe(&err) == 0 else { throw Command.Failure(description: "no pipe") }
-        for end in [out[0], err[0]] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        #if canImport(Darwin)
-        var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
-        #else
-        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, out[1], 1)
-        posix_spawn_file_actions_adddup2(&actions, err[1], 2)
-        for end in [out[1], err[1]] { posix_spawn_file_actions_addclose(&actions, end) }
-        var (defaults, mask) = (sigset_t(), sigset_t())
-        sigemptyset(&mask)
-        sigemptyset(&defaults)
-        for number in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&defaults, number) }
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setsigmask(&attributes, &mask)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
-        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
-        var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for word in words + variables { free(word) } }
-        var process: pid_t = -1
-        let status = posix_spawn(&process, path, &actions, &attributes, &words, &variables)
+        for end in out + err { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (status, process) = ProgramLaunch.start(
+            path, [path] + arguments, environment: environment, input: input, outputs: [1: out[1], 2: err[1]])
         close(out[1])
         close(err[1])
         (self.process, output, errors) = (process, out[0], err[0])
