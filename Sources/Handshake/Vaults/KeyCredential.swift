@@ -27,7 +27,8 @@ extension VaultMasterKey {
         guard !["", ".", ".."].contains(name), !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }) else {
             throw .denied(what: name, reason: "a credential's name is that of a file, without a slash")
         }
-        guard var bytes = try TrustedFile.contents(of: "\(folder)/\(name)", limit: 4096, others: .areTheSystem) else {
+        let path = "\(folder)/\(name)"
+        guard var bytes = try TrustedFile.contents(of: path, limit: 4096, others: .mayReadAndRootMayOwn) else {
             throw .locked(
                 "its key is the credential “\(name)”, which this service does not have. "
                     + "Add LoadCredentialEncrypted=\(name) to its unit")

@@ -16,8 +16,8 @@ package enum TrustedFile {
         case mayDoNothing
         /// Read it, but not write it.
         case mayRead
-        /// Own it, if they are the system, and read it: who else may is in an access list, which the mode does not show.
-        case areTheSystem
+        /// Own it, if they are root, and read it by an access list, as systemd grants it. The mode does not show that list.
+        case mayReadAndRootMayOwn
     }
 
     /// The contents of a file; nil when there is none.
@@ -53,7 +53,7 @@ extension FileStatus {
         switch (others, kind) {
         case (.mayDoNothing, _): try requireOurFile(at: path)
         case (_, .file):
-            if owner != 0 || others != .areTheSystem { try requireOwner(at: path) }
+            if owner != 0 || others != .mayReadAndRootMayOwn { try requireOwner(at: path) }
             guard mode & Self.groupAndOthersWrite == 0 else {
                 throw .denied(
                     what: path,
@@ -61,7 +61,7 @@ extension FileStatus {
                         "other users can write it (mode 0\(String(mode, radix: 8))). Fix it with: chmod go-w \(path)"
                 )
             }
-            guard others != .areTheSystem || mode & Self.othersRead == 0 else {
+            guard others != .mayReadAndRootMayOwn || mode & Self.othersRead == 0 else {
                 throw .denied(
                     what: path,
                     reason: "everyone can read it (mode 0\(String(mode, radix: 8))). Fix it with: chmod o-r \(path)")
