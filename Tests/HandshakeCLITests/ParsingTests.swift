@@ -201,14 +201,15 @@ struct ParsingTests {
 
     @Test(
         "M210: details to authorize are refused where no page asks for them",
-        arguments: [["--device"], ["--token-file", "t"], ["--grant", "client-credentials"]])
-    func unaskedDetails(_ options: [String]) throws {
-        let arguments = ["login", "mine", "--authorization-details", "[]"]
-        let asked = try #require(try HandshakeCommand.parseAsRoot(arguments) as? Login)
-        try asked.options.check()
-        let unasked = try #require(try HandshakeCommand.parseAsRoot(arguments + options) as? Login)
-        let error = #expect(throws: CommandError.self) { try unasked.options.check() }
-        #expect(error?.status == .usage && error?.message.contains("leave out --device") == true)
+        arguments: [["--device"], ["--token-file", "t"]], [true, false])
+    func unaskedDetails(_ options: [String], isOption: Bool) async throws {
+        let details = #"[{"type":"payment"}]"#
+        let arguments = ["github", "--client-id", "app"] + (isOption ? ["--authorization-details", details] : [])
+        var file = Settings.File()
+        if !isOption { file.services = ["github": .init(authorizationDetails: details)] }
+        #expect(try await plan(arguments, file).client.options.authorizationDetails.map(\.type) == ["payment"])
+        let error = await #expect(throws: CommandError.self) { try await plan(arguments + options, file) }
+        #expect(error?.status == .usage && error?.message.contains("needs a sign-in in the browser") == true)
     }
 
     @Test("a service of the settings has the members of a built-in one")

@@ -147,16 +147,14 @@ struct LoginOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The timeout of the whole sign-in.", valueName: "seconds"))
     var timeout: Int = 300
 
+    /// Whether the user signs in on a page of the browser here.
+    var opensPage: Bool { !device && tokenFile == nil && grant == .authorizationCode }
+
     /// Refuses options that contradict each other. Not `validate()`, whose errors lose their status.
     func check() throws {
         if device, tokenFile != nil || redirect != nil || browser != nil || grant == .clientCredentials {
             throw CommandError.usage(
                 "--device opens no browser here: leave out --token-file, --redirect, --browser and --grant.")
-        }
-        // Only sign-ins through a browser ask for them.
-        if authorizationDetails != nil, device || tokenFile != nil || grant == .clientCredentials {
-            throw CommandError.usage(
-                "--authorization-details needs a sign-in in the browser: leave out --device, --token-file and --grant.")
         }
         if tokenFile != nil,
             clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant == .clientCredentials

@@ -187,7 +187,15 @@ struct LoginPlan {
             options.authorizationDetails, "authorization-details", "AUTHORIZATION_DETAILS", table.authorizationDetails,
             of: name)
         {
+            guard options.opensPage else {
+                throw CommandError.usage(
+                    "\(stated.name) needs a sign-in in the browser: leave it out, or --device, --token-file and --grant."
+                )
+            }
             client.authorizationDetails = try await stated.authorizationDetails()
+        } else if !options.opensPage {
+            // Those of the last sign-in are asked for on a page alone.
+            client.authorizationDetails = []
         }
         for (member, setting, place) in [
             ("id-token-algorithm", table.idTokenAlgorithm, \Client.Options.idTokenAlgorithm),
