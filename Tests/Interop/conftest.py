@@ -105,15 +105,25 @@ def handshake(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Handsh
     assert not leaks.found_in_folder(command.home, secrets), "a secret lies in clear in the command's home"
 
 
-@pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
-    """A sandbox of the command's own; what is asked of it is for one test at a time."""
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
     path = binary()
     if path is None:
         pytest.skip("handshake is not built: set HANDSHAKE_BIN or run `swift build` (.build/debug/handshake is missing)")
     command = Handshake(path, tmp_path_factory.mktemp("sandbox") / "home")
     yield StandIn(command)
     command.end()
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
+    """A sandbox of the command's own; what is asked of it is for one test at a time."""
+    yield from stand_in(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def own_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
+    """A module's own: tests put the clock of the shared one forward, and ID tokens and proofs state a time."""
+    yield from stand_in(tmp_path_factory)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import formlogin
 import pytest
-from command import Handshake, binary
+from command import Handshake
 from stand_in import StandIn
 from strangers import http
 from terminal import Terminal
@@ -16,22 +16,11 @@ from terminal import Terminal
 STRONG = "urn:sandbox:acr:strong"
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
-    """A sandbox of this module's own: others put the clock of the shared one forward, and ID tokens and proofs state a time."""
-    path = binary()
-    if path is None:
-        pytest.skip("handshake is not built: set HANDSHAKE_BIN or run `swift build` (.build/debug/handshake is missing)")
-    command = Handshake(path, tmp_path_factory.mktemp("sandbox") / "home")
-    yield StandIn(command)
-    command.end()
-
-
 @pytest.fixture
-def standard(own: StandIn) -> Iterator[dict]:
-    own.reset()
-    yield own.standard
-    own.reset()
+def standard(own_sandbox: StandIn) -> Iterator[dict]:
+    own_sandbox.reset()
+    yield own_sandbox.standard
+    own_sandbox.reset()
 
 
 def user(standard: dict, number: int = 0) -> tuple[str, str]:
