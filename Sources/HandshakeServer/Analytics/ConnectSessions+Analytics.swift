@@ -23,7 +23,7 @@ extension ConnectSessions {
     func count(_ message: ConnectButtonMessage, at place: Place) async throws -> Bool {
         guard let session = try await vault.record(place.key).flatMap(ConnectSession.init(stored:)),
             Secret(message.token).matches(Secret(session.token))
-        else { throw RequestRefusal(.forbidden, "stale_token", "The page is older than the session") }
+        else { throw RequestRefusal.staleToken }
         guard let analytics = settings.analytics, let event = message.event.analyticsEvent(for: session.activation),
             analytics.mayCount(place.user.id)
         else { return false }
