@@ -76,13 +76,17 @@ struct SignedTextFaultTests {
         for fault in NamedFault.all { #expect(Self.expected(fault.name) != nil, "\(fault.name)") }
     }
 
+    private static func expectRefusal(of fault: String, by app: Handshake, in world: World) async {
+        let error = await handshakeError { try await app.signIn(through: ApprovingBrowser(sandbox: world.sandbox)) }
+        #expect(matches(error?.code, fault), "\(error?.code ?? "accepted")")
+    }
+
     @Test("an ID token that is not in order stops the sign-in, and nothing is stored", arguments: faults("id-token"))
     func idToken(fault: String) async throws {
         let world = try await World(.standard)
         try world.inject(fault)
         let app = try world.app()
-        let error = await handshakeError { try await app.signIn(through: ApprovingBrowser(sandbox: world.sandbox)) }
-        #expect(Self.matches(error?.code, fault), "\(error?.code ?? "accepted")")
+        await Self.expectRefusal(of: fault, by: app, in: world)
         #expect(try await app.account() == nil)
         await world.sandbox.stop()
     }
@@ -96,8 +100,7 @@ struct SignedTextFaultTests {
         client.options.responseMode = .jwt
         try world.inject(fault)
         let app = try world.app(client)
-        let error = await handshakeError { try await app.signIn(through: ApprovingBrowser(sandbox: world.sandbox)) }
-        #expect(Self.matches(error?.code, fault), "\(error?.code ?? "accepted")")
+        await Self.expectRefusal(of: fault, by: app, in: world)
         #expect(world.tokenRequests("authorization_code") == 0)
         await world.sandbox.stop()
     }
