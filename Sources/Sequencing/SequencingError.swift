@@ -81,7 +81,7 @@ extension SequencingError: CustomStringConvertible {
         case .cancelled(let job):
             "Job \(job) was cancelled at Sequencing.com. Run the app chain again if you need its report."
         case .deadline(let job):
-            "Job \(job) had not ended by the deadline. It continues at Sequencing.com: ask for its result later."
+            "Job \(job) had not ended by the deadline. It continues at Sequencing.com: resume it to get its report."
         case .answerMissing(let chain, let property):
             "The report of \(chain) has no property “\(property)”. Read its properties instead."
         case .disk(let path, let reason): "“\(path)” cannot be written: \(reason)."

@@ -212,6 +212,38 @@ def test_a_chain_that_does_not_end_is_given_up_in_time(ada: Handshake) -> None:
     refused(ada.run("sequencing", "chain", "Chain906", "--file", "227001", "--timeout", "1", "--json"), 6, "job_deadline")
 
 
+def test_a_chain_that_was_given_up_is_listed_and_its_report_is_shown_later(ada: Handshake) -> None:
+    given_up = ada.run("sequencing", "chains", "Chain902", "Chain906", "--file", "227001", "--timeout", "1")
+    assert given_up.status == 6, given_up
+    jobs = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
+    assert [(job["chain"], job["file"]) for job in jobs] == [("Chain902", "227001"), ("Chain906", "227001")]
+    ended, endless = (str(job["job"]) for job in jobs)
+    # The command that the error prints works as printed.
+    assert given_up.stderr.rstrip().endswith(f"handshake sequencing resume {ended} {endless}")
+    table = ada.run("sequencing", "jobs").ok().stdout.splitlines()
+    assert table[0].split() == ["JOB", "CHAIN", "FILE", "STARTED"] and table[1].split()[:3] == [ended, "Chain902", "227001"]
+
+    shown = ada.run("sequencing", "resume", ended).ok()
+    assert shown.stdout.splitlines()[0] == "Chain902"
+    both = ada.run("sequencing", "resume", "--timeout", "1", "--json")
+    refused(both, 6, "job_deadline")
+    assert [(chain["chain"], chain["job"]) for chain in both.json["chains"]] == [("Chain906", int(endless))]
+    assert [str(job["job"]) for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]] == [endless]
+
+
+def test_ctrl_c_leaves_the_job_in_the_list(ada: Handshake, genome: StandIn) -> None:
+    running = ada.start("sequencing", "chain", "Chain906", "--file", "227001")
+    until_asked(genome, "/v2/GetAppResults", running)
+    assert interrupted(running).status == 130
+    assert [job["chain"] for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]] == ["Chain906"]
+
+
+def test_without_an_unfinished_chain_there_is_nothing_to_resume(ada: Handshake) -> None:
+    assert ada.run("sequencing", "jobs").ok().stdout == ""
+    refused(ada.run("sequencing", "resume", "--json"), 64)
+    refused(ada.run("sequencing", "resume", "Chain9", "--json"), 64)
+
+
 def test_a_file_of_another_user_is_as_unknown_as_none(ada: Handshake) -> None:
     for file in ("228001", "1"):
         refused(ada.run("sequencing", "chain", "Chain88", "--file", file, "--json"), 4, "file_not_found")

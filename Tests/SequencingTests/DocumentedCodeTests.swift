@@ -48,6 +48,20 @@ private enum DocumentedCode {
         if selector.canContinue, let file = selector.selected { store.choice = RememberedChoice(file) }
     }
 
+    static func noting(_ genome: Sequencing, _ file: FileID, _ vault: any Vault) async throws -> UnfinishedJobs {
+        let jobs = UnfinishedJobs(of: genome.account, in: vault)
+        for try await step in genome.run(.melanoma, .vitaminD, on: file) {
+            try await jobs.note(step)
+        }
+        return jobs
+    }
+
+    static func resuming(_ genome: Sequencing, _ jobs: UnfinishedJobs) async throws {
+        for try await step in genome.resume(try await jobs.all.map(\.id)) {
+            try await jobs.note(step)
+        }
+    }
+
     static func answer(
         _ genome: Sequencing, _ file: FileID, show: (Any) -> Void, showAnotherFileIsNeeded: () -> Void
     ) async throws {

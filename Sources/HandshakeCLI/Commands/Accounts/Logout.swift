@@ -3,6 +3,7 @@ import ArgumentParser
 import Handshake
 import IFTTTConnect
 import OAuth
+import Sequencing
 
 struct Logout: BoundedCommand {
     static let configuration = CommandConfiguration(
@@ -50,6 +51,7 @@ struct Logout: BoundedCommand {
         let report = local ? try await forget(in: vault) : try await signOut(in: vault, returningTo: redirect)
         if report.isForgotten {
             if let client { await DiscoveredResource.unregister(client) }
+            try await UnfinishedJobs.forget(account, in: vault)
             try await Registrations(in: vault).forget(account)
         }
         print(report)

@@ -15,7 +15,7 @@ struct SequencingChain: BoundedCommand {
 
     @OptionGroup var run: SequencingRunOptions
 
-    var timeout: Int { run.timeout }
+    var timeout: Int { run.reports.timeout }
 
     func run() async throws {
         try await run.execute([chain])
@@ -35,7 +35,7 @@ struct SequencingChains: BoundedCommand {
 
     @OptionGroup var run: SequencingRunOptions
 
-    var timeout: Int { run.timeout }
+    var timeout: Int { run.reports.timeout }
 
     func run() async throws {
         try await run.execute(chains)
@@ -47,38 +47,13 @@ struct SequencingRunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The file's identifier.", valueName: "id"))
     var file: String?
 
-    @Option(help: .timeout)
-    var timeout = 120
-
-    @OptionGroup var options: SequencingOptions
+    @OptionGroup var reports: SequencingReportOptions
 
     func execute(_ chains: [AppCode]) async throws {
-        // Slightly shorter, so that the last error names the jobs that continue at the service.
-        let polling = Polling(timeout: .seconds(timeout) - .milliseconds(500))
-        let last = try await options.use(polling: polling) { genome in
+        try await reports.show { genome, _ in
             let id = try await chooseFile(genome)
-            return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))
+            return genome.run(chains.map { ChainCall($0, on: id) })
         }
-        if options.common.json {
-            Output.result(JSONText.object([("chains", .array(zip(chains, last.chains).map(Self.json)))]).text)
-        } else {
-            for (chain, state) in zip(chains, last.chains) { show(chain, state, alone: chains.count == 1) }
-        }
-        try fail(last)
-    }
-
-    private func follow(_ run: ChainRun) async throws -> ChainProgress {
-        let bar = ProgressLine()
-        defer { bar.clear() }
-        var last: ChainProgress?
-        for try await step in run {
-            bar.show(
-                "\(step.endedCount) of \(step.chains.count) ended",
-                done: Double(step.endedCount) / Double(step.chains.count))
-            last = step
-        }
-        guard let last else { throw CancellationError() }
-        return last
     }
 
     /// A chain's code from the command line.
@@ -87,75 +62,6 @@ struct SequencingRunOptions: ParsableArguments {
             throw ValidationError("“\(quoted(text, limit: 80))” is not the code of an app chain, for example Chain9.")
         }
         return code
-    }
-
-    /// The chains without a report decide the exit status: if all have the same error, it is that one.
-    private func fail(_ last: ChainProgress) throws {
-        let errors = last.chains.compactMap { state -> SequencingError? in
-            switch state.result {
-            case .failure(let error): error
-            case .success(let report): report.succeeded ? nil : .unsuccessful(report)
-            case nil: nil
-            }
-        }
-        if let error = errors.first, errors.count == last.chains.count, Set(errors.map(\.code)).count == 1 {
-            throw SequencingFailure.commandError(error)
-        }
-        guard errors.isEmpty else {
-            throw CommandError(
-                status: .serviceError, code: "chains_failed",
-                message: "\(errors.count) of \(last.chains.count) chains have no report. The reasons are above.")
-        }
-    }
-
-    /// - Parameter alone: whether it is the only chain, whose failure is the command's.
-    private func show(_ chain: AppCode, _ state: ChainState, alone: Bool) {
-        switch state.result {
-        case .success(let report):
-            Output.result("\(chain)\(report.succeeded ? "" : ": no result for this file")")
-            let rows = report.properties.map { ["  " + Self.words(of: $0.name), $0.value.text] }
-            for line in Table.lines(rows) { Output.result(line) }
-        case .failure(let error): if !alone { Output.note("\(chain): \(error)") }
-        case nil: break
-        }
-    }
-
-    /// A property's name as words: “Risk description” for `RiskDescription`.
-    private static func words(of name: String) -> String {
-        var words = ""
-        for character in name {
-            let begins = character.isUppercase && words.last?.isLowercase == true
-            words +=
-                (begins ? " " : "")
-                + (words.isEmpty ? character.uppercased() : begins ? character.lowercased() : String(character))
-        }
-        return words
-    }
-
-    private static func json(_ chain: AppCode, _ state: ChainState) -> JSONText {
-        var members: [(String, JSONText)] = [
-            ("chain", .string(chain.string)), ("job", state.job.map { .integer($0.number) } ?? .null),
-        ]
-        switch state.result {
-        case .success(let report):
-            members += [
-                ("succeeded", .bool(report.succeeded)), ("properties", .array(report.properties.map(Self.json))),
-            ]
-        case .failure(let error):
-            members.append(
-                ("error", .object([("code", .string(error.code)), ("message", .string(error.description))])))
-        case nil: break
-        }
-        return .object(members)
-    }
-
-    private static func json(_ property: ReportProperty) -> JSONText {
-        .object([
-            ("name", .string(property.name)), ("type", .string(property.value.type)),
-            ("value", .string(property.value.text)),
-            ("title", .optional(property.title)), ("subtitle", .optional(property.subtitle)),
-            ("description", .optional(property.description)), ("subtype", .optional(property.subtype)),
-        ])
     }
 }
 

@@ -10,8 +10,10 @@ struct SequencingCommand: AsyncParsableCommand {
         commandName: "sequencing", abstract: "Use Sequencing.com: genetic files, app chains, reports, imports.",
         discussion: "Sign in first: handshake login sequencing",
         subcommands: [
-            SequencingFiles.self, SequencingChain.self, SequencingChains.self, SequencingReportFile.self,
-            SequencingBeacon.self, SequencingRegister.self, SequencingResetPassword.self, SequencingImport.self,
+            SequencingFiles.self, SequencingChain.self, SequencingChains.self, SequencingJobs.self,
+            SequencingResume.self,
+            SequencingReportFile.self, SequencingBeacon.self, SequencingRegister.self, SequencingResetPassword.self,
+            SequencingImport.self,
             SequencingConnect.self,
         ])
 }
@@ -27,6 +29,13 @@ struct SequencingOptions: ParsableArguments {
     func use<Result>(
         polling: Polling = Polling(), _ body: (Sequencing) async throws -> Result
     ) async throws -> Result {
+        try await use(polling: polling) { genome, _ in try await body(genome) }
+    }
+
+    /// Lets `body` use the kit and the account's unfinished jobs, and gives its errors their place.
+    func use<Result>(
+        polling: Polling = Polling(), _ body: (Sequencing, UnfinishedJobs) async throws -> Result
+    ) async throws -> Result {
         let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         guard known.client.service.name == Service.sequencing.name else {
@@ -35,7 +44,9 @@ struct SequencingOptions: ParsableArguments {
             )
         }
         return try await known.use { account in
-            try await SequencingFailure.reported { try await body(Sequencing(account, polling: polling)) }
+            try await SequencingFailure.reported {
+                try await body(Sequencing(account, polling: polling), UnfinishedJobs(of: account, in: vault))
+            }
         }
     }
 }

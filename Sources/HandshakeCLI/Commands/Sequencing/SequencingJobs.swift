@@ -1,0 +1,74 @@
+#if CommandLine
+import ArgumentParser
+import Foundation
+import Handshake
+import OAuth
+import Sequencing
+
+struct SequencingJobs: BoundedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jobs", abstract: "List app chains that were started here and have not ended.",
+        discussion: "They continue at Sequencing.com. Show their reports with: handshake sequencing resume")
+
+    @Option(help: .timeout)
+    var timeout = 60
+
+    @OptionGroup var options: SequencingOptions
+
+    func run() async throws {
+        let jobs = try await options.use { try await $1.all }
+        if options.common.json {
+            return Output.result(JSONText.object([("jobs", .array(jobs.map(Self.json)))]).text)
+        }
+        guard !jobs.isEmpty else { return Output.note("No app chain that was started here is unfinished.") }
+        let rows = jobs.map { job in
+            [
+                "\(job.id)", job.chain?.string ?? "", job.file?.string ?? "",
+                Moment.text(job.started.timeIntervalSince1970),
+            ]
+        }
+        for line in Table.lines([["JOB", "CHAIN", "FILE", "STARTED"]] + rows) { Output.result(line) }
+    }
+
+    private static func json(_ job: UnfinishedJob) -> JSONText {
+        .object([
+            ("job", .integer(job.id.number)), ("chain", .optional(job.chain?.string)),
+            ("file", .optional(job.file?.string)), ("started_at", .seconds(job.started.timeIntervalSince1970)),
+        ])
+    }
+}
+
+struct SequencingResume: BoundedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Wait for app chains that were started before and print their reports.",
+        discussion: """
+            Without a job, all that `handshake sequencing jobs` lists. The exit status is 4 when one of them has no report; the other reports \
+            are printed. When all fail with the same error, the status is that error's.
+            """)
+
+    @Argument(help: "The jobs, as `jobs` or an error printed them.", transform: Self.job)
+    var jobs: [JobID] = []
+
+    @OptionGroup var reports: SequencingReportOptions
+
+    var timeout: Int { reports.timeout }
+
+    func run() async throws {
+        try await reports.show { genome, known in
+            let wanted = jobs.isEmpty ? known.map(\.id) : jobs
+            guard !wanted.isEmpty else {
+                throw CommandError.usage(
+                    "No app chain that was started here is unfinished. Start one with: handshake sequencing chain")
+            }
+            return genome.resume(wanted)
+        }
+    }
+
+    private static func job(_ text: String) throws -> JobID {
+        guard let number = Int64(text), number > 0 else {
+            throw ValidationError("“\(quoted(text, limit: 80))” is not the number of a job, for example 800125.")
+        }
+        return JobID(number)
+    }
+}
+#endif
