@@ -6,9 +6,11 @@ let traits = ["AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine"]
 // SwiftPM 6.3.1 passes the names of enabled traits to the compiler in another order at each start, which compiles everything again. So one
 // trait stands for all, and the conditions of the sources are defined here, in one order.
 let everything = "Everything"
+let databases = ["SQLite", "PostgreSQL"]
 
 let strict: [SwiftSetting] =
-    traits.map { .define($0, .when(traits: [everything])) } + [
+    traits.map { .define($0, .when(traits: [everything])) }
+    + databases.map { .define($0, .when(traits: ["Databases"])) } + [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
@@ -38,7 +40,8 @@ let serviceLifecycle: Target.Dependency = .product(
 let sandboxClient: Target.Dependency = .product(
     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [everything, "Sandbox"]))
 // GRDB and the system's SQLite.
-let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
+let grdb: Target.Dependency = .product(
+    name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite", "Databases"]))
 func nio(_ name: String) -> Target.Dependency {
     .product(name: name, package: "swift-nio", condition: .when(traits: [everything, "Server", "Sandbox"]))
 }
@@ -76,6 +79,7 @@ let package = Package(
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "SecretServiceVault", targets: ["SecretServiceVault"]),
         .library(name: "SQLiteVault", targets: ["SQLiteVault"]),
+        .library(name: "PostgresVault", targets: ["PostgresVault"]),
         .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Nearby", targets: ["Nearby"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
@@ -95,6 +99,10 @@ let package = Package(
         .trait(name: "Everything", description: "All of the above; on by default."),
         .trait(
             name: "SQLite", description: "SQLiteVault: accounts in one SQLite file. Needs the system library sqlite3."),
+        .trait(
+            name: "PostgreSQL",
+            description: "PostgresVault: accounts in a PostgreSQL database. Needs the system library libpq."),
+        .trait(name: "Databases", description: "SQLite and PostgreSQL."),
         .default(enabledTraits: ["Everything"]),
     ],
     dependencies: [
@@ -225,6 +233,17 @@ let package = Package(
         // Floor 2: a vault in one SQLite file. Empty without its trait; Tests/Databases has its tests.
         .target(name: "SQLiteVault", dependencies: ["Handshake", grdb], swiftSettings: strict),
 
+        // Floor 2: a vault in a PostgreSQL database. Empty without its trait; Tests/Databases has its tests.
+        .target(
+            name: "PostgresVault",
+            dependencies: [
+                "AsyncSupport", "Handshake",
+                .target(name: "CLibpq", condition: .when(traits: ["PostgreSQL", "Databases"])),
+            ],
+            swiftSettings: strict),
+        .systemLibrary(
+            name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+
         // Floor 2: one kit a service.
         .target(
             name: "Sequencing",
@@ -354,7 +373,7 @@ let package = Package(
             dependencies: [
                 "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
                 "Positions", "Radio",
-                "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
+                "PostgresVault", "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
                 argumentParser, httpTypes, logging, tomlKit,
             ],
             swiftSettings: strict),

@@ -91,7 +91,7 @@ extension SQLiteVault {
     private static func make(
         _ file: DatabaseFile, _ identifier: VaultIdentifier, _ key: VaultMasterKey
     ) throws(VaultError) {
-        let key = SQLiteKey(
+        let key = MasterKeyEntry(
             number: SQLiteSchema.firstKey, identifier: identifier,
             proof: RecordSeal(vault: identifier, master: key).check,
             names: nil, isActive: true)

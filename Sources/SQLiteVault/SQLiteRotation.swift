@@ -1,23 +1,6 @@
 #if SQLite
 public import Handshake
 
-/// What a rotation of a vault's key did.
-public struct SQLiteKeyRotation: Sendable {
-    /// The number of the key that seals now.
-    public internal(set) var key: Int64
-    /// Whether a rotation was completed that had begun before, so that no key was made.
-    public internal(set) var isResumed: Bool
-    /// How many records were sealed with the new key.
-    public internal(set) var resealed = 0
-    /// The keys that no record names any more. The vault opens without them; backups from before need them.
-    public internal(set) var retired: [Int64] = []
-    /// What could not be sealed with the new key. The old key stays in use for it.
-    public internal(set) var failures: [VaultError] = []
-
-    /// Whether no record needs an old key.
-    public var isComplete: Bool { failures.isEmpty }
-}
-
 extension SQLiteVault {
     /// Under what a key store keeps the master key that seals now.
     public var keyIdentifier: VaultIdentifier { keys.active.identifier }
@@ -33,7 +16,7 @@ extension SQLiteVault {
     /// - Throws: ``VaultError/busy(_:)`` while another rotation runs; `CancellationError`; what the key store throws; another
     ///   ``VaultError`` when the vault as a whole cannot be used.
     @concurrent
-    public func rotateKey() async throws -> SQLiteKeyRotation {
+    public func rotateKey() async throws -> VaultKeyRotation {
         try file.requireSame()
         guard queue.tryAcquire(FileLocks.rotation) else { throw VaultError.busy(file.path) }
         defer { queue.release(FileLocks.rotation) }
@@ -54,8 +37,8 @@ extension SQLiteVault {
     }
 
     /// Seals all records with the active key, and retires the keys that none needs any more.
-    private func resealAll(isResumed: Bool) async throws -> SQLiteKeyRotation {
-        var rotation = SQLiteKeyRotation(key: keys.active.number, isResumed: isResumed)
+    private func resealAll(isResumed: Bool) async throws -> VaultKeyRotation {
+        var rotation = VaultKeyRotation(key: keys.active.number, isResumed: isResumed)
         var last: [UInt8] = []
         while true {
             let page = try await store.names(sealedOtherThan: rotation.key, after: last)
@@ -79,7 +62,7 @@ extension SQLiteVault {
         let (number, identifier) = (try await store.nextKey(), VaultIdentifier.random())
         let master = try await source.make(number, identifier, of: file, timeout: timeout)
         let seal = RecordSeal(vault: self.identifier, master: master)
-        let key = SQLiteKey(
+        let key = MasterKeyEntry(
             number: number, identifier: identifier, proof: seal.check, names: try keys.seal.names(sealedWith: seal),
             isActive: true)
         guard try await store.add(key, after: keys.active.number) else { throw VaultError.busy(file.path) }

@@ -17,7 +17,7 @@ enum SQLiteSchema {
     struct Contents: Sendable {
         let identifier: VaultIdentifier
         /// The keys that are not retired.
-        let keys: [SQLiteKey]
+        let keys: [MasterKeyEntry]
     }
 
     static func missing(_ path: String) -> VaultError {
@@ -54,7 +54,7 @@ enum SQLiteSchema {
         guard schema >= 1, let vault = try [UInt8].blob(db, "SELECT vault FROM meta WHERE one = 1"),
             let identifier = VaultIdentifier(stored: vault)
         else { throw VaultError.damaged(what: "\(path), table meta", reason: "its identifier is not 16 bytes") }
-        return Contents(identifier: identifier, keys: try SQLiteKey.all(db, path: path))
+        return Contents(identifier: identifier, keys: try MasterKeyEntry.all(db, path: path))
     }
 
     /// Makes the tables of a new vault, in the caller's transaction.

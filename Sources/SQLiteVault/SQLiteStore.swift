@@ -235,9 +235,9 @@ final class SQLiteStore: Sendable {
     }
 
     /// The keys that are not retired.
-    func keys() async throws(VaultError) -> [SQLiteKey] {
+    func keys() async throws(VaultError) -> [MasterKeyEntry] {
         let path = path
-        return try await read { db in try SQLiteKey.all(db, path: path) }
+        return try await read { db in try MasterKeyEntry.all(db, path: path) }
     }
 
     /// The number that the next key gets; those of retired keys are never used again.
@@ -248,7 +248,7 @@ final class SQLiteStore: Sendable {
     /// Makes a key the one that seals, and the one before an old one, if that is still the active one.
     ///
     /// - Returns: false when it is not.
-    func add(_ key: SQLiteKey, after active: Int64) async throws(VaultError) -> Bool {
+    func add(_ key: MasterKeyEntry, after active: Int64) async throws(VaultError) -> Bool {
         try await change { db in
             guard try Int64.fetchOne(db, sql: "SELECT id FROM key WHERE state = 'active'") == active else {
                 return false

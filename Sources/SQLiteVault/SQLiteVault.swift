@@ -37,7 +37,7 @@ public final class SQLiteVault: Vault {
     let file: DatabaseFile
     let store: SQLiteStore
     let source: SQLiteKeySource
-    private let ring: Mutex<SQLiteKeyRing>
+    private let ring: Mutex<MasterKeyRing>
     private let seen = SeenVersions()
     let queue = ExclusiveQueue<Int64>()
     let timeout: Duration
@@ -62,7 +62,7 @@ public final class SQLiteVault: Vault {
         for key in contents.keys {
             masters[key.number] = try file.key(in: SQLiteKeySource.path(keyFile, key.number, key.identifier))
         }
-        let ring = try SQLiteKeyRing(contents, masters, source, path: file.path)
+        let ring = try source.ring(contents, masters, path: file.path)
         self.init(file, store, contents.identifier, source, ring, timeout, clock)
     }
 
@@ -81,7 +81,7 @@ public final class SQLiteVault: Vault {
         let (file, store, contents) = try Self.connect(path)
         let source = SQLiteKeySource.given(masterKey)
         let masters = Dictionary(contents.keys.map { ($0.number, masterKey) }, uniquingKeysWith: { first, _ in first })
-        let ring = try SQLiteKeyRing(contents, masters, source, path: file.path)
+        let ring = try source.ring(contents, masters, path: file.path)
         self.init(file, store, contents.identifier, source, ring, timeout, clock)
     }
 
@@ -101,7 +101,7 @@ public final class SQLiteVault: Vault {
         let (file, store, contents) = try connect(path)
         let source = SQLiteKeySource.store(keys, called: storeName)
         let masters = try await masters(contents.keys, source, of: file)
-        let ring = try SQLiteKeyRing(contents, masters, source, path: file.path)
+        let ring = try source.ring(contents, masters, path: file.path)
         return SQLiteVault(file, store, contents.identifier, source, ring, timeout, clock)
     }
 
@@ -114,7 +114,7 @@ public final class SQLiteVault: Vault {
 
     private init(
         _ file: DatabaseFile, _ store: SQLiteStore, _ identifier: VaultIdentifier, _ source: SQLiteKeySource,
-        _ ring: SQLiteKeyRing, _ timeout: Duration, _ clock: any Clock<Duration>
+        _ ring: MasterKeyRing, _ timeout: Duration, _ clock: any Clock<Duration>
     ) {
         self.file = file
         self.store = store
@@ -211,15 +211,10 @@ public final class SQLiteVault: Vault {
 
 extension SQLiteVault {
     /// The keys as this vault last read them.
-    var keys: SQLiteKeyRing { ring.withLock { $0 } }
+    var keys: MasterKeyRing { ring.withLock { $0 } }
 
     func path(of name: RecordName) -> String {
         "\(file.path), record \(name.text.prefix(12))"
-    }
-
-    /// What a record is sealed in: it opens as no other kind, version or part.
-    static func context(_ part: String, _ kind: String, key: Int64, version: Int64) -> [UInt8] {
-        Array("\(part) \(kind) \(key) \(version)".utf8)
     }
 
     private func read(_ name: RecordName) async throws(VaultError) -> (contents: [UInt8]?, lease: SQLiteLease?) {
@@ -238,16 +233,10 @@ extension SQLiteVault {
     ) async throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
         let path = path(of: name)
         let seal = try await seal(ofKey: row.key, path)
-        guard lease?.version == row.version else { throw Self.versions(path) }
-        let context = Self.context("body", row.kind, key: row.key, version: row.version)
+        guard lease?.version == row.version else { throw .versionsDiffer(of: path) }
+        let context = RecordPart.body.context(row.kind, key: row.key, version: row.version)
         let opened = try seal.open(row.body, as: name, in: context, path: path)
-        guard row.version >= newest else {
-            throw .damaged(
-                what: path,
-                reason: "version \(row.version) of it was put back after version \(newest) had been seen. "
-                    + "If that was on purpose, restart the programs that use the vault")
-        }
-        note(row.version, of: name)
+        try seen.accept(row.version, of: name.bytes, seen: newest, at: SQLiteStore.now(), path: path)
         return opened
     }
 
@@ -268,8 +257,8 @@ extension SQLiteVault {
         let name = RecordName(digest: label.name)
         let path = path(of: name)
         let seal = try await seal(ofKey: label.key, path)
-        guard label.leased == label.version else { throw Self.versions(path) }
-        let context = Self.context("label", kind.rawValue, key: label.key, version: label.version)
+        guard label.leased == label.version else { throw .versionsDiffer(of: path) }
+        let context = RecordPart.label.context(kind.rawValue, key: label.key, version: label.version)
         return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path).canonical)
     }
 
@@ -295,14 +284,9 @@ extension SQLiteVault {
             // The version and the key are known only within the transaction.
             let sealed: SQLiteStore.Sealing = { version, number throws(VaultError) in
                 guard let seal = keys[number] else { return nil }
-                // Numbers only grow: a copy was put back, or somebody wants records sealed with a key that has leaked.
-                guard number >= keys.active.number else {
-                    throw .damaged(
-                        what: "\(path), table key",
-                        reason: "an older key is in use again; open the vault again if a copy was put back")
-                }
-                let label = Self.context("label", kind, key: number, version: version)
-                let body = Self.context("body", kind, key: number, version: version)
+                try keys.requireNotOlder(number, path: path)
+                let label = RecordPart.label.context(kind, key: number, version: version)
+                let body = RecordPart.body.context(kind, key: number, version: version)
                 return SQLiteRow(
                     kind: kind, key: number, version: version,
                     label: try seal.seal([], canonical: canonical, as: name, in: label, path: path),
@@ -332,12 +316,12 @@ extension SQLiteVault {
         let known = keys
         let masters = try await Self.masters(contents.keys.filter { known[$0.number] == nil }, source, of: file)
         try ring.withLock { ring throws(VaultError) in
-            ring = try SQLiteKeyRing(contents, masters, after: ring, source, path: file.path)
+            ring = try source.ring(contents, masters, after: ring, path: file.path)
         }
     }
 
     private static func masters(
-        _ keys: [SQLiteKey], _ source: SQLiteKeySource, of file: DatabaseFile
+        _ keys: [MasterKeyEntry], _ source: SQLiteKeySource, of file: DatabaseFile
     ) async throws(VaultError) -> [Int64: VaultMasterKey] {
         var masters: [Int64: VaultMasterKey] = [:]
         do {
@@ -350,12 +334,6 @@ extension SQLiteVault {
             throw .unavailable("the place of the vault's keys did not answer")
         }
         return masters
-    }
-
-    private static func versions(_ path: String) -> VaultError {
-        .damaged(
-            what: path,
-            reason: "its version is not the last one that was written, so it was changed or put back by hand")
     }
 
     /// Runs a body while holding a key.

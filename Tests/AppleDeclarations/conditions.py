@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-TRAITS = {"AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine", "SQLite"}
+TRAITS = {"AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine", "SQLite", "PostgreSQL"}
 SHARED = {"Darwin", "Security", "AuthenticationServices", "SwiftUI", "Accessibility", "Network", "CoreBluetooth", "CoreLocation"}
 ELSEWHERE = {"Glibc", "Musl", "FoundationEssentials"}
 KNOWN = SHARED | ELSEWHERE | {"AppKit", "UIKit"}
@@ -37,7 +37,7 @@ class Platform:
         return bool(eval(python, {"__builtins__": {}}))
 
 
-EVERYTHING = frozenset(TRAITS - {"SQLite"})
+EVERYTHING = frozenset(TRAITS - {"SQLite", "PostgreSQL"})
 NOTHING = frozenset()
 MACOS = Platform("macOS", frozenset(SHARED | {"AppKit"}), EVERYTHING)
 IOS = Platform("iOS", frozenset(SHARED | {"UIKit"}), NOTHING)

@@ -15,7 +15,7 @@ let package = Package(
     name: "databases",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "handshake", path: "../..", traits: ["SQLite"]),
+        .package(name: "handshake", path: "../..", traits: ["Databases"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -26,7 +26,9 @@ let package = Package(
         .executableTarget(
             name: "database-benchmark",
             dependencies: [
+                "TestFixtures",
                 .product(name: "Handshake", package: "handshake"),
+                .product(name: "PostgresVault", package: "handshake"),
                 .product(name: "SQLiteVault", package: "handshake"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -38,6 +40,14 @@ let package = Package(
                 .product(name: "Handshake", package: "handshake"),
                 .product(name: "SQLiteVault", package: "handshake"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PostgresVaultTests",
+            dependencies: [
+                "TestFixtures",
+                .product(name: "Handshake", package: "handshake"),
+                .product(name: "PostgresVault", package: "handshake"),
             ],
             swiftSettings: strict),
     ],

@@ -127,14 +127,20 @@ extension CommandTests {
             #expect(rotation.stderr.contains("handshake vault copy \(location) files:DIR"), "\(rotation)")
         }
 
-        @Test("a build without SQLite says how to build it in")
-        func withoutTrait() async throws {
-            let done = try await command.run("accounts", "--vault", "sqlite:\(command.folder)/a.sqlite")
-            // A build with the trait lists the accounts of a vault that is not there: none.
-            guard done.ending != .status(0) else { return }
-            #expect(done.ending == .status(64), "\(done)")
-            #expect(done.stderr.contains("swift build -c release --product handshake --traits Everything,SQLite"))
-            #expect(done.stderr.contains("libsqlite3-dev"))
+        @Test(
+            "a build without SQLite or PostgreSQL says how to build it in, and shows no password",
+            arguments: [
+                ("sqlite:/nowhere/a.sqlite", "SQLite", "libsqlite3-dev"),
+                ("postgres:postgresql://app:hunter2@127.0.0.1:1/a", "PostgreSQL", "libpq-dev"),
+                ("postgresql://app:hunter2@127.0.0.1:1/a", "PostgreSQL", "libpq-dev"),
+            ])
+        func withoutTrait(vault: String, trait: String, library: String) async throws {
+            let done = try await command.run("accounts", "--vault", vault)
+            #expect(!done.stderr.contains("hunter2"))
+            // A build with the trait lists the accounts of a vault that is not there, none, or finds no server.
+            guard done.ending == .status(64) else { return }
+            #expect(done.stderr.contains("swift build -c release --product handshake --traits Everything,\(trait)"))
+            #expect(done.stderr.contains(library))
         }
     }
 }

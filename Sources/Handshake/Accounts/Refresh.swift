@@ -94,8 +94,15 @@ extension Account {
             try await replace(locked, with: stored.entering(.refreshing(since: environment.time.now())))
         }
         do {
+            try await locked.confirm(for: environment.limits.timeout)
+        } catch {
+            // Nothing was sent. A journal entry that stays costs a repeat that may be refused.
+            try? await replace(locked, with: stored)
+            throw error
+        }
+        do {
             let now = environment.time.now()
-            let response = try await exchange(request, provingBy: key, now: now)
+            let response = try await exchange(request, provingBy: key, in: locked, now: now)
             let grant = stored.grant.refreshed(by: response, now: now)
             let binding = TokenBinding(key, response)
             // A session that has no verified identity believes no ID token.
@@ -211,11 +218,14 @@ extension Account {
     /// Calls, and retries once when the connection was cut: services that forgive a repeated refresh token do so for
     /// seconds only.
     private func exchange(
-        _ request: TokenRequest, provingBy key: DPoPKey?, now: Double
+        _ request: TokenRequest, provingBy key: DPoPKey?, in locked: any LockedRecord, now: Double
     ) async throws(RefreshFailure) -> TokenResponse {
         do {
             return try await attempt(request, provingBy: key, now: now)
         } catch .uncertain(.refreshUncertain(let id, .cut(let host, let reason)?)) {
+            do { try await locked.confirm(for: environment.limits.timeout) } catch {
+                throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
+            }
             do {
                 return try await attempt(request, provingBy: key, isRepeat: true, now: now)
             } catch .unprocessed {

@@ -8,16 +8,21 @@ package actor HeldRecord: LockedRecord {
     private var isChanging = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private let name: String
+    private let confirming: (@Sendable (Duration) async throws(VaultError) -> Void)?
     private let store: @Sendable ([UInt8]?) async throws(VaultError) -> Void
 
     /// - Parameters:
     ///   - name: what errors call the record; no secret.
+    ///   - confirm: makes sure that the hold lasts for a time from now; nil for a hold that ends with its process alone.
     ///   - store: makes the given contents, or their absence, durable before it returns.
     package init(
-        _ name: String, contents: [UInt8]?, store: @escaping @Sendable ([UInt8]?) async throws(VaultError) -> Void
+        _ name: String, contents: [UInt8]?,
+        confirm: (@Sendable (Duration) async throws(VaultError) -> Void)? = nil,
+        store: @escaping @Sendable ([UInt8]?) async throws(VaultError) -> Void
     ) {
         self.name = name
         self.contents = contents
+        confirming = confirm
         self.store = store
     }
 
@@ -27,6 +32,10 @@ package actor HeldRecord: LockedRecord {
 
     package func remove() async throws(VaultError) {
         try await change(to: nil)
+    }
+
+    package func confirm(for time: Duration) async throws(VaultError) {
+        try await confirming?(time)
     }
 
     /// Runs a body with this record, which is of no use afterwards.

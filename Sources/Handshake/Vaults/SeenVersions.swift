@@ -56,6 +56,25 @@ package final class SeenVersions: Sendable {
         sights.withLock { $0.newest(of: Name(name), at: now) }
     }
 
+    /// Refuses an older version of a record than was seen before it was read, and notes any other.
+    ///
+    /// - Parameters:
+    ///   - version: the version of the record that was opened.
+    ///   - newest: ``newest(of:at:)`` from before the record was read.
+    ///   - path: what errors call the record.
+    /// - Throws: ``VaultError/damaged(what:reason:)``.
+    package func accept(
+        _ version: Int64, of name: [UInt8], seen newest: Int64, at now: Int64, path: String
+    ) throws(VaultError) {
+        guard version >= newest else {
+            throw .damaged(
+                what: path,
+                reason: "version \(version) of it was put back after version \(newest) had been seen. "
+                    + "If that was on purpose, restart the programs that use the vault")
+        }
+        note(version, of: name, at: now)
+    }
+
     /// Notes a version that was opened or written.
     package func note(_ version: Int64, of name: [UInt8], at now: Int64) {
         let name = Name(name)

@@ -68,6 +68,19 @@ public protocol LockedRecord: Sendable {
 
     /// Removes the record durably. Removing what is absent is no error.
     func remove() async throws
+
+    /// Makes sure that nobody else gets the key for some time from now.
+    ///
+    /// Call it before a request whose effect cannot be taken back, after its journal entry. A vault that holds by a lock does nothing here; one
+    /// that holds by a lease renews it where it ends sooner (`vault-lease.md` 6).
+    ///
+    /// - Parameter time: the longest time that the request may take.
+    /// - Throws: ``VaultError/unavailable(_:)`` when the hold was lost or may end sooner. Then the request must not be sent.
+    func confirm(for time: Duration) async throws
+}
+
+extension LockedRecord {
+    public func confirm(for time: Duration) async throws {}
 }
 
 /// What a vault holds of one kind.

@@ -5,6 +5,9 @@ import Handshake
 import OAuth
 import SecretServiceVault
 
+#if PostgreSQL
+import PostgresVault
+#endif
 #if SQLite
 import SQLiteVault
 #endif
@@ -36,6 +39,8 @@ struct VaultChoice {
         case files(String)
         case secretService(String)
         case sqlite(String)
+        /// A connection string, which may hold a password.
+        case postgres(String)
         /// Files, with the key in the keyring where there is one.
         case unstated(String)
     }
@@ -89,11 +94,20 @@ struct VaultChoice {
             throw CommandError.withoutTrait(
                 "SQLite", "the vault “sqlite” (\(choice.name))", library: "libsqlite3-dev")
             #endif
-        case ("keychain", _), ("postgres", _):
+        case ("postgres", 2), ("postgresql", 2):
+            #if PostgreSQL
+            // A whole URI stands for itself.
+            return .postgres(
+                parts[0] == "postgresql" || parts[1].hasPrefix("//") ? choice.value : parts[1])
+            #else
+            throw CommandError.withoutTrait(
+                "PostgreSQL", "the vault “postgres” (\(choice.name))", library: "libpq-dev")
+            #endif
+        case ("keychain", _):
             throw CommandError.notBuilt("the vault “\(parts[0])” (\(choice.name))")
         default:
             throw CommandError.usage(
-                "\(choice.name) takes memory, files:DIR, secret-service or sqlite:FILE, not “\(quoted(choice.value, limit: 80))”."
+                "\(choice.name) takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION, not “\(quoted(choice.value, limit: 80))”."
             )
         }
     }
@@ -101,7 +115,7 @@ struct VaultChoice {
     /// Opens the vault if it exists; otherwise an empty one in memory.
     func openExisting() async throws -> Opened {
         switch kind {
-        case .memory: return try await open()
+        case .memory, .postgres: return try await open()
         case .secretService where sessionBus == nil: throw Self.noSession
         case .files(let directory), .secretService(let directory), .unstated(let directory), .sqlite(let directory):
             return Self.isAbsent(directory) ? Opened(vault: MemoryVault(), key: .memory) : try await open()
@@ -119,7 +133,8 @@ struct VaultChoice {
                     status: .vault, code: "vault_missing",
                     message: "There is no vault at “\(quoted(path, limit: 4096))”. Check its name.")
             }
-        case .memory: break
+        // Opening says which command makes the tables.
+        case .memory, .postgres: break
         }
         return try await open()
     }
@@ -146,6 +161,19 @@ struct VaultChoice {
             let isNew = false
             #endif
             return (isNew, "sqlite:\(path)")
+        case .postgres(let connection):
+            #if PostgreSQL
+            let isNew =
+                if let stated {
+                    try await PostgresVault.migrate(
+                        connection, masterKey: stated.key(environment: settings.environment))
+                } else {
+                    try await PostgresVault.migrate(connection, keyIn: keys)
+                }
+            #else
+            let isNew = false
+            #endif
+            return (isNew, "postgres:\(Self.shown(connection))")
         }
     }
 
@@ -158,7 +186,17 @@ struct VaultChoice {
         case .files(let path), .unstated(let path): "files:\(path)"
         case .secretService(let path): "secret-service:\(path)"
         case .sqlite(let path): "sqlite:\(path)"
+        case .postgres(let connection): "postgres:\(Self.shown(connection))"
         }
+    }
+
+    /// A connection string without its password.
+    private static func shown(_ connection: String) -> String {
+        #if PostgreSQL
+        (try? PostgresVault.address(of: connection)) ?? "CONNECTION"
+        #else
+        "CONNECTION"
+        #endif
     }
 
     /// Whether the records end with the command.
@@ -170,6 +208,7 @@ struct VaultChoice {
         case .memory: "memory"
         case .files(let path), .unstated(let path), .secretService(let path), .sqlite(let path):
             URL(filePath: path).resolvingSymlinksInPath().path
+        case .postgres(let connection): "postgres:\(Self.shown(connection))"
         }
     }
 
@@ -194,7 +233,17 @@ struct VaultChoice {
             return try await openWithKeyring(directory, on: addresses, prompts: true)
         case .unstated(let directory): return try await openUnstated(directory)
         case .sqlite(let path): return try await openSQLite(path)
+        case .postgres(let connection): return try await openPostgres(connection)
         }
+    }
+
+    private func openPostgres(_ connection: String) async throws -> Opened {
+        #if PostgreSQL
+        let vault = try await PostgresVault.open(connection, keyIn: keys, called: "folder \(keys.path)")
+        return Opened(vault: vault, key: .file(keys.file(of: vault.keyIdentifier)))
+        #else
+        throw CommandError.withoutTrait("PostgreSQL", "the vault “postgres”", library: "libpq-dev")
+        #endif
     }
 
     private func open(with choice: VaultKeyChoice) async throws -> Opened {
@@ -209,6 +258,12 @@ struct VaultChoice {
             vault = try SQLiteVault(path, masterKey: key)
             #else
             return try await openSQLite(path)
+            #endif
+        case .postgres(let connection):
+            #if PostgreSQL
+            vault = try await PostgresVault.open(connection, masterKey: key)
+            #else
+            return try await openPostgres(connection)
             #endif
         }
         return Opened(vault: vault, key: .stated(choice.name))

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import Handshake
+import PostgresVault
 import SQLiteVault
 
-/// Exclusive updates a second of the SQLite vault, beside SQLite transactions of the same size and a vault of files in the same run.
+/// Exclusive updates a second of the vaults in databases, beside transactions of the same size and a vault of files in the same run.
 ///
 ///     swift run -c release database-benchmark [SECONDS]
 @main
@@ -35,6 +36,55 @@ struct DatabaseBenchmark {
         }
         try await report(
             "SQLiteVault, records read, 1 task", times(seconds, tasks: 1) { _ = try await vault.record(key($0)) })
+        try await postgres(seconds, folder)
+    }
+
+    /// The same with a PostgreSQL server of its own, whose commits reach the storage, beside its own benchmark program.
+    private static func postgres(_ seconds: Double, _ folder: String) async throws {
+        guard PostgresServer.isInstalled else { return print("PostgreSQL is not installed") }
+        let server = try PostgresServer(isDurable: true)
+        var options = PostgresVault.Options()
+        options.connections = 8
+        try await PostgresVault.migrate(server.connection, keyFolder: folder + "/keys")
+        let vault = try await PostgresVault.open(server.connection, keyFolder: folder + "/keys", options: options)
+        for index in 0..<records { try await update(vault, index) }
+        try server.prepareBenchmark(records: records, bytes: contents.count, folder)
+        var bare: [Double] = []
+        for mode in ["prepared", "extended"] {
+            bare.append(try server.benchmark(mode, seconds, folder))
+            report("pgbench: begin, select for update, update, commit, 8 connections, \(mode)", bare.last ?? 0)
+        }
+        for tasks in [1, 8, 32] {
+            let rate = try await times(seconds, tasks: tasks) { try await update(vault, $0) }
+            let shares = bare.map { "\(Int(rate / $0 * 100)) %" }.joined(separator: " and ")
+            report("PostgresVault, 8 connections, \(tasks) tasks (\(shares) of pgbench)", rate)
+        }
+        try await report(
+            "PostgresVault, records read, 8 tasks", times(seconds, tasks: 8) { _ = try await vault.record(key($0)) })
+        try await wakeUps(
+            vault, try await PostgresVault.open(server.connection, keyFolder: folder + "/keys", options: options))
+        server.stop()
+    }
+
+    /// How long a waiter of another vault waits after a holder's body has returned.
+    private static func wakeUps(_ vault: PostgresVault, _ other: PostgresVault) async throws {
+        let clock = ContinuousClock()
+        var waits: [Duration] = []
+        for _ in 0..<60 {
+            let (held, isHeld) = AsyncStream<Void>.makeStream()
+            async let released = vault.update(key(0)) { _ in
+                isHeld.finish()
+                // The other one waits by then, and looks for itself seldom.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 200...300)))
+                return clock.now
+            }
+            for await _ in held {}
+            let taken = try await other.update(key(0)) { _ in clock.now }
+            waits.append(try await released.duration(to: taken))
+        }
+        waits.sort()
+        let (middle, worst) = (waits[waits.count / 2] / .milliseconds(1), waits[waits.count - 1] / .milliseconds(1))
+        show("PostgresVault, wait after a release: p50 \(middle) ms, worst \(worst) ms of \(waits.count)")
     }
 
     private static func key(_ index: Int) -> VaultKey { VaultKey(.account, ["\(index % records)"]) }
@@ -104,7 +154,66 @@ struct DatabaseBenchmark {
         return Double(count) / ((clock.now - start) / .seconds(1))
     }
 
+    /// Prints a line when it is known, also into a file.
+    private static func show(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
     private static func report(_ name: String, _ rate: Double) {
-        print("\(name.padding(toLength: 48, withPad: " ", startingAt: 0)) \(Int(rate))")
+        show("\(name.padding(toLength: 80, withPad: " ", startingAt: 0)) \(Int(rate))")
+    }
+}
+
+extension PostgresServer {
+    fileprivate func prepareBenchmark(records: Int, bytes: Int, _ folder: String) throws {
+        let fill = """
+            CREATE TABLE bench (id integer PRIMARY KEY, body bytea NOT NULL) WITH (fillfactor = 70);
+            ALTER TABLE bench ALTER body SET STORAGE PLAIN;
+            INSERT INTO bench SELECT i, decode(repeat('07', \(bytes)), 'hex') FROM generate_series(1, \(records)) i;
+            """
+        _ = try output(of: "psql", ["-q", "-h", socket, "-U", "postgres", "-c", fill, "postgres"])
+        let script = """
+            \\set id random(1, \(records))
+            BEGIN;
+            SELECT body FROM bench WHERE id = :id FOR UPDATE;
+            UPDATE bench SET body = set_byte(body, 0, :client_id) WHERE id = :id;
+            COMMIT;
+            """
+        try script.write(toFile: folder + "/bench.sql", atomically: true, encoding: .utf8)
+    }
+
+    /// Transactions a second of `pgbench`.
+    fileprivate func benchmark(_ mode: String, _ seconds: Double, _ folder: String) throws -> Double {
+        let rate = try benchmark(mode, transactions: 100, folder)
+        return try benchmark(mode, transactions: max(100, Int(rate * seconds / 8)), folder)
+    }
+
+    /// By a number of transactions: its own limit of time is a signal, which programs started by Foundation have blocked.
+    private func benchmark(_ mode: String, transactions: Int, _ folder: String) throws -> Double {
+        let text = try output(
+            of: "pgbench",
+            [
+                "-h", socket, "-U", "postgres", "-n", "-c", "8", "-j", "2", "-t", "\(transactions)", "-M", mode,
+                "-f", folder + "/bench.sql", "postgres",
+            ])
+        let line = text.split(separator: "\n").first { $0.hasPrefix("tps = ") }
+        guard let rate = line.flatMap({ Double($0.dropFirst(6).prefix { $0.isNumber || $0 == "." }) }) else {
+            throw Failure(what: "pgbench printed no rate: \(text)")
+        }
+        return rate
+    }
+
+    private func output(of program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: (Self.programs ?? "") + "/" + program)
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
     }
 }

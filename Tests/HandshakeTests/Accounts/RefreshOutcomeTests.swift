@@ -160,16 +160,38 @@ struct RefreshOutcomeTests {
         #expect(try await later.accessToken().matches(token))
         await world.sandbox.stop()
     }
+
+    @Test("VL14, VL23: a refresh token is not sent while the vault cannot say that the record stays held")
+    func unconfirmed() async throws {
+        let vault = FlakyVault()
+        let world = try await World(vault: vault)
+        let (_, account) = try await world.signedIn()
+        world.time.advance(by: 8_000)
+        vault.failConfirmation()
+        let failed = await handshakeError { try await account.accessToken() }
+        #expect(failed?.code == "vault_unavailable")
+        #expect(world.tokenRequests() == 0, "nothing was sent")
+        #expect(try await world.app().account()?.status.state == .signedIn, "no journal entry stays")
+        #expect(try await !account.accessToken().isEmpty)
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
 }
 
 /// A vault whose replacements can be made to fail.
 final class FlakyVault: Vault {
     private let base = MemoryVault()
     private let countdown = Mutex<Int?>(nil)
+    private let losesHold = Mutex(false)
 
     /// Lets the next `number`-th replacement fail.
     func failReplacement(number: Int) {
         countdown.withLock { $0 = number }
+    }
+
+    /// Lets the next confirmation fail.
+    func failConfirmation() {
+        losesHold.withLock { $0 = true }
     }
 
     func record(_ key: VaultKey) async throws -> [UInt8]? { try await base.record(key) }
@@ -179,7 +201,14 @@ final class FlakyVault: Vault {
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
         try await base.update(key) { locked in
-            try await body(FlakyRecord(base: locked, fails: { self.fails() }))
+            try await body(FlakyRecord(base: locked, fails: { self.fails() }, losesHold: { self.confirmationFails() }))
+        }
+    }
+
+    private func confirmationFails() -> Bool {
+        losesHold.withLock { losesHold in
+            defer { losesHold = false }
+            return losesHold
         }
     }
 
@@ -195,6 +224,7 @@ final class FlakyVault: Vault {
 private struct FlakyRecord: LockedRecord {
     let base: any LockedRecord
     let fails: @Sendable () -> Bool
+    let losesHold: @Sendable () -> Bool
 
     var contents: [UInt8]? { get async { await base.contents } }
 
@@ -204,4 +234,9 @@ private struct FlakyRecord: LockedRecord {
     }
 
     func remove() async throws { try await base.remove() }
+
+    func confirm(for time: Duration) async throws {
+        if losesHold() { throw VaultError.unavailable("the lease was lost") }
+        try await base.confirm(for: time)
+    }
 }

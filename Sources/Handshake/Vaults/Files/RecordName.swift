@@ -16,6 +16,14 @@ package struct RecordName: Hashable, Sendable {
         self.text = text
     }
 
+    /// How many bytes of the digest a short name has.
+    package static let shortLength = 16
+
+    /// Whether this is a name, or its first 16 bytes.
+    func matches(_ name: RecordName) -> Bool {
+        self == name || text.utf8.count == 2 * Self.shortLength && name.text.hasPrefix(text)
+    }
+
     /// The digest's bytes.
     package var bytes: [UInt8] { Hexadecimal.bytes(of: text) ?? [] }
 

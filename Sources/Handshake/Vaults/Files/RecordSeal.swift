@@ -61,6 +61,11 @@ package struct RecordSeal: Sendable {
         name(ofCanonical: key.canonical)
     }
 
+    /// The name of a key's record in a table whose names are UUIDs: the first 16 bytes of ``name(of:)``.
+    package func shortName(of key: VaultKey) -> RecordName {
+        RecordName(digest: name(of: key).bytes.prefix(RecordName.shortLength))
+    }
+
     /// This vault's key of names, sealed with another master key of the vault: names must outlive the key that they were made with.
     ///
     /// - Throws: ``VaultError/unavailable(_:)``.
@@ -154,7 +159,7 @@ package struct RecordSeal: Sendable {
             throw .damaged(what: path, reason: "its contents end before they should")
         }
         let canonical = Array(rest.prefix(length))
-        guard self.name(ofCanonical: canonical) == name else {
+        guard name.matches(self.name(ofCanonical: canonical)) else {
             throw .damaged(what: path, reason: "it holds the record of another key")
         }
         return (canonical, Array(rest.dropFirst(length)))

@@ -3,6 +3,9 @@ import ArgumentParser
 import Foundation
 import Handshake
 import OAuth
+#if PostgreSQL
+import PostgresVault
+#endif
 #if SQLite
 import SQLiteVault
 #endif
@@ -124,7 +127,7 @@ struct VaultCopy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy", abstract: "Copy every record to another vault, and compare each with what is read back.",
         discussion: """
-            FROM and TO are written as for --vault, such as files:DIR or sqlite:FILE. A copy that was interrupted is completed by the same command. \
+            FROM and TO are written as for --vault, such as files:DIR, sqlite:FILE or postgres:CONNECTION. A copy that was interrupted is completed by the same command. \
             Use only one of the two vaults afterwards: if both refresh an account, services that detect reuse end its session.
             """)
 
@@ -218,32 +221,43 @@ struct VaultRotateKey: AsyncParsableCommand {
         guard !choice.isMemory else { throw VaultChoice.endsWithCommand }
         let opened = try await choice.requireExisting()
         #if SQLite
-        if let vault = opened.vault as? SQLiteVault { return try await rotate(vault) }
+        if let vault = opened.vault as? SQLiteVault {
+            return try report(await vault.rotateKey())
+        }
+        #endif
+        #if PostgreSQL
+        if let vault = opened.vault as? PostgresVault {
+            let rotation = try await vault.rotateKey()
+            Output.note(
+                "The new key is in this machine's key folder, as \(vault.keyIdentifier).key. Copy it to every other machine that uses the vault."
+            )
+            return try report(rotation)
+        }
         #endif
         throw CommandError.usage(
             "Only a vault in a database can change its key while it is used. Copy this one to a new folder, which gets a key of its own: "
                 + "handshake vault copy \(choice.location(of: opened)) files:DIR")
     }
 
-    #if SQLite
-    private func rotate(_ vault: SQLiteVault) async throws {
-        let rotation = try await vault.rotateKey()
+    #if SQLite || PostgreSQL
+    private func report(_ rotation: VaultKeyRotation) throws {
+        let failures = rotation.failures
         if common.json {
             Output.result(
                 JSONText.object([
                     ("key", .integer(rotation.key)), ("resumed", .bool(rotation.isResumed)),
                     ("resealed", .integer(Int64(rotation.resealed))),
                     ("retired", .array(rotation.retired.map { .integer($0) })),
-                    ("failures", VaultCommand.json(rotation.failures)),
+                    ("failures", VaultCommand.json(failures)),
                 ]).text)
         } else {
             Output.result(
-                "\(rotation.resealed) records were sealed with key \(rotation.key), \(rotation.failures.count) were not."
+                "\(rotation.resealed) records were sealed with key \(rotation.key), \(failures.count) were not."
             )
         }
-        for failure in rotation.failures { _ = Failure.report(failure) }
-        if !rotation.failures.isEmpty {
-            throw VaultCommand.failed(rotation.failures.count, of: "sealed with the new key")
+        for failure in failures { _ = Failure.report(failure) }
+        if !failures.isEmpty {
+            throw VaultCommand.failed(failures.count, of: "sealed with the new key")
         }
         if rotation.isResumed {
             Output.note("This completed a rotation that was interrupted. Run the command again for another new key.")

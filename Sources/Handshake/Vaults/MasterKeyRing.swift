@@ -1,0 +1,117 @@
+/// A master key as a vault's table shows it, without the key itself (`vault-lease.md` 3, 8).
+package struct MasterKeyEntry: Sendable {
+    package let number: Int64
+    /// Under what a key store keeps it.
+    package let identifier: VaultIdentifier
+    /// ``RecordSeal/check`` with the right key.
+    package let proof: [UInt8]
+    /// The key of records' names, sealed with this key; nil for the first one, which it is derived from.
+    package let names: [UInt8]?
+    /// Whether new records are sealed with it. The others only open what they sealed.
+    package let isActive: Bool
+
+    package init(number: Int64, identifier: VaultIdentifier, proof: [UInt8], names: [UInt8]?, isActive: Bool) {
+        self.number = number
+        self.identifier = identifier
+        self.proof = proof
+        self.names = names
+        self.isActive = isActive
+    }
+}
+
+/// The master keys of a vault that are in use: one seals, and any of them opens what it sealed.
+package struct MasterKeyRing: Sendable {
+    /// The key that seals.
+    package let active: MasterKeyEntry
+    /// What seals with it. All seals give records the same names.
+    package let seal: RecordSeal
+    private let seals: [Int64: RecordSeal]
+
+    /// - Parameters:
+    ///   - entries: the keys that are not retired.
+    ///   - masters: the keys that were found, by their numbers. An old one may be missing: its records are then locked.
+    ///   - former: the ring as it was before. What it opens, this one opens too: a listing may still hold records of a key that was retired
+    ///     meanwhile.
+    ///   - path: what errors call the vault.
+    ///   - missing: the error when the key is missing that seals.
+    package init(
+        vault: VaultIdentifier, _ entries: [MasterKeyEntry], _ masters: [Int64: VaultMasterKey],
+        after former: MasterKeyRing? = nil, path: String, missing: (MasterKeyEntry) -> VaultError
+    ) throws(VaultError) {
+        var seals = former?.seals ?? [:]
+        for entry in entries {
+            if let known = seals[entry.number] {
+                guard known.check == entry.proof else {
+                    throw .damaged(
+                        what: "\(path), table key",
+                        reason: "key \(entry.number) is another one now; open the vault again if a copy was put back")
+                }
+                continue
+            }
+            guard let master = masters[entry.number] else { continue }
+            let seal = RecordSeal(vault: vault, master: master)
+            guard seal.check == entry.proof else {
+                guard entry.isActive else { continue }
+                throw .locked("the key is not the one that \(path) was made with; put the right one back")
+            }
+            if let names = entry.names {
+                seals[entry.number] = try seal.withNames(names, path: "\(path), table key")
+            } else {
+                seals[entry.number] = seal
+            }
+        }
+        guard var active = entries.first(where: \.isActive), entries.count(where: \.isActive) == 1 else {
+            throw .damaged(what: "\(path), table key", reason: "it has no active key, or several")
+        }
+        // Numbers only grow: this was read before the former ring was.
+        if let former, former.active.number > active.number { active = former.active }
+        guard let seal = seals[active.number] else { throw missing(active) }
+        self.active = active
+        self.seal = seal
+        self.seals = seals
+    }
+
+    /// What opens the records of a key; nil when the key is not there.
+    package subscript(number: Int64) -> RecordSeal? { seals[number] }
+
+    /// Refuses to seal with an older key than was used before.
+    ///
+    /// Numbers only grow: a copy was put back, or somebody wants records sealed with a key that has leaked.
+    ///
+    /// - Parameters:
+    ///   - number: the key that the vault's table says seals now.
+    ///   - path: what errors call the record.
+    package func requireNotOlder(_ number: Int64, path: String) throws(VaultError) {
+        guard number >= active.number else {
+            throw .damaged(
+                what: "\(path), table key",
+                reason: "an older key is in use again; open the vault again if a copy was put back")
+        }
+    }
+}
+
+extension VaultError {
+    /// A key that the caller gave cannot be replaced by another one.
+    package static func keyCannotChange(of path: String) -> VaultError {
+        .denied(
+            what: path,
+            reason: "its key comes from a place where no new one can be put. "
+                + "Make a vault with another key, and copy the records to it")
+    }
+
+    /// A record's version is not that of its lease.
+    package static func versionsDiffer(of path: String) -> VaultError {
+        .damaged(
+            what: path,
+            reason: "its version is not the last one that was written, so it was changed or put back by hand")
+    }
+}
+
+/// What a record in a table is bound to beside its name: it opens as no other part, kind or version.
+package enum RecordPart: String {
+    case label, body
+
+    package func context(_ kind: String, key: Int64, version: Int64) -> [UInt8] {
+        Array("\(rawValue) \(kind) \(key) \(version)".utf8)
+    }
+}

@@ -1,0 +1,78 @@
+#if PostgreSQL
+import CLibpq
+import Foundation
+import Handshake
+
+/// Where a server is and who connects: what a connection string says. It describes itself without the password.
+struct PostgresAddress: Sendable {
+    /// libpq's options that were given, by their keywords.
+    private let options: [String: String]
+
+    /// Reads a URI (`postgresql://…`) or `keyword=value` pairs as libpq does.
+    ///
+    /// - Throws: ``VaultError/denied(what:reason:)``. It quotes nothing: libpq's own text may hold a piece of a password.
+    init(_ text: String) throws(VaultError) {
+        var message: UnsafeMutablePointer<CChar>?
+        let parsed = text.contains("\0") ? nil : PQconninfoParse(text, &message)
+        defer { if let message { PQfreemem(message) } }
+        guard let parsed else {
+            throw .denied(
+                what: "the connection string of the PostgreSQL vault",
+                reason:
+                    "it cannot be read. Write postgresql://USER@HOST:PORT/DATABASE, and special characters with %: @ as %40, / as %2F"
+            )
+        }
+        defer { PQconninfoFree(parsed) }
+        var options: [String: String] = [:]
+        var option = parsed
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { options[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        self.options = options
+    }
+
+    /// Starts to connect. It may wait for a name server.
+    ///
+    /// A session that cannot write is refused, unless `target_session_attrs` was given: a replica's reads are stale.
+    func startConnecting() -> OpaquePointer? {
+        var options = options
+        for (keyword, value) in [("target_session_attrs", "read-write"), ("fallback_application_name", "handshake")]
+        where options[keyword] == nil {
+            options[keyword] = value
+        }
+        options["client_encoding"] = "UTF8"
+        let keywords = options.keys.sorted()
+        let texts = keywords.map { strdup($0) } + keywords.map { strdup(options[$0] ?? "") }
+        defer { for text in texts { free(text) } }
+        let pointers = texts.map { UnsafePointer($0) }
+        return PQconnectStartParams(
+            Array(pointers.prefix(keywords.count)) + [nil], Array(pointers.suffix(keywords.count)) + [nil], 0)
+    }
+
+    /// A text of libpq or of the server in one line, of bounded length, without any password.
+    func redacted(_ text: String) -> String {
+        var text = text
+        let secrets = [options["password"], options["sslpassword"], ProcessInfo.processInfo.environment["PGPASSWORD"]]
+        for secret in secrets.compactMap(\.self) where !secret.isEmpty {
+            text = text.replacingOccurrences(of: secret, with: "…")
+        }
+        let line = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+        return String(String(line).trimmingCharacters(in: .whitespaces).prefix(400)).clause
+    }
+}
+
+extension PostgresAddress: CustomStringConvertible {
+    /// As a URI, without password and options.
+    var description: String {
+        let user = options["user"].map { "\($0)@" } ?? ""
+        let port = options["port"].map { ":\($0)" } ?? ""
+        let host = (options["host"] ?? options["hostaddr"]).map { $0.replacingOccurrences(of: "/", with: "%2F") } ?? ""
+        return "postgresql://\(user)\(host)\(port)/\(options["dbname"] ?? "")"
+    }
+}
+
+extension PostgresAddress: CustomReflectable {
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+#endif

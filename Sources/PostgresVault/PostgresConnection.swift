@@ -1,0 +1,287 @@
+#if PostgreSQL
+import CLibpq
+import Dispatch
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// One connection to a server, which does one exchange at a time. Nothing here blocks a thread of the concurrency runtime.
+///
+/// A class, because the thread that watches its socket and the tasks that use it share it.
+final class PostgresConnection: Sendable {
+    typealias Answer = Result<[PostgresRow], PostgresFailure>
+
+    /// libpq's connection. It may go from thread to thread, but only one may use it at a time: it is only used within the lock below.
+    private struct Handle: @unchecked Sendable {
+        let pointer: OpaquePointer
+    }
+
+    /// Statements that were sent, and the answers that have come.
+    private struct Exchange {
+        let count: Int
+        let deadline: ContinuousClock.Instant
+        let continuation: CheckedContinuation<[Answer], Never>
+        var answers: [Answer] = []
+        var current: Answer?
+        var isPipelined: Bool { count > 1 }
+    }
+
+    private struct State {
+        var handle: Handle?
+        var exchange: Exchange?
+        var isWriting = false
+        var closed: (@Sendable () -> Void)?
+    }
+
+    private static let connecting = DispatchQueue(label: "handshake.postgres.connecting", attributes: .concurrent)
+
+    private let state: Mutex<State>
+    private let socket: Int32
+    private let address: PostgresAddress
+    private let notified: (@Sendable (String) -> Void)?
+    /// The number of the server's process, as the server said when the connection was made.
+    let process: Int32
+
+    private init(_ handle: Handle, _ address: PostgresAddress, notified: (@Sendable (String) -> Void)?) {
+        state = Mutex(State(handle: handle))
+        socket = PQsocket(handle.pointer)
+        process = PQbackendPID(handle.pointer)
+        self.address = address
+        self.notified = notified
+        PostgresReactor.shared.add(self)
+    }
+
+    deinit {
+        // The watching thread and each exchange keep a connection, so nothing uses it now.
+        if let handle = state.withLock({ $0.handle }) { PQfinish(handle.pointer) }
+    }
+
+    // MARK: Connecting
+
+    /// Connects, on a thread that may block: libpq asks name servers synchronously.
+    ///
+    /// - Parameter notified: what each notification calls with its payload.
+    static func open(
+        _ address: PostgresAddress, timeout: Duration, notified: (@Sendable (String) -> Void)? = nil
+    ) async throws(PostgresFailure) -> PostgresConnection {
+        try await withCheckedContinuation { continuation in
+            connecting.async {
+                continuation.resume(returning: connect(address, until: .now.advanced(by: timeout), notified: notified))
+            }
+        }.get()
+    }
+
+    private static func connect(
+        _ address: PostgresAddress, until deadline: ContinuousClock.Instant, notified: (@Sendable (String) -> Void)?
+    ) -> Result<PostgresConnection, PostgresFailure> {
+        guard let pointer = address.startConnecting() else {
+            return .failure(.connection("there is no memory for a connection"))
+        }
+        // With this, the text of a refusal has the server's code.
+        PQsetErrorVerbosity(pointer, PQERRORS_VERBOSE)
+        PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        let failure = finishConnecting(pointer, until: deadline)
+        guard let failure else {
+            PQsetErrorVerbosity(pointer, PQERRORS_DEFAULT)
+            guard PQsetnonblocking(pointer, 1) == 0 else {
+                PQfinish(pointer)
+                return .failure(.connection("the socket cannot be made non-blocking"))
+            }
+            return .success(PostgresConnection(Handle(pointer: pointer), address, notified: notified))
+        }
+        PQfinish(pointer)
+        return .failure(
+            PostgresFailure(
+                state: refusal(in: failure), text: address.redacted(firstLines(of: failure)), mayBeDone: false))
+    }
+
+    /// - Returns: what went wrong; nil when the connection stands.
+    private static func finishConnecting(_ pointer: OpaquePointer, until deadline: ContinuousClock.Instant) -> String? {
+        var status = PGRES_POLLING_WRITING
+        guard PQstatus(pointer) != CONNECTION_BAD else { return String(cString: PQerrorMessage(pointer)) }
+        while true {
+            if status == PGRES_POLLING_OK { return nil }
+            if status == PGRES_POLLING_FAILED { return String(cString: PQerrorMessage(pointer)) }
+            let left = ContinuousClock.now.duration(to: deadline)
+            guard left > .zero else { return "the server did not answer in time" }
+            let events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            var watched = pollfd(fd: PQsocket(pointer), events: Int16(events), revents: 0)
+            let pause = Int32(min(left / .milliseconds(1), 60_000).rounded(.up))
+            guard poll(&watched, 1, pause) > 0 else { continue }
+            status = PQconnectPoll(pointer)
+        }
+    }
+
+    /// The server's code in libpq's verbose text, such as `FATAL:  28P01: password authentication failed`; empty when there is none.
+    private static func refusal(in text: String) -> String {
+        guard let match = text.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else {
+            // libpq itself says these.
+            let isReadOnly = text.contains("session is read-only") || text.contains("server is in hot standby mode")
+            return isReadOnly ? "25006" : text.contains("no password supplied") ? "28P01" : ""
+        }
+        return String(match.1)
+    }
+
+    /// The text without the lines that name PostgreSQL's own source.
+    private static func firstLines(of text: String) -> String {
+        text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }.joined(separator: " ")
+    }
+
+    // MARK: Statements
+
+    /// Whether it can still be used, as far as is known.
+    var isOpen: Bool { state.withLock { $0.handle != nil } }
+
+    /// Sends statements together, each a transaction of its own unless they say otherwise, and waits for their answers.
+    ///
+    /// The exchange is finished whether or not the task is cancelled: a caller must know what was stored. A connection whose deadline
+    /// passes is closed, and its answers count as lost.
+    func run(_ statements: [PostgresStatement], within timeout: Duration) async -> [Answer] {
+        await withCheckedContinuation { continuation in
+            let deadline = ContinuousClock.now.advanced(by: timeout)
+            let exchange = Exchange(count: statements.count, deadline: deadline, continuation: continuation)
+            let (isSent, isWriting) = state.withLock { state in
+                guard let handle = state.handle, state.exchange == nil else { return (false, false) }
+                state.exchange = exchange
+                let isSent = Self.send(statements, over: handle.pointer)
+                let flushed = isSent ? PQflush(handle.pointer) : -1
+                state.isWriting = flushed == 1
+                return (flushed >= 0, state.isWriting)
+            }
+            guard isSent else { return fail("the connection was lost", mayBeDone: true, or: exchange) }
+            PostgresReactor.shared.wake(always: isWriting)
+        }
+    }
+
+    private static func send(_ statements: [PostgresStatement], over handle: OpaquePointer) -> Bool {
+        guard statements.count > 1 else { return statements.first?.send(over: handle) ?? false }
+        guard PQenterPipelineMode(handle) == 1 else { return false }
+        return statements.allSatisfy { $0.send(over: handle) && PQpipelineSync(handle) == 1 }
+    }
+
+    /// Closes the connection. An exchange that is under way fails.
+    func close() { fail("the connection was closed", mayBeDone: true) }
+
+    /// What is called, once, when the connection ends; immediately when it has.
+    func whenClosed(_ action: @escaping @Sendable () -> Void) {
+        let isOpen = state.withLock { state in
+            guard state.handle != nil else { return false }
+            state.closed = action
+            return true
+        }
+        if !isOpen { action() }
+    }
+
+    // MARK: The watching thread
+
+    /// The socket to watch, and whether for writing too; -1, which poll(2) leaves out, when the connection is closed.
+    var interest: (socket: Int32, isWriting: Bool) {
+        state.withLock { ($0.handle == nil ? -1 : socket, $0.isWriting) }
+    }
+
+    /// Whether an exchange is under way.
+    var isBusy: Bool { state.withLock { $0.exchange != nil } }
+
+    /// Whether an exchange is under way. Ends one whose deadline has passed.
+    func isWaiting(at now: ContinuousClock.Instant) -> Bool {
+        guard let deadline = state.withLock({ $0.exchange?.deadline }) else { return false }
+        if deadline <= now { fail("the server did not answer in time", mayBeDone: true) }
+        return true
+    }
+
+    /// Reads and writes what can be, and delivers what is complete.
+    func advance() {
+        var payloads: [String] = []
+        var lost: String?
+        let done = state.withLock { state -> Exchange? in
+            guard let handle = state.handle?.pointer else { return nil }
+            guard PQconsumeInput(handle) == 1 else {
+                lost = String(cString: PQerrorMessage(handle))
+                return nil
+            }
+            if state.isWriting {
+                let flushed = PQflush(handle)
+                if flushed < 0 { lost = String(cString: PQerrorMessage(handle)) }
+                state.isWriting = flushed == 1
+            }
+            while let notice = PQnotifies(handle) {
+                payloads.append(String(cString: notice.pointee.extra))
+                PQfreemem(notice)
+            }
+            let isComplete = state.exchange.map { _ in read(&state, handle) } ?? false
+            if PQstatus(handle) == CONNECTION_BAD, !isComplete { lost = String(cString: PQerrorMessage(handle)) }
+            guard isComplete, let exchange = state.exchange else { return nil }
+            state.exchange = nil
+            return exchange
+        }
+        if let notified { for payload in payloads { notified(payload) } }
+        if let lost { fail(address.redacted(lost), mayBeDone: true) }
+        done?.continuation.resume(returning: done?.answers ?? [])
+    }
+
+    /// Takes the answers that have come.
+    ///
+    /// - Returns: whether the exchange is complete.
+    private func read(_ state: inout State, _ handle: OpaquePointer) -> Bool {
+        while PQisBusy(handle) == 0, let exchange = state.exchange {
+            guard let result = PQgetResult(handle) else {
+                if exchange.isPipelined {
+                    // The end of one statement's answer; without an answer before, nothing is left to read.
+                    guard exchange.current != nil else { return false }
+                    continue
+                }
+                state.exchange?.answers.append(exchange.current ?? .success([]))
+                return true
+            }
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_TUPLES_OK: state.exchange?.current = .success(PostgresRow.all(of: result))
+            case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: state.exchange?.current = .success([])
+            case PGRES_PIPELINE_SYNC:
+                state.exchange?.answers.append(exchange.current ?? .success([]))
+                state.exchange?.current = nil
+                guard state.exchange?.answers.count == exchange.count else { continue }
+                _ = PQexitPipelineMode(handle)
+                return true
+            default:
+                // The first error is the one that says why.
+                if case .failure = exchange.current { continue }
+                state.exchange?.current = .failure(.answered(result, address))
+            }
+        }
+        return false
+    }
+
+    /// Ends the connection and the exchange that is under way.
+    private func fail(
+        _ text: String, mayBeDone: Bool, or unsent: Exchange? = nil
+    ) {
+        let (handle, exchange, closed) = state.withLock { state in
+            defer { state = State(handle: nil) }
+            return (state.handle, state.exchange, state.closed)
+        }
+        PostgresReactor.shared.remove(self)
+        if let handle { PQfinish(handle.pointer) }
+        closed?()
+        if let exchange {
+            // An error that the server gave before it ended the connection says more.
+            var answers = exchange.answers
+            if case .failure = exchange.current { answers.append(exchange.current ?? .success([])) }
+            while answers.count < exchange.count {
+                answers.append(.failure(.connection(text, mayBeDone: mayBeDone)))
+            }
+            exchange.continuation.resume(returning: answers)
+        } else if let unsent {
+            let answer = Answer.failure(.connection(text))
+            unsent.continuation.resume(returning: [Answer](repeating: answer, count: unsent.count))
+        }
+    }
+}
+#endif

@@ -1,0 +1,87 @@
+#if PostgreSQL
+public import Handshake
+
+extension PostgresVault {
+    /// Under what a key store keeps the master key that seals now.
+    public var keyIdentifier: VaultIdentifier { keys.active.identifier }
+
+    /// Seals every record with a new master key, while the vault is used.
+    ///
+    /// The new key is durable in the key store, under ``keyIdentifier``, before the vault names it. Give it to the other machines: those that
+    /// do not have it can neither read nor write what it seals. From then on each write of every process uses it. Each record is held
+    /// while it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key; when a record
+    /// keeps it from being completed, the call makes one all the same. The role needs the right to change the table `key`.
+    ///
+    /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
+    /// - Throws: ``VaultError/busy(_:)`` while another rotation runs; `CancellationError`; what the key store throws; another
+    ///   ``VaultError`` when the vault as a whole cannot be used.
+    @concurrent
+    public func rotateKey() async throws -> VaultKeyRotation {
+        // A name that no record has: those are keyed digests.
+        let rotation = RecordName(digest: Array("handshake rotate".utf8))
+        return try await holding(rotation) { hold, _ in
+            try await readKeys()
+            var retired: [Int64] = []
+            if try await store.keys().contains(where: { !$0.isActive }) {
+                let resumed = try await resealAll(isResumed: true, hold)
+                // A record that cannot be sealed must not keep the vault from leaving its key.
+                if resumed.isComplete { return resumed }
+                retired = resumed.retired
+            }
+            try await makeKey()
+            var rotation = try await resealAll(isResumed: false, hold)
+            rotation.retired = retired + rotation.retired
+            return rotation
+        }
+    }
+
+    /// Seals all records with the active key, and retires the keys that none needs any more.
+    private func resealAll(isResumed: Bool, _ hold: PostgresHold) async throws -> VaultKeyRotation {
+        var rotation = VaultKeyRotation(key: keys.active.number, isResumed: isResumed)
+        var last: [UInt8]?
+        while true {
+            let page = try await store.names(sealedOtherThan: rotation.key, after: last)
+            for name in page {
+                try Task.checkCancellation()
+                do {
+                    if try await reseal(RecordName(digest: name)) { rotation.resealed += 1 }
+                } catch let error as VaultError {
+                    rotation.failures.append(error)
+                }
+            }
+            guard page.count == PostgresStore.pageSize else { break }
+            last = page.last
+        }
+        rotation.retired = try await store.retireKeys()
+        return rotation
+    }
+
+    /// Makes a key and lets it seal from now on.
+    private func makeKey() async throws {
+        let (number, identifier, master) = (
+            try await store.nextKey(), VaultIdentifier.random(), VaultMasterKey.random()
+        )
+        try await keySource.store(master, of: identifier, label: "Handshake: key \(number) of \(store.address)")
+        let seal = RecordSeal(vault: self.identifier, master: master)
+        let key = MasterKeyEntry(
+            number: number, identifier: identifier, proof: seal.check, names: try keys.seal.names(sealedWith: seal),
+            isActive: true)
+        guard try await store.add(key, after: keys.active.number) else {
+            throw VaultError.busy("\(store.address), table key")
+        }
+        try await readKeys()
+    }
+
+    /// Seals a record with the active key.
+    ///
+    /// - Returns: false when it was removed or sealed with it meanwhile.
+    private func reseal(_ name: RecordName) async throws -> Bool {
+        try await holding(name) { hold, record in
+            guard let record, record.key != keys.active.number else { return false }
+            let (canonical, contents) = try await open(record, as: name, newest: hold.newest)
+            try await write(contents, canonical: canonical, kind: record.kind, with: hold)
+            return true
+        }
+    }
+}
+#endif

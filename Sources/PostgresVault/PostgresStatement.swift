@@ -1,0 +1,163 @@
+#if PostgreSQL
+import CLibpq
+import Handshake
+
+/// A value that goes to the server beside a statement's text, never within it. In PostgreSQL's binary form.
+struct PostgresParameter: Sendable {
+    /// The numbers of types in every PostgreSQL (`pg_type.dat`).
+    private enum TypeNumber {
+        static let bool: Oid = 16
+        static let bytea: Oid = 17
+        static let int8: Oid = 20
+        static let text: Oid = 25
+        static let int8Array: Oid = 1016
+        static let uuid: Oid = 2950
+        static let uuidArray: Oid = 2951
+    }
+
+    let type: Oid
+    /// Nil for NULL.
+    let bytes: [UInt8]?
+
+    static func int(_ value: Int64) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.int8, bytes: value.networkBytes)
+    }
+
+    static func bool(_ value: Bool) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.bool, bytes: [value ? 1 : 0])
+    }
+
+    static func text(_ value: String) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.text, bytes: Array(value.utf8))
+    }
+
+    static func bytes(_ value: [UInt8]?) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.bytea, bytes: value)
+    }
+
+    /// - Parameter value: 16 bytes, or nil for NULL.
+    static func uuid(_ value: [UInt8]?) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.uuid, bytes: value)
+    }
+
+    static func uuids(_ values: [[UInt8]]) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.uuidArray, bytes: array(of: TypeNumber.uuid, values))
+    }
+
+    static func ints(_ values: [Int64]) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.int8Array, bytes: array(of: TypeNumber.int8, values.map(\.networkBytes)))
+    }
+
+    /// An array of one dimension without NULL (`array_recv` in PostgreSQL's `arrayfuncs.c`).
+    private static func array(of type: Oid, _ values: [[UInt8]]) -> [UInt8] {
+        let header: [Int32] = [1, 0, Int32(bitPattern: type), Int32(truncatingIfNeeded: values.count), 1]
+        return values.reduce(into: header.flatMap(\.networkBytes)) { bytes, value in
+            bytes += Int32(truncatingIfNeeded: value.count).networkBytes + value
+        }
+    }
+}
+
+/// One statement of constant text, and what goes with it.
+struct PostgresStatement: Sendable {
+    let sql: String
+    let parameters: [PostgresParameter]
+
+    init(_ sql: String, _ parameters: [PostgresParameter] = []) {
+        self.sql = sql
+        self.parameters = parameters
+    }
+
+    /// Hands the statement to libpq, which copies it.
+    ///
+    /// - Returns: whether libpq took it.
+    func send(over handle: OpaquePointer) -> Bool {
+        let parameters = parameters
+        var joined: [UInt8] = []
+        for parameter in parameters { joined += parameter.bytes ?? [] }
+        joined.append(0)
+        let count = Int32(truncatingIfNeeded: parameters.count)
+        return joined.withUnsafeBytes { buffer in
+            var offset = 0
+            var values: [UnsafePointer<CChar>?] = []
+            for parameter in parameters {
+                guard let bytes = parameter.bytes else {
+                    values.append(nil)
+                    continue
+                }
+                values.append(buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self))
+                offset += bytes.count
+            }
+            return PQsendQueryParams(
+                handle, sql, count, parameters.map(\.type), values,
+                parameters.map { Int32(truncatingIfNeeded: $0.bytes?.count ?? 0) },
+                parameters.map { _ in 1 }, 1) == 1
+        }
+    }
+}
+
+/// A row that a statement returned, in PostgreSQL's binary form.
+///
+/// What was changed by hand may have any type and length: each reading says what it expects, and is an error otherwise.
+struct PostgresRow: Sendable {
+    let cells: [[UInt8]?]
+
+    func bytes(_ column: Int) throws(VaultError) -> [UInt8] {
+        guard cells.indices.contains(column), let bytes = cells[column] else { throw Self.unexpected }
+        return bytes
+    }
+
+    func isNull(_ column: Int) -> Bool { !cells.indices.contains(column) || cells[column] == nil }
+
+    /// An integer of 2, 4 or 8 bytes.
+    func int(_ column: Int) throws(VaultError) -> Int64 {
+        let bytes = try bytes(column)
+        switch bytes.count {
+        case 2, 4, 8:
+            let value = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+            let shift = UInt64(64 - 8 * bytes.count)
+            return Int64(bitPattern: value << shift) >> Int64(shift)
+        default: throw Self.unexpected
+        }
+    }
+
+    func bool(_ column: Int) throws(VaultError) -> Bool {
+        let bytes = try bytes(column)
+        guard bytes == [0] || bytes == [1] else { throw Self.unexpected }
+        return bytes == [1]
+    }
+
+    func text(_ column: Int) throws(VaultError) -> String {
+        guard let text = String(validating: try bytes(column), as: UTF8.self) else { throw Self.unexpected }
+        return text
+    }
+
+    func uuid(_ column: Int) throws(VaultError) -> [UInt8] {
+        let bytes = try bytes(column)
+        guard bytes.count == 16 else { throw Self.unexpected }
+        return bytes
+    }
+
+    private static let unexpected = VaultError.damaged(
+        what: "a table", reason: "it holds what this version did not write")
+
+    /// The rows of a result. The caller clears it.
+    static func all(of result: OpaquePointer) -> [PostgresRow] {
+        let columns = PQnfields(result)
+        return (0..<max(0, PQntuples(result))).map { row in
+            PostgresRow(
+                cells: (0..<max(0, columns)).map { column in
+                    guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else {
+                        return nil
+                    }
+                    let length = Int(max(0, PQgetlength(result, row, column)))
+                    return Array(UnsafeRawBufferPointer(start: start, count: length))
+                })
+        }
+    }
+}
+
+extension FixedWidthInteger {
+    /// The bytes, the highest first.
+    var networkBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+}
+#endif

@@ -1,0 +1,1 @@
+../Tests/PostgresVaultTests/PostgresServer.swift

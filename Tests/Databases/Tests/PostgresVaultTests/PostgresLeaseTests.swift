@@ -1,0 +1,246 @@
+import Foundation
+import Handshake
+import TestFixtures
+import Testing
+
+@testable import PostgresVault
+
+@Suite("What a waiter makes of another one's lease")
+struct LeaseObservationTests {
+    private let look = LeaseObservation.Look(holder: [1], fence: 1, beat: 1)
+    private let timing = LeaseTiming.standard
+
+    @Test("a lease is claimed when it was seen unchanged for 12 s, and by force after 57 s")
+    func watched() {
+        var observation = LeaseObservation()
+        for second in 0...57 {
+            #expect((observation.claim(timing) != nil) == (second > 12), "\(second)")
+            #expect((observation.claim(timing)?.isForced == true) == (second > 57), "\(second)")
+            observation.note(look, at: .seconds(second))
+        }
+        #expect(observation.claim(timing)?.isForced == true)
+    }
+
+    @Test(
+        "a change of holder, fence or beat starts the watch again",
+        arguments: [(2, 1, 1), (1, 2, 1), (1, 1, 2)])
+    func changed(holder: UInt8, fence: Int64, beat: Int64) {
+        var observation = LeaseObservation()
+        for second in 0...20 { observation.note(look, at: .seconds(second)) }
+        observation.note(.init(holder: [holder], fence: fence, beat: beat), at: .seconds(21))
+        #expect(observation.watched == .zero && observation.claim(timing) == nil)
+    }
+
+    @Test("VL12: an outage of 60 s inside an observation is not counted, and one pause counts 2 s at most")
+    func outage() {
+        var observation = LeaseObservation()
+        for second in 0...10 { observation.note(look, at: .seconds(second)) }
+        observation.note(look, at: .seconds(70))
+        #expect(observation.watched == .zero)
+        observation.note(look, at: .seconds(77))
+        #expect(observation.watched == .seconds(2))
+        observation.note(look, at: .seconds(76))
+        #expect(observation.watched == .zero)
+    }
+
+    @Test(
+        "VL24, VL28: a hold is confirmed by what is left of its lease, and not after the machine was frozen",
+        arguments: [
+            (19, 19, true), (20, 20, false), (0, 0, true), (-1, 0, false), (5, 6, true), (5, 8, false), (5, -60, true),
+        ])
+    func lasts(passed: Int, wall: Int, isLasting: Bool) {
+        // Of 45 s, 0.999 count; a request takes 20 s, and the margin is 5 s.
+        let sent = LeaseMoment(instant: .now, wall: .seconds(1_000_000))
+        let now = LeaseMoment(
+            instant: sent.instant.advanced(by: .seconds(passed)), wall: sent.wall + .seconds(wall))
+        #expect(timing.lasts(for: LeaseTiming.request, sentAt: sent, at: now) == isLasting)
+    }
+
+    @Test(
+        "a timing in which a request could outlive its lease is refused",
+        arguments: [(29, 1, 4), (39, 5, 12), (301, 5, 12), (45, 5, 11), (45, 0, 12), (34, 2, 35)])
+    func timing(lease: Int, renewal: Int, observation: Int) {
+        #expect(throws: VaultError.self) {
+            try LeaseTiming(
+                lease: .seconds(lease), renewal: .seconds(renewal), observation: .seconds(observation))
+        }
+    }
+}
+
+@Suite(
+    "The lease of a PostgreSQL vault", .heavy,
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresLeaseTests {
+    private let folder: PostgresFolder
+    private let vault: PostgresVault
+    private var store: PostgresStore { vault.store }
+
+    init() async throws {
+        folder = try PostgresFolder()
+        vault = try await folder.vault()
+    }
+
+    private func acquire(_ holder: [UInt8], own: [UInt8]? = nil) async throws -> PostgresHold? {
+        let name = vault.name(of: .alice)
+        let acquired = try await store.acquire(name, as: holder, own: own, claim: nil, timing: vault.timing)
+        return acquired.map { PostgresHold(name, holder: holder, fence: $0.fence, version: $0.version, at: .now) }
+    }
+
+    @Test("VL20: an ACQUIRE that is repeated has the same fence, and another holder gets nothing")
+    func repeated() async throws {
+        let holder = PostgresHold.newHolder()
+        #expect(try await acquire(holder)?.fence == 1)
+        #expect(try await acquire(holder)?.fence == 1)
+        #expect(try await acquire(PostgresHold.newHolder()) == nil)
+    }
+
+    @Test("VL18: a late copy of RELEASE after a new ACQUIRE has no effect, and only a wait marks a lease as wanted")
+    func lateRelease() async throws {
+        let first = try #require(try await acquire(PostgresHold.newHolder()))
+        try await store.release(first)
+        let second = try #require(try await acquire(PostgresHold.newHolder()))
+        try await store.release(first)
+        #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NOT NULL") == [2])
+        #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") == [0])
+        #expect(try await store.want(vault.name(of: .alice))?.holder == second.holder)
+        #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") == [1])
+    }
+
+    @Test("VL17: a late copy of REPLACE after a newer one has no effect")
+    func lateReplace() async throws {
+        let hold = try #require(try await acquire(PostgresHold.newHolder()))
+        func row(_ version: Int64, _ body: [UInt8]) -> PostgresRecord {
+            PostgresRecord(kind: "account", key: 1, version: version, label: [], body: body, leased: version)
+        }
+        for (version, body) in [(1, [1]), (2, [2])] as [(Int64, [UInt8])] {
+            guard
+                case .done = try await store.replace(
+                    row(version, body), of: hold, after: version - 1, timing: vault.timing, for: .zero)
+            else { return #expect(Bool(false), "version \(version) was not written") }
+        }
+        guard case .lost = try await store.replace(row(1, [1]), of: hold, after: 0, timing: vault.timing, for: .zero)
+        else {
+            return #expect(Bool(false), "an old statement was taken for done")
+        }
+        #expect(try await folder.look("SELECT version FROM @.record WHERE body = '\\x02'") == [2])
+        // VL16: the same statement again, because its answer was lost.
+        guard case .done(2) = try await store.replace(row(2, [2]), of: hold, after: 1, timing: vault.timing, for: .zero)
+        else {
+            return #expect(Bool(false), "a repeated statement was not recognised")
+        }
+        #expect(try await folder.look("SELECT version FROM @.lease") == [2])
+    }
+
+    @Test("VL21: what this process did not release for sure, it takes again immediately")
+    func own() async throws {
+        let holder = PostgresHold.newHolder()
+        _ = try await acquire(holder)
+        vault.holds.note(holder, of: vault.name(of: .alice))
+        let patient = try await folder.place.open(timeout: .zero)
+        await #expect(throws: VaultError.self) { try await patient.put([1], under: .alice) }
+        patient.holds.note(holder, of: vault.name(of: .alice))
+        try await patient.put([1], under: .alice)
+        #expect(try await vault.record(.alice) == [1])
+    }
+
+    @Test("VL35: while a body runs no connection and no transaction is in use")
+    func body() async throws {
+        try await vault.update(.alice) { record in
+            try await record.replace(with: [1])
+            let busy = try await folder.look(
+                """
+                SELECT count(*) FROM pg_stat_activity a JOIN pg_locks l USING (pid)
+                WHERE l.relation IN ('@.lease'::regclass, '@.record'::regclass) AND a.pid <> pg_backend_pid()
+                """)
+            #expect(busy == [0])
+            // All connections of the vault are free for others.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<8 {
+                    group.addTask { try await vault.put([1], under: VaultKey(.signIn, ["\(index)"])) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("VL14, VL24: a hold is confirmed by a durable statement alone, which is repeated only where it is needed")
+    func confirmed() async throws {
+        // No renewal comes by itself meanwhile.
+        let timing = LeaseTiming(unchecked: .seconds(45), renewal: .seconds(600), observation: .seconds(12))
+        let vault = try await folder.place.open(timing: timing)
+        try await vault.update(.alice) { record in
+            #expect(try await folder.look("SELECT beat FROM @.lease") == [1])
+            // ACQUIRE is not durable.
+            for beat in [2, 2] as [Int64] {
+                try await record.confirm(for: LeaseTiming.request)
+                #expect(try await folder.look("SELECT beat FROM @.lease") == [beat])
+            }
+            try await record.replace(with: [1])
+            try await record.confirm(for: LeaseTiming.request)
+            #expect(try await folder.look("SELECT beat FROM @.lease") == [3])
+            let long = await #expect(throws: VaultError.self) { try await record.confirm(for: .seconds(44)) }
+            #expect(long?.code == "vault_unavailable")
+        }
+    }
+
+    @Test("VL23: a hold that another one has taken is not confirmed, and writes nothing afterwards")
+    func robbed() async throws {
+        let vault = try await folder.place.open(timing: .standard)
+        try await vault.update(.alice) { record in
+            try await folder.edit(
+                "UPDATE @.lease SET holder = '00000000-0000-0000-0000-000000000001', fence = fence + 1")
+            let errors = [
+                await #expect(throws: VaultError.self) { try await record.confirm(for: LeaseTiming.request) },
+                await #expect(throws: VaultError.self) { try await record.replace(with: [1]) },
+            ]
+            #expect(errors.map(\.?.code) == ["vault_unavailable", "vault_unavailable"])
+        }
+        #expect(try await vault.record(.alice) == nil)
+    }
+
+    @Test("VL37: a body that runs longer than a hold may last writes nothing, and the error names it")
+    func longBody() async throws {
+        let vault = try await folder.place.open(bodyLimit: .zero)
+        let error = await #expect(throws: VaultError.self) {
+            try await vault.update(.alice) { record in
+                _ = await vault.holds.renew()
+                try await record.replace(with: [1])
+            }
+        }
+        #expect(error.map { "\($0)".contains("longer than") } == true)
+        #expect(try await vault.record(.alice) == nil)
+    }
+
+    @Test("VL31: a release that nobody is told of is found by looking", arguments: [true, false])
+    func polling(isTold: Bool) async throws {
+        // A server that takes no connections: every notification is lost.
+        let other = try await folder.place.open(listen: isTold ? nil : "host=/nonexistent dbname=postgres")
+        let waiter = try await vault.update(.alice) { record in
+            let waiter = Task { try await other.put([2], under: .alice) }
+            while try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") != [1] {
+                await Task.yield()
+            }
+            #expect(other.listener.isListening == isTold)
+            try await record.replace(with: [1])
+            return waiter
+        }
+        try await waiter.value
+        #expect(try await vault.record(.alice) == [2])
+    }
+
+    @Test("VL29: a waiter that is cancelled leaves no lease behind")
+    func cancelled() async throws {
+        let other = try await folder.place.open()
+        try await vault.update(.alice) { record in
+            let waiter = Task { try await other.put([2], under: .alice) }
+            while try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") != [1] {
+                await Task.yield()
+            }
+            waiter.cancel()
+            await #expect(throws: CancellationError.self) { try await waiter.value }
+            try await record.replace(with: [1])
+        }
+        #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE holder IS NOT NULL") == [0])
+        #expect(try await vault.record(.alice) == [1])
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Handshake
+import Synchronization
+import TestFixtures
+
+@testable import PostgresVault
+
+/// Where a PostgreSQL vault is, in a form that goes to another process.
+struct PostgresPlace: Codable, Sendable {
+    var connection: String
+    let schema: String
+    let parent: String
+    var keys: String { parent + "/keys" }
+    var journal: String { parent + "/journal" }
+
+    /// Short enough for a test to wait for the end of a lease.
+    static let shortTiming = LeaseTiming(
+        unchecked: .milliseconds(1500), renewal: .milliseconds(300), observation: .milliseconds(700))
+
+    var options: PostgresVault.Options {
+        var options = PostgresVault.Options()
+        options.schema = schema
+        options.connections = 4
+        return options
+    }
+
+    /// Opens the vault with leases that end soon.
+    func open(
+        timeout: Duration = .seconds(60), timing: LeaseTiming? = shortTiming, listen: String? = nil,
+        bodyLimit: Duration = PostgresHolds.bodyLimit, clock: any Clock<Duration> = .continuous
+    ) async throws -> PostgresVault {
+        var options = options
+        (options.timeout, options.listen) = (timeout, listen)
+        return try await PostgresVault.open(
+            connection, keyFolder: keys, options: options, clock: clock, timing: timing,
+            bodyLimit: bodyLimit)
+    }
+
+    func migrate() async throws -> Bool {
+        // The shortest that a vault takes whose waits end after 60 s.
+        let timing = try LeaseTiming(lease: .seconds(34), renewal: .seconds(2), observation: .seconds(6))
+        return try await PostgresVault.migrate(connection, keyFolder: keys, options: options, timing: timing)
+    }
+}
+
+/// A schema of a test's own on a server, and a folder for its keys.
+final class PostgresFolder: Sendable {
+    private static let next = Mutex(0)
+    private let temporary: TemporaryFolder
+    private let server: PostgresServer
+    private let pool: PostgresPool
+    let place: PostgresPlace
+
+    /// - Parameter connection: how the vault is reached, if not directly.
+    init(_ server: PostgresServer? = nil, through connection: String? = nil) throws {
+        self.server = try server ?? PostgresServer.shared.get()
+        temporary = try TemporaryFolder()
+        let number = Self.next.withLock { next in
+            next += 1
+            return next
+        }
+        place = PostgresPlace(
+            connection: connection ?? self.server.connection, schema: "vault_\(number)", parent: temporary.path)
+        pool = PostgresPool(try PostgresAddress(self.server.connection), limit: 1)
+    }
+
+    deinit { pool.close() }
+
+    /// A new vault.
+    func vault(_ timing: LeaseTiming? = PostgresPlace.shortTiming) async throws -> PostgresVault {
+        _ = try await place.migrate()
+        return try await place.open(timing: timing)
+    }
+
+    /// Runs statements behind the vault's back, each in a transaction of its own. `@` stands for the schema.
+    @discardableResult
+    func edit(_ sql: String...) async throws -> [PostgresRow] {
+        var rows: [PostgresRow] = []
+        for statement in sql {
+            let text = statement.replacingOccurrences(of: "@", with: "\"\(place.schema)\"")
+            rows = try await pool.run([PostgresStatement(text)]).first ?? []
+        }
+        return rows
+    }
+
+    /// The numbers in the first column of a query.
+    func look(_ sql: String) async throws -> [Int64] {
+        try await edit(sql).map { try $0.int(0) }
+    }
+}
+
+extension VaultContract {
+    static let all =
+        PostgresServer.isInstalled
+        ? [postgres("PostgreSQL") { try PostgresServer.shared.get().connection }]
+            + (PostgresPooler.program == nil
+                ? [] : [postgres("PgBouncer, pool of 2") { try PostgresPooler.shared.get().connection }])
+        : []
+
+    private static func postgres(_ name: String, _ connection: @escaping @Sendable () throws -> String) -> VaultContract
+    {
+        VaultContract(testDescription: name) { clock in
+            let folder = try PostgresFolder(through: connection())
+            _ = try await folder.place.migrate()
+            return Storage {
+                KeptVault(
+                    base: try await folder.place.open(timeout: timeout, timing: nil, clock: clock), folder: folder)
+            }
+        }
+    }
+}

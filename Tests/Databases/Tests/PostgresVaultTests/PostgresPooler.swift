@@ -1,0 +1,69 @@
+import Foundation
+import TestFixtures
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// PgBouncer in transaction mode before a server, with two connections: no client has a session of its own.
+///
+/// It ends with this value, and with the process.
+final class PostgresPooler: Sendable {
+    /// What tests share.
+    static let shared = Result { try PostgresPooler(before: PostgresServer.shared.get()) }
+
+    /// The program; nil when it is not installed. `HANDSHAKE_PGBOUNCER` names one elsewhere.
+    static let program: String? = {
+        let named = ProcessInfo.processInfo.environment["HANDSHAKE_PGBOUNCER"]
+        return [named, "/usr/sbin/pgbouncer"].compactMap(\.self).first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+    }()
+
+    private let folder: TemporaryFolder
+    private let input = Pipe()
+
+    /// How a client connects through it.
+    var connection: String { "host=\(folder.path) port=6432 dbname=postgres user=postgres sslmode=disable" }
+
+    init(before server: PostgresServer) throws {
+        guard let program = Self.program else { throw PostgresServer.Failure(what: "PgBouncer is not installed") }
+        folder = try TemporaryFolder()
+        let settings = """
+            [databases]
+            postgres = host=\(server.socket) dbname=postgres user=postgres
+            [pgbouncer]
+            listen_addr =
+            listen_port = 6432
+            unix_socket_dir = \(folder.path)
+            auth_type = any
+            pool_mode = transaction
+            default_pool_size = 2
+            max_client_conn = 1000
+            """
+        try settings.write(toFile: folder.path + "/settings", atomically: false, encoding: .utf8)
+        if geteuid() == 0, let user = getpwnam("postgres") {
+            chown(folder.path, user.pointee.pw_uid, user.pointee.pw_gid)
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments =
+            [
+                "-c", "exec 3<&0; (read end <&3; kill -TERM $$) & exec \"$@\" < /dev/null 3<&-", "sh",
+            ] + PostgresServer.asUser([program, "-q", folder.path + "/settings"])
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        process.standardInput = input
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        for _ in 0..<200 where !FileManager.default.fileExists(atPath: folder.path + "/.s.PGSQL.6432") {
+            usleep(50_000)
+        }
+    }
+
+    deinit { try? input.fileHandleForWriting.close() }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Handshake
+import TestFixtures
+import Testing
+
+@testable import PostgresVault
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+#if os(Linux) || os(macOS)
+@Suite(
+    "A PostgreSQL vault in several processes", .heavy, .serialized,
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresProcessTests {
+    private let folder: PostgresFolder
+
+    init() throws { folder = try PostgresFolder() }
+
+    @Test("VL1: two processes that update one key 10,000 times never overlap and lose nothing")
+    func exclusivity() async throws {
+        let vault = try await folder.vault(nil)
+        async let first: Void = countInAnotherProcess(folder.place)
+        async let second: Void = countInAnotherProcess(folder.place)
+        _ = await (first, second)
+        #expect(try await vault.record(.alice).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } == 10_000)
+        #expect(try await folder.look("SELECT version FROM @.lease") == [10_000])
+    }
+
+    @Test("VL44: four processes that migrate together make one vault, without an error")
+    func migration() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<4 { group.addTask { await migrateInAnotherProcess(folder.place, index) } }
+        }
+        let listing = try await folder.place.open().keys(of: .signIn)
+        #expect(listing.keys.count == 4 && listing.damaged.isEmpty)
+        #expect(try await folder.look("SELECT count(*) FROM @.meta") == [1])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.place.keys).count == 1)
+    }
+
+    @Test("VL2: a process that is killed with a key in its hand loses it when its lease has ended, and not before")
+    func deadHolder() async throws {
+        let vault = try await folder.vault()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [place = folder.place as PostgresPlace] in
+            try await place.open().update(.alice) { record in
+                try await record.replace(with: [1])
+                kill(getpid(), SIGKILL)
+            }
+        }
+        let error = await #expect(throws: VaultError.self) {
+            try await folder.place.open(timeout: .zero).put([2], under: .alice)
+        }
+        #expect(error?.code == "vault_busy")
+        try await vault.update(.alice) { #expect(await $0.contents == [1]) }
+        #expect(try await folder.look("SELECT fence FROM @.lease") == [2])
+    }
+
+    @Test("VL5: a holder that was stopped until another one took its record writes nothing when it goes on")
+    func stoppedHolder() async throws {
+        let vault = try await folder.vault()
+        async let holder: Void = holdWhileStopped(folder.place)
+        let process = try await stoppedProcess(folder.place)
+        try await vault.put([2], under: .alice)
+        kill(process, SIGCONT)
+        await holder
+        #expect(try await vault.record(.alice) == [2])
+    }
+
+    @Test("VL4: a holder that was stopped while nobody waited stores its answer when it goes on")
+    func stoppedAlone() async throws {
+        let vault = try await folder.vault()
+        async let holder: Void = holdWhileStopped(folder.place, isRobbed: false)
+        let process = try await stoppedProcess(folder.place)
+        // As if the lease had ended a minute ago by the server's clock.
+        try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
+        kill(process, SIGCONT)
+        await holder
+        #expect(try await vault.record(.alice) == [3])
+    }
+
+    /// 6 rounds, or as many as `HANDSHAKE_KILL_ROUNDS` says.
+    @Test("VL2, E1, E6: kill -9 at any moment tears and loses no record")
+    func kills() async throws {
+        _ = try await folder.vault()
+        let rounds = ProcessInfo.processInfo.environment["HANDSHAKE_KILL_ROUNDS"].flatMap(Int.init) ?? 6
+        let harness = KillHarness(path: folder.place.journal)
+        for round in 0..<rounds {
+            await beKilledInAnotherProcess(folder.place)
+            try await harness.check(round: round, in: folder.place.open())
+        }
+        #expect(try harness.journal().done.values.reduce(0, +) >= UInt64(rounds))
+    }
+
+    @Test("VL47: a listing goes by pages and has every record once, while others come and go")
+    func listing() async throws {
+        let vault = try await folder.vault(nil)
+        let names = (0..<1_100).map(String.init)
+        await withThrowingTaskGroup(of: Void.self) { group in
+            for part in 0..<4 {
+                group.addTask {
+                    for name in names where Int(name)! % 4 == part {
+                        try await vault.put([], under: VaultKey(.delivery, [name]))
+                    }
+                }
+            }
+        }
+        async let churn: Void = {
+            for round in 0..<30 {
+                let key = VaultKey(.delivery, ["passing \(round)"])
+                try await vault.put([], under: key)
+                try await vault.remove(key)
+            }
+        }()
+        for _ in 0..<3 {
+            let listed = try await vault.keys(of: .delivery).keys.map { $0.components[0] }.filter {
+                !$0.hasPrefix("passing")
+            }
+            #expect(listed.count == names.count && Set(listed) == Set(names))
+        }
+        try await churn
+    }
+
+    /// The number of the process that stopped itself.
+    private func stoppedProcess(_ place: PostgresPlace) async throws -> pid_t {
+        while true {
+            if let text = try? String(contentsOfFile: place.journal, encoding: .utf8), let number = pid_t(text) {
+                let status = (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)) ?? ""
+                if status.contains(") T ") { return number }
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}
+
+private func countInAnotherProcess(_ place: PostgresPlace) async {
+    await #expect(processExitsWith: .success) { [place = place as PostgresPlace] in
+        let vault = try await place.open(timing: nil)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<1250 {
+                        try await vault.update(.alice) { record in
+                            let count = (await record.contents ?? []).reversed().reduce(0) { $0 << 8 | Int($1) } + 1
+                            try await record.replace(with: (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) })
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+private func migrateInAnotherProcess(_ place: PostgresPlace, _ index: Int) async {
+    await #expect(processExitsWith: .success) { [place = place as PostgresPlace, index = index as Int] in
+        _ = try await place.migrate()
+        try await place.open().put([1], under: VaultKey(.signIn, ["\(index)"]))
+    }
+}
+
+private func holdWhileStopped(_ place: PostgresPlace, isRobbed: Bool = true) async {
+    await #expect(processExitsWith: .success) { [place = place as PostgresPlace, isRobbed = isRobbed as Bool] in
+        try await place.open().update(.alice) { record in
+            try await record.replace(with: [1])
+            try "\(getpid())".write(toFile: place.journal, atomically: true, encoding: .utf8)
+            // For this thread, which goes no further: one for the process may come to another thread first.
+            raise(SIGSTOP)
+            if isRobbed {
+                for _ in 1...2 {
+                    let error = await #expect(throws: VaultError.self) { try await record.replace(with: [3]) }
+                    #expect(error?.code == "vault_unavailable")
+                }
+            } else {
+                try await record.replace(with: [3])
+            }
+        }
+    }
+}
+
+private func beKilledInAnotherProcess(_ place: PostgresPlace) async {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as PostgresPlace] in
+        let harness = KillHarness(path: place.journal)
+        try await harness.work(in: place.open()) { killAtRandom(countingUpTo: 3_000_000) }
+    }
+}
+#endif

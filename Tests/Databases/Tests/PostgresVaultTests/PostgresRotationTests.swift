@@ -1,0 +1,136 @@
+import Foundation
+import Handshake
+import TestFixtures
+import Testing
+
+@testable import PostgresVault
+
+@Suite(
+    "Rotating the key of a PostgreSQL vault", .heavy, .serialized,
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresRotationTests {
+    private static let names = (0..<20).map(String.init)
+    private let folder: PostgresFolder
+    private let place: PostgresPlace
+    private let vault: PostgresVault
+
+    init() async throws {
+        folder = try PostgresFolder()
+        place = folder.place
+        vault = try await folder.vault()
+        for name in Self.names { try await vault.put(Array(name.utf8), under: VaultKey(.account, [name])) }
+    }
+
+    @Test("a rotation seals every record with a new key and retires the old one, which nothing needs any more")
+    func rotated() async throws {
+        for number in Int64(2)...3 {
+            let former = vault.keyIdentifier
+            let rotation = try await vault.rotateKey()
+            #expect(rotation.key == number && rotation.resealed == 20 && rotation.isComplete && !rotation.isResumed)
+            #expect(rotation.retired == [number - 1])
+            #expect(try await folder.look("SELECT DISTINCT key FROM @.record") == [number])
+            try FileManager.default.removeItem(atPath: "\(place.keys)/\(former).key")
+        }
+        for opened in [vault, try await place.open()] {
+            try await expectAll(in: opened)
+            try await opened.put([1], under: .alice)
+            #expect(try await opened.record(.alice) == [1])
+        }
+    }
+
+    @Test("a vault that was opened before a rotation reads, lists and writes with the new key")
+    func openBefore() async throws {
+        let (reader, lister) = (try await place.open(), try await place.open())
+        let (writer, maker) = (try await place.open(), try await place.open())
+        _ = try await vault.rotateKey()
+        #expect(try await reader.record(VaultKey(.account, ["7"])) == Array("7".utf8))
+        #expect(try await lister.keys(of: .account).keys.count == 20)
+        try await writer.put([9], under: VaultKey(.account, ["7"]))
+        try await maker.put([9], under: .alice)
+        #expect(try await folder.look("SELECT DISTINCT key FROM @.record") == [2])
+        #expect(try await reader.record(.alice) == [9])
+    }
+
+    @Test("a record that does not open keeps its key in use, and the next rotation leaves it all the same")
+    func damaged() async throws {
+        let one = "(SELECT min(name::text)::uuid FROM @.record)"
+        try await folder.edit("UPDATE @.record SET body = label WHERE name = \(one)")
+        let first = try await vault.rotateKey()
+        #expect(first.resealed == 19 && first.retired.isEmpty && first.failures.map(\.code) == ["vault_damaged"])
+        let second = try await vault.rotateKey()
+        #expect(second.key == 3 && second.resealed == 19 && second.retired == [2] && !second.isComplete)
+        try await folder.edit("DELETE FROM @.record WHERE name = \(one)")
+        let third = try await vault.rotateKey()
+        #expect(third.isResumed && third.retired == [1] && third.isComplete)
+    }
+
+    @Test("a vault whose key the caller has opens with that key alone, and keeps it")
+    func given() async throws {
+        let (given, key) = (try PostgresFolder().place, VaultMasterKey.random())
+        #expect(try await PostgresVault.migrate(given.connection, masterKey: key, options: given.options))
+        #expect(try await !PostgresVault.migrate(given.connection, masterKey: .random(), options: given.options))
+        let opened = try await PostgresVault.open(given.connection, masterKey: key, options: given.options)
+        try await opened.put([1], under: .alice)
+        let error = await #expect(throws: VaultError.self) { try await opened.rotateKey() }
+        #expect(error?.code == "vault_denied")
+        let again = try await PostgresVault.open(given.connection, masterKey: key, options: given.options)
+        #expect(try await again.record(.alice) == [1])
+        let other = await #expect(throws: VaultError.self) {
+            try await PostgresVault.open(given.connection, masterKey: .random(), options: given.options)
+        }
+        #expect(other?.code == "vault_locked")
+    }
+
+    @Test("VL46: rotation under writers and kill -9: all records open")
+    func killed() async throws {
+        let harness = KillHarness(path: place.journal)
+        for round in 0..<4 {
+            async let writer: Void = writeInAnotherProcess(place)
+            async let rotator: Void = rotateInAnotherProcess(place, isKilled: round % 2 == 0)
+            _ = await (writer, rotator)
+            try await harness.check(round: round, in: place.open())
+            try await expectAll(in: place.open())
+        }
+        let opened = try await place.open()
+        var rotation = try await opened.rotateKey()
+        if rotation.isResumed { rotation = try await opened.rotateKey() }
+        #expect(rotation.isComplete)
+        #expect(try await folder.look("SELECT DISTINCT key FROM @.record") == [rotation.key])
+        #expect(try await folder.look("SELECT count(*) FROM @.key WHERE state = 'old'") == [0])
+        try await expectAll(in: place.open())
+    }
+
+    @Test("a copy to files and back has every record")
+    func copied() async throws {
+        let files = try FileVault(directory: place.parent + "/files", keyFile: place.parent + "/files.key")
+        let report = try await vault.copyRecords(to: files)
+        #expect(report.isComplete && report.copied == 20)
+        for name in Self.names { try await vault.remove(VaultKey(.account, [name])) }
+        let back = try await files.copyRecords(to: vault)
+        #expect(back.isComplete && back.copied == 20)
+        try await expectAll(in: vault)
+        #expect(try await vault.inventory().records == 20)
+    }
+
+    private func expectAll(in vault: PostgresVault) async throws {
+        for name in Self.names { #expect(try await vault.record(VaultKey(.account, [name])) == Array(name.utf8)) }
+        let listing = try await vault.keys(of: .account)
+        #expect(listing.keys.count >= Self.names.count && listing.damaged.isEmpty)
+    }
+}
+
+private func writeInAnotherProcess(_ place: PostgresPlace) async {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as PostgresPlace] in
+        let harness = KillHarness(path: place.journal)
+        try await harness.work(in: place.open()) { killAtRandom(countingUpTo: 20_000_000) }
+    }
+}
+
+private func rotateInAnotherProcess(_ place: PostgresPlace, isKilled: Bool) async {
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+        [place = place as PostgresPlace, isKilled = isKilled as Bool] in
+        if isKilled { killAtRandom(countingUpTo: 20_000_000) }
+        _ = try await place.open().rotateKey()
+        kill(getpid(), SIGKILL)
+    }
+}

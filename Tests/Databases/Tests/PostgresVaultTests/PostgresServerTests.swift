@@ -1,0 +1,136 @@
+import Foundation
+import Handshake
+import TestFixtures
+import Testing
+
+@testable import PostgresVault
+
+@Suite(
+    "A PostgreSQL server that fails", .heavy, .serialized,
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresServerTests {
+    private let server: PostgresServer
+    private let folder: PostgresFolder
+    private let vault: PostgresVault
+
+    init() async throws {
+        server = try await PostgresServer.running()
+        folder = try PostgresFolder(server)
+        vault = try await folder.vault(nil)
+    }
+
+    @Test(
+        "VL15: a restart in the middle of an update, in order or not, loses nothing: the answer is stored after it",
+        arguments: [true, false])
+    func restart(isImmediate: Bool) async throws {
+        try await vault.update(.alice) { record in
+            try await record.replace(with: [1])
+            try await server.restart(isImmediate: isImmediate)
+            try await record.replace(with: [2])
+        }
+        #expect(try await vault.record(.alice) == [2])
+        try await vault.put([3], under: .alice)
+        #expect(try await vault.record(.alice) == [3])
+    }
+
+    @Test("VL15: a write that begins while the server is away waits for it")
+    func away() async throws {
+        try await vault.update(.alice) { record in
+            try await record.replace(with: [1])
+            let writing = Shared<Task<Void, any Error>?>(nil)
+            try await server.restart(isImmediate: true) {
+                writing.change { $0 = Task { try await record.replace(with: [2]) } }
+            }
+            try await writing.value?.value
+        }
+        #expect(try await vault.record(.alice) == [2])
+    }
+
+    @Test("a server that is down is unavailable, and the error says where it was looked for")
+    func down() async throws {
+        try await server.restart(isImmediate: false) {
+            let error = await #expect(throws: VaultError.self) { try await vault.record(.alice) }
+            #expect(error?.code == "vault_unavailable" && error.map { "\($0)".contains(server.socket) } == true)
+        }
+        try await vault.put([1], under: .alice)
+        #expect(try await vault.record(.alice) == [1])
+    }
+
+    @Test("pg_terminate_backend of every connection in the middle of an update loses nothing; VL32: waits go on")
+    func terminated() async throws {
+        let end =
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'handshake' AND pid <> pg_backend_pid()"
+        let other = try await folder.place.open(timing: nil)
+        let waiter = try await vault.update(.alice) { record in
+            let waiter = Task { try await other.put([9], under: .bob) }
+            try await waiter.value
+            for byte in [1, 2, 3] as [UInt8] {
+                try await folder.edit(end)
+                try await record.replace(with: [byte])
+            }
+            let second = Task { try await other.put([4], under: .alice) }
+            while try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") != [1] {
+                await Task.yield()
+            }
+            #expect(other.listener.isListening)
+            try await folder.edit(end)
+            return second
+        }
+        try await waiter.value
+        #expect(try await vault.record(.alice) == [4])
+    }
+
+    @Test("VL22: a hold whose answer cannot be stored is not released, and this process goes on with it")
+    func unstored() async throws {
+        try await folder.edit(
+            "CREATE FUNCTION @.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '53100'; END $$")
+        await #expect(throws: VaultError.self) {
+            try await vault.update(.alice) { record in
+                try await record.replace(with: [1])
+                try await folder.edit(
+                    "CREATE TRIGGER full_disk BEFORE INSERT ON @.record FOR EACH ROW EXECUTE FUNCTION @.refuse()")
+                do { try await record.replace(with: [2]) } catch {
+                    try await folder.edit("DROP TRIGGER full_disk ON @.record")
+                    throw error
+                }
+            }
+        }
+        #expect(try await vault.record(.alice) == [1])
+        let other = try await folder.place.open(timeout: .zero)
+        let error = await #expect(throws: VaultError.self) { try await other.put([3], under: .alice) }
+        #expect(error?.code == "vault_busy")
+        try await vault.put([2], under: .alice)
+        try await other.put([3], under: .alice)
+        #expect(try await vault.record(.alice) == [3])
+    }
+
+    @Test("VL16: a REPLACE that was applied and whose answer was cut is one version more, and a success")
+    func cutAnswer() async throws {
+        try await vault.put([1], under: .alice)
+        // A commit waits for a replica that does not exist, when it is already stored.
+        try await folder.edit("ALTER SYSTEM SET synchronous_standby_names = 'nowhere'", "SELECT pg_reload_conf()")
+        try await vault.update(.alice) { record in
+            let writing = Task { try await record.replace(with: [2]) }
+            let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE 'WITH held%'"
+            while try await folder.look(waiting).isEmpty { await Task.yield() }
+            // Its commit stands; only the answer never leaves.
+            try await folder.edit("SELECT pg_terminate_backend(pid) FROM (\(waiting)) w")
+            try await folder.edit("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+            try await writing.value
+            try await record.replace(with: [3])
+        }
+        #expect(try await vault.record(.alice) == [3])
+        #expect(try await folder.look("SELECT version FROM @.lease") == [3])
+    }
+
+    @Test("VL39: a server that only reads is unavailable, and the error says read-only")
+    func readOnly() async throws {
+        try await vault.put([1], under: .alice)
+        try await folder.edit("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+        let opened = await #expect(throws: VaultError.self) { try await folder.place.open() }
+        let written = await #expect(throws: VaultError.self) { try await vault.put([2], under: .alice) }
+        for error in [opened, written] {
+            #expect(error?.code == "vault_unavailable" && error.map { "\($0)".contains("read-only") } == true)
+        }
+    }
+}
