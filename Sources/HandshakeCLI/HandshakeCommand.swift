@@ -19,7 +19,7 @@ struct HandshakeCommand: AsyncParsableCommand {
         subcommands: [
             Login.self, PublicKey.self, Accounts.self, Token.self, Headers.self, SendRequest.self, Inspect.self,
             Logout.self,
-            Services.self, VaultCommand.self, Doctor.self,
+            Services.self, VaultCommand.self, Keep.self, Doctor.self,
             RunSandbox.self, Demo.self, SequencingCommand.self, RecurseCenterCommand.self, IFTTTCommand.self,
             NearbyCommand.self, PlacesCommand.self,
         ])

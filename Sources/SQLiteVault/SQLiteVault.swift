@@ -152,15 +152,29 @@ public final class SQLiteVault: Vault {
             let page = try await store.labels(of: kind, after: last)
             guard let end = page.last else { break }
             last = end.name
-            for label in page {
-                do throws(VaultError) {
-                    if let key = try await self.key(of: label, kind) { keys.append(key) }
-                } catch {
-                    damaged.append(error)
-                }
-            }
+            let listing = await listing(page, of: kind)
+            keys += listing.keys
+            damaged += listing.damaged
         }
         return VaultListing(keys: keys, damaged: damaged)
+    }
+
+    /// Hands over the keys of all records of a kind, a thousand at a time.
+    ///
+    /// - Throws: as ``keys(of:)``, and what `body` throws.
+    @concurrent
+    public func forEachPage(
+        of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void
+    ) async throws {
+        try file.requireSame()
+        var last: [UInt8] = []
+        while true {
+            try Task.checkCancellation()
+            let page = try await store.labels(of: kind, after: last)
+            guard let end = page.last else { return }
+            last = end.name
+            try await body(listing(page, of: kind))
+        }
     }
 
     /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
@@ -247,6 +261,19 @@ extension SQLiteVault {
 
     private func note(_ version: Int64, of name: RecordName) {
         seen.note(version, of: name.bytes, at: SQLiteStore.now())
+    }
+
+    private func listing(_ page: [SQLiteStore.Label], of kind: VaultKey.Kind) async -> VaultListing {
+        var keys: [VaultKey] = []
+        var damaged: [VaultError] = []
+        for label in page {
+            do throws(VaultError) {
+                if let key = try await self.key(of: label, kind) { keys.append(key) }
+            } catch {
+                damaged.append(error)
+            }
+        }
+        return VaultListing(keys: keys, damaged: damaged)
     }
 
     private func key(of label: SQLiteStore.Label, _ kind: VaultKey.Kind) async throws(VaultError) -> VaultKey? {

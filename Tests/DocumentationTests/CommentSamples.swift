@@ -178,3 +178,8 @@ private enum CommentSamples {
         }
     }
 }
+
+private func keepAccounts(of handshake: Handshake) async {
+    let keeper = Keeper(handshake)
+    await keeper.run()  // until the task is cancelled
+}

@@ -25,6 +25,19 @@ public struct AccountID: Sendable, Hashable, Codable {
         self.name = name
     }
 
+    /// The account of the same client under another name.
+    func named(_ name: String) -> AccountID {
+        AccountID(service: service, issuer: issuer, client: client, resources: resources, name: name)
+    }
+
+    private init(service: String, issuer: String, client: String, resources: [String], name: String) {
+        self.service = service
+        self.issuer = issuer
+        self.client = client
+        self.resources = resources
+        self.name = name
+    }
+
     /// The record that holds the account.
     var vaultKey: VaultKey {
         VaultKey(.account, [service, issuer, client, name] + resources)

@@ -238,17 +238,21 @@ extension Account {
     private func attempt(
         _ request: TokenRequest, provingBy key: DPoPKey?, isRepeat: Bool = false, now: Double
     ) async throws(RefreshFailure) -> TokenResponse {
+        var pause: Duration?
         do {
             let response = try await environment.transmit(provingBy: key, presenting: client.certificate) {
                 try request.message
             }
+            pause = RetryAfter.pause(in: response.head, now: environment.time.now())
             return try request.response(from: response, now: now)
         } catch let error as TransportError {
             throw error.mayHaveArrived ? .uncertain(.refreshUncertain(id, error)) : .unprocessed(.network(error))
         } catch OAuthError.server(let error) where error.isInvalidGrant {
             throw .rejected(isRepeat: isRepeat)
         } catch OAuthError.server(let error) where (error.status ?? 400) >= 500 && error.status != 503 {
-            throw .uncertain(.exchange(.server(error)))
+            throw .uncertain(.exchange(.server(error.asking(for: pause))))
+        } catch OAuthError.server(let error) {
+            throw .unprocessed(.exchange(.server(error.asking(for: pause))))
         } catch let error as OAuthError {
             let isAnswer = if case .malformed = error { true } else { false }
             throw isAnswer ? .uncertain(.exchange(error)) : .unprocessed(.exchange(error))
@@ -291,5 +295,15 @@ extension Account {
         adopt((stored ?? record).ended(reason))
         if wasUsable { announce(.ended(reason)) }
         return .signInRequired(id, reason)
+    }
+}
+
+extension ServerError {
+    /// The same error with the pause that the response asked for, also as a date: reading that one needs a clock.
+    fileprivate func asking(for pause: Duration?) -> ServerError {
+        guard retryAfter == nil, let pause else { return self }
+        return ServerError(
+            step: step, code: code, text: text, uri: uri, status: status,
+            retryAfter: Int((pause / .seconds(1)).rounded(.up)))
     }
 }

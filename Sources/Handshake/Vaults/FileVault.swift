@@ -120,22 +120,25 @@ public final class FileVault: Vault {
         var damaged: [VaultError] = []
         for shard in try store.shards() {
             try Task.checkCancellation()
-            do throws(VaultError) {
-                let (records, unfinished) = try store.names(in: shard)
-                for name in records {
-                    do throws(VaultError) {
-                        if let key = try self.key(of: name, in: shard), key.kind == kind { keys.append(key) }
-                    } catch {
-                        damaged.append(error)
-                    }
-                }
-                for name in unfinished { removeUnfinished(name) }
-            } catch {
-                damaged.append(error)
-            }
+            let page = listing(of: kind, in: shard)
+            keys += page.keys
+            damaged += page.damaged
             await Task.yield()
         }
         return VaultListing(keys: keys, damaged: damaged)
+    }
+
+    /// Hands over the keys of all records of a kind, about a 256th of them at a time.
+    ///
+    /// - Throws: as ``keys(of:)``, and what `body` throws.
+    @concurrent
+    public func forEachPage(
+        of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void
+    ) async throws {
+        for shard in try store.shards() {
+            try Task.checkCancellation()
+            try await body(listing(of: kind, in: shard))
+        }
     }
 
     /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
@@ -189,6 +192,25 @@ public final class FileVault: Vault {
 }
 
 extension FileVault {
+    private func listing(of kind: VaultKey.Kind, in shard: String) -> VaultListing {
+        var keys: [VaultKey] = []
+        var damaged: [VaultError] = []
+        do throws(VaultError) {
+            let (records, unfinished) = try store.names(in: shard)
+            for name in records {
+                do throws(VaultError) {
+                    if let key = try self.key(of: name, in: shard), key.kind == kind { keys.append(key) }
+                } catch {
+                    damaged.append(error)
+                }
+            }
+            for name in unfinished { removeUnfinished(name) }
+        } catch {
+            damaged.append(error)
+        }
+        return VaultListing(keys: keys, damaged: damaged)
+    }
+
     private func contents(of name: RecordName) throws(VaultError) -> [UInt8]? {
         guard let sealed = try store.read(name) else { return nil }
         return try seal.open(sealed, as: name, path: store.path(of: name)).contents

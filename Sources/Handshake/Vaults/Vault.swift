@@ -24,6 +24,14 @@ public protocol Vault: Sendable {
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
     func keys(of kind: VaultKey.Kind) async throws -> VaultListing
 
+    /// Hands over the keys of all records of a kind, a page at a time, in no order.
+    ///
+    /// Pages are not one snapshot: a record that exists throughout is in one of them, and one that is made or removed meanwhile may be. A
+    /// vault that does not implement this hands over one page, with all that ``keys(of:)`` has.
+    ///
+    /// - Throws: ``VaultError`` when the vault as a whole cannot be read, `CancellationError`, and what `body` throws.
+    func forEachPage(of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void) async throws
+
     /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
     ///
     /// Waiting is cancellable and has the vault's own deadline. A body must not update the same key again.
@@ -47,6 +55,12 @@ public protocol Vault: Sendable {
 }
 
 extension Vault {
+    public func forEachPage(
+        of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void
+    ) async throws {
+        try await body(keys(of: kind))
+    }
+
     @discardableResult
     public func remove(_ key: VaultKey) async throws -> Bool {
         try await update(key) { record in

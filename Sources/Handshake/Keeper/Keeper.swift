@@ -1,0 +1,248 @@
+import AsyncSupport
+package import Logging
+package import OAuth
+import Synchronization
+
+/// Keeps accounts signed in: refreshes each one before it lapses.
+///
+/// ```swift
+/// let keeper = Keeper(handshake)
+/// await keeper.run()  // until the task is cancelled
+/// ```
+///
+/// ### Guarantees
+///
+/// * **Once.** An access token is refreshed once, however many keepers in however many processes use the vault: a keeper reads the record
+///   before it acts, and refreshes only the token it read, while it holds the record (``Vault/update(_:_:)``). A keeper that dies loses
+///   nothing: the others have the account in their own queues.
+/// * **Spread.** When an account is refreshed depends on chance within ``Options/spread``, so that accounts of one minute do not come due
+///   in one minute again, and keepers seldom meet.
+/// * **Polite.** Each service has a rate and a bound of concurrent refreshes (``RateLimit``). A service that fails is left alone for as long
+///   as it asks (`Retry-After`), and for a pause that doubles; then one account tries for all.
+/// * **Bounded.** In memory is a queue of names and times, not the accounts. The vault is listed page by page each
+///   ``Options/scanInterval``, and of what is listed only unknown accounts are read.
+///
+/// Accounts that cannot lapse, or cannot be refreshed, are left alone: those of a client without users, those without a refresh token.
+public final class Keeper: Sendable {
+    /// When accounts are refreshed, and how fast.
+    public let options: Options
+
+    let accounts: any KeptAccounts
+    let time: TimeSource
+    let random: RandomSource
+    let log: Logger
+    private let webhook: KeeperWebhook?
+    private let broadcast = Broadcaster<KeeperEvent>(capacity: 10_000)
+    private let lanes = Mutex<[LaneKey: KeeperLane]>([:])
+    private let counts = Mutex(KeeperReport())
+
+    /// Accounts of one authorization server share its rate limit.
+    private struct LaneKey: Hashable {
+        let service: String
+        let issuer: String
+    }
+
+    /// Makes a keeper of all accounts of an app's clients.
+    ///
+    /// - Parameters:
+    ///   - handshake: the app.
+    ///   - options: when accounts are refreshed, and how fast.
+    ///   - webhook: what is told of sessions that ended; nil for none.
+    public convenience init(_ handshake: Handshake, options: Options = Options(), webhook: KeeperWebhook? = nil) {
+        let environment = handshake.environment
+        self.init(
+            of: handshake, options: options, webhook: webhook, time: environment.time, random: environment.random,
+            log: environment.log)
+    }
+
+    /// Makes a keeper of accounts that several apps have.
+    package init(
+        of accounts: any KeptAccounts, options: Options, webhook: KeeperWebhook? = nil, time: TimeSource = .system,
+        random: RandomSource = .system, log: Logger = Logger(label: "handshake")
+    ) {
+        self.accounts = accounts
+        self.options = options
+        self.webhook = webhook
+        self.time = time
+        self.random = random
+        self.log = log
+    }
+
+    /// What happens to the accounts from now on, as this keeper sees it.
+    public var events: AsyncStream<KeeperEvent> { broadcast.values() }
+
+    /// Ends the streams of events, after what was told so far.
+    package func endEvents() { broadcast.finish() }
+
+    /// What this keeper has done so far.
+    public var report: KeeperReport {
+        var report = counts.withLock { $0 }
+        for lane in lanes.withLock({ Array($0.values) }) { report.kept += lane.count }
+        return report
+    }
+
+    /// Keeps the accounts until the task is cancelled.
+    ///
+    /// When this returns, the refreshes that were on their way have ended, and the webhook was tried for every session that ended.
+    @concurrent
+    public func run() async {
+        let hook = makeHook()
+        let (found, finding) = AsyncStream.makeStream(of: KeeperLane.self)
+        async let delivered: Void = hook.deliver()
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.scanRepeatedly(finding) }
+            for await lane in found {
+                group.addTask { await lane.run(for: self, hook, until: nil) }
+            }
+        }
+        await accounts.finishRefreshes()
+        hook.finish()
+        await delivered
+        lanes.withLock { $0 = [:] }
+    }
+
+    /// Refreshes the accounts that are due, each at most once, and returns. It is for programs that a timer starts.
+    ///
+    /// Of a service that fails, the accounts that remain are left for the next time.
+    ///
+    /// - Parameter horizon: how many seconds ahead an account may be due: the time until the next call. 0 by default.
+    /// - Returns: what was done.
+    /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be listed; `CancellationError`.
+    @concurrent
+    public func runOnce(horizon: Double = 0) async throws -> KeeperReport {
+        let hook = makeHook()
+        async let delivered: Void = hook.deliver()
+        var failure: (any Error)?
+        do {
+            let until = time.now() + max(horizon.isFinite ? horizon : 0, 0)
+            try await scan(isOnce: true) { _ in }
+            await withDiscardingTaskGroup { group in
+                for lane in lanes.withLock({ Array($0.values) }) {
+                    group.addTask { await lane.run(for: self, hook, until: until) }
+                }
+            }
+            try Task.checkCancellation()
+        } catch {
+            failure = error
+        }
+        await accounts.finishRefreshes()
+        hook.finish()
+        await delivered
+        let report = report
+        lanes.withLock { $0 = [:] }
+        if let failure { throw failure }
+        return report
+    }
+
+    /// Tells when each account will be refreshed, without a request.
+    ///
+    /// - Parameter body: gets an account and the earliest time of its refresh, in seconds since 1970; nil when it is not kept.
+    /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be listed; what `body` throws; `CancellationError`.
+    @concurrent
+    public func plan(_ body: @escaping @Sendable (AccountID, Double?) async throws -> Void) async throws {
+        try await accounts.pages { [accounts, options] page in
+            for error in page.damaged { self.reportDamage(error) }
+            for id in page.ids {
+                try Task.checkCancellation()
+                guard let record = try await accounts.stored(id) else { continue }
+                try await body(id, options.schedule(of: record)?.earliest)
+            }
+        }
+    }
+
+    private func makeHook() -> KeeperHook {
+        KeeperHook(webhook, by: accounts, time: time, log: log)
+    }
+
+    func announce(_ change: KeeperEvent.Change, of account: AccountID? = nil, at service: String) {
+        broadcast.send(KeeperEvent(service: service, account: account, change: change, time: time.now()))
+    }
+
+    func count(_ change: (inout KeeperReport) -> Void) {
+        counts.withLock { change(&$0) }
+    }
+
+    /// A number from 0 to below 1.
+    func chance() -> Double {
+        let bytes = random.bytes(4).prefix(4)
+        return Double(bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }) / 4_294_967_296
+    }
+}
+
+extension Keeper {
+    private func scanRepeatedly(_ found: AsyncStream<KeeperLane>.Continuation) async {
+        defer { found.finish() }
+        let backOff = BackOff(first: .seconds(5), longest: .seconds(300))
+        var failures = 0
+        while !Task.isCancelled {
+            let start = time.now()
+            var pause = options.scanInterval
+            do {
+                try await scan(isOnce: false) { found.yield($0) }
+                failures = 0
+                // At most a tenth of the time goes into listing, however large the vault is.
+                pause = max(pause, (time.now() - start) * 9)
+            } catch is CancellationError {
+                return
+            } catch {
+                failures += 1
+                pause = backOff.pause(afterFailures: failures) / .seconds(1)
+                log.error("the vault cannot be listed", metadata: ["reason": "\(error)", "retry_in": "\(pause) s"])
+            }
+            let wait = min(pause, 86_400) * (0.9 + 0.2 * chance())
+            guard (try? await time.clock.sleep(for: .seconds(max(wait, 0.001)))) != nil else { return }
+        }
+    }
+
+    /// Lists the accounts and queues those that are not queued yet.
+    private func scan(isOnce: Bool, _ found: @escaping @Sendable (KeeperLane) -> Void) async throws {
+        do {
+            try await accounts.pages { page in
+                for error in page.damaged { self.reportDamage(error) }
+                for id in page.ids {
+                    try Task.checkCancellation()
+                    try await self.queue(id, isOnce: isOnce, found)
+                }
+            }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    private func queue(_ id: AccountID, isOnce: Bool, _ found: (KeeperLane) -> Void) async throws {
+        let key = LaneKey(service: id.service, issuer: id.issuer)
+        if let lane = lanes.withLock({ $0[key] }), lane.contains(id) { return }
+        do {
+            guard let record = try await accounts.stored(id) else { return }
+            guard let schedule = options.schedule(of: record) else {
+                count { $0.left += 1 }
+                return
+            }
+            let (lane, isNew) = lanes.withLock { lanes in
+                if let lane = lanes[key] { return (lane, false) }
+                let lane = KeeperLane(
+                    id.service, limit: options.limits[id.service] ?? options.limit, longestPause: options.longestPause,
+                    time: time)
+                lanes[key] = lane
+                return (lane, true)
+            }
+            lane.add(id, due: isOnce ? schedule.earliest : schedule.time(chance: chance()))
+            if isNew { found(lane) }
+        } catch let error as HandshakeError {
+            // The other accounts may well be readable.
+            guard case .vault(.damaged(_, _)) = error else { throw error }
+            fail(id, with: error, retryAt: time.now() + options.scanInterval)
+        }
+    }
+
+    func fail(_ id: AccountID, with error: HandshakeError, retryAt: Double) {
+        count { $0.failed += 1 }
+        log.warning("an account was not refreshed", metadata: ["account": "\(id)", "reason": "\(error.code)"])
+        announce(.failed(error, retryAt: retryAt), of: id, at: id.service)
+    }
+
+    private func reportDamage(_ error: VaultError) {
+        count { $0.damaged += 1 }
+        log.warning("a record cannot be read", metadata: ["reason": "\(error)"])
+    }
+}

@@ -1,0 +1,237 @@
+import AsyncSupport
+import OAuth
+import Synchronization
+
+/// The accounts of one service, which share its rate limit and its failures.
+///
+/// A class, because the listing adds accounts while the lane's own task takes them.
+final class KeeperLane: Sendable {
+    private let service: String
+    private let limit: Keeper.RateLimit
+    private let longestPause: Double
+    private let time: TimeSource
+    private let wake = WakeUp()
+    private let state = Mutex(State())
+
+    private struct State {
+        var queue = KeeperQueue()
+        /// The accounts in the queue, and those at work.
+        var known: Set<KeptName> = []
+        /// Identifiers without their names.
+        var groups: [AccountID] = []
+        var running = 0
+        /// The next time that the rate allows a start.
+        var nextStart = 0.0
+        var pausedUntil = 0.0
+        /// Failures of the service in a row.
+        var failures = 0
+        /// Rises with each counted failure: work that was begun before it says nothing new.
+        var epoch = 0
+    }
+
+    /// What is to be done now.
+    enum Step: Sendable {
+        case start(KeeperQueue.Item, AccountID, epoch: Int)
+        case wait(seconds: Double)
+        case end
+    }
+
+    init(_ service: String, limit: Keeper.RateLimit, longestPause: Double, time: TimeSource) {
+        self.service = service
+        self.limit = limit
+        self.longestPause = longestPause.isFinite ? min(max(longestPause, 1), 31_536_000) : 3_600
+        self.time = time
+    }
+
+    var count: Int { state.withLock { $0.known.count } }
+
+    func contains(_ id: AccountID) -> Bool {
+        state.withLock { state in
+            guard let group = Self.group(of: id, in: state.groups) else { return false }
+            return state.known.contains(KeptName(group: group, name: id.name))
+        }
+    }
+
+    /// Queues an account, unless it is queued.
+    func add(_ id: AccountID, due: Double) {
+        let isFirst = state.withLock { state in
+            var group = Self.group(of: id, in: state.groups)
+            if group == nil {
+                group = UInt32(clamping: state.groups.count)
+                state.groups.append(id)
+            }
+            let name = KeptName(group: group ?? 0, name: id.name)
+            guard state.known.insert(name).inserted else { return false }
+            state.queue.push(.init(due: due, account: name))
+            return state.queue.first?.account == name
+        }
+        if isFirst { wake.signal() }
+    }
+
+    private static func group(of id: AccountID, in groups: [AccountID]) -> UInt32? {
+        groups.firstIndex { $0.client == id.client && $0.resources == id.resources }.map { UInt32(clamping: $0) }
+    }
+
+    /// Refreshes accounts as they come due.
+    ///
+    /// - Parameter end: nil to go on until the task is cancelled; otherwise accounts due by then are tried once.
+    func run(for keeper: Keeper, _ hook: KeeperHook, until end: Double?) async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                switch step(at: time.now(), until: end) {
+                case .start(let item, let id, let epoch):
+                    group.addTask {
+                        let outcome = await keeper.keep(id, failures: item.failures, until: end)
+                        if case .ended(let reason, let generation) = outcome { hook.add(id, reason, generation) }
+                        self.finish(item, id, outcome, epoch: epoch, for: keeper, isOnce: end != nil)
+                        self.wake.signal()
+                    }
+                case .wait(let seconds):
+                    let pause = Duration.seconds(min(max(seconds, 0.001), Self.longestSleep))
+                    _ = try? await within(pause, on: time.clock) { [wake] in try await wake.wait() }
+                case .end:
+                    let left = state.withLock { state in
+                        var left = 0
+                        while let item = state.queue.first, item.due <= end ?? 0 {
+                            _ = state.queue.pop()
+                            left += 1
+                        }
+                        return left
+                    }
+                    keeper.count { $0.postponed += left }
+                    return
+                }
+            }
+        }
+    }
+
+    /// A clock that was set is noticed after this many seconds.
+    private static let longestSleep = 60.0
+    /// By how many seconds starts may be late without being lost: sleeps are not exact.
+    private static let burst = 0.05
+
+    private func step(at now: Double, until end: Double?) -> Step {
+        state.withLock { state in
+            // After a failure one account tries for all.
+            let places = state.failures > 0 ? 1 : limit.concurrent
+            if let end, state.failures > 0 || (state.queue.first?.due ?? .infinity) > end {
+                return state.running == 0 ? .end : .wait(seconds: Self.longestSleep)
+            }
+            guard let first = state.queue.first, state.running < places else {
+                return .wait(seconds: Self.longestSleep)
+            }
+            // A clock that was set back makes no pause longer than it was meant to be.
+            let pause = min(state.pausedUntil - now, longestPause * 1.1)
+            let slot = min(state.nextStart - now, max(1, 1 / limit.perSecond))
+            let due = end == nil ? first.due - now : 0
+            let wait = max(pause, slot, due)
+            guard wait <= 0, let item = state.queue.pop() else { return .wait(seconds: wait) }
+            state.nextStart = max(now + min(slot, 0), now - Self.burst) + 1 / limit.perSecond
+            state.running += 1
+            let group = state.groups[Int(item.account.group)]
+            return .start(item, group.named(item.account.name), epoch: state.epoch)
+        }
+    }
+
+    private func finish(
+        _ item: KeeperQueue.Item, _ id: AccountID, _ outcome: Keeper.Outcome, epoch: Int, for keeper: Keeper,
+        isOnce: Bool
+    ) {
+        let now = time.now()
+        var next: Double?
+        var failures: UInt8 = 0
+        switch outcome {
+        case .gone, .ended: break
+        case .kept(let at, let isProof):
+            next = at
+            if isProof { noteSuccess(epoch, keeper) }
+        case .accountFailed(let error, let pause):
+            failures = min(item.failures, 200) + 1
+            next = now + pause
+            keeper.fail(id, with: error, retryAt: now + pause)
+        case .serviceFailed(let error, let retryAfter):
+            let until = noteFailure(epoch, retryAfter, now, error, keeper)
+            next = until
+            keeper.fail(id, with: error, retryAt: until)
+        case .cancelled: next = now
+        }
+        state.withLock { state in
+            state.running -= 1
+            guard let next, !isOnce else {
+                state.known.remove(item.account)
+                return
+            }
+            state.queue.push(.init(due: next, account: item.account, failures: failures))
+        }
+    }
+
+    private func noteSuccess(_ epoch: Int, _ keeper: Keeper) {
+        let isNews = state.withLock { state in
+            guard state.epoch == epoch, state.failures > 0 else { return false }
+            state.failures = 0
+            state.pausedUntil = 0
+            return true
+        }
+        if isNews { keeper.announce(.resumed, at: service) }
+    }
+
+    /// Counts a failure of the service, and says until when it is left alone.
+    private func noteFailure(
+        _ epoch: Int, _ retryAfter: Double?, _ now: Double, _ error: HandshakeError, _ keeper: Keeper
+    ) -> Double {
+        let chance = keeper.chance()
+        let (until, isNews) = state.withLock { state in
+            let isNews = state.epoch == epoch
+            if isNews {
+                state.failures = min(state.failures + 1, 64)
+                state.epoch += 1
+            }
+            let backOff = BackOff(first: .seconds(2), longest: .seconds(longestPause))
+            let own = backOff.pause(afterFailures: state.failures) / .seconds(1)
+            // Never before the time that the service asked for; a little later, so that processes do not return together.
+            let pause = min(max(own * (0.5 + 0.5 * chance), retryAfter ?? 0), longestPause)
+            state.pausedUntil = max(min(state.pausedUntil, now + longestPause * 1.1), now + pause * (1 + 0.1 * chance))
+            return (state.pausedUntil, isNews)
+        }
+        if isNews { keeper.announce(.paused(error, until: until), at: service) }
+        return until
+    }
+}
+
+/// Wakes the one task that waits; a signal that comes before the wait counts.
+private final class WakeUp: Sendable {
+    private struct State {
+        var isSignalled = false
+        var waiter: SingleResult<Void>?
+    }
+
+    private let state = Mutex(State())
+
+    func signal() {
+        let waiter = state.withLock { state in
+            defer { state.waiter = nil }
+            if state.waiter == nil { state.isSignalled = true }
+            return state.waiter
+        }
+        waiter?.settle(.success(()))
+    }
+
+    func wait() async throws {
+        let waiter = state.withLock { state -> SingleResult<Void>? in
+            guard !state.isSignalled else {
+                state.isSignalled = false
+                return nil
+            }
+            state.waiter = SingleResult()
+            return state.waiter
+        }
+        guard let waiter else { return }
+        // A wait that was given up takes no later signal.
+        defer { state.withLock { if $0.waiter === waiter { $0.waiter = nil } } }
+        try await withTaskCancellationHandler {
+            try await waiter.value
+        } onCancel: {
+            waiter.settle(.failure(CancellationError()))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Logging
+import OAuth
+
+extension Keeper {
+    /// What came of an account that was due.
+    enum Outcome: Sendable {
+        /// It is kept, and due then. `isProof` says that the service has answered.
+        case kept(due: Double, isProof: Bool)
+        /// There is nothing to keep: it was signed out, or ended before.
+        case gone
+        case ended(HandshakeError.SignInReason, generation: Int)
+        case accountFailed(HandshakeError, pause: Double)
+        case serviceFailed(HandshakeError, retryAfter: Double?)
+        case cancelled
+    }
+
+    /// Refreshes an account that is due, if it still is.
+    ///
+    /// - Parameters:
+    ///   - failures: how often in a row it failed for a reason of its own.
+    ///   - end: the time up to which what is due is refreshed; nil for now.
+    func keep(_ id: AccountID, failures: UInt8, until end: Double? = nil) async -> Outcome {
+        var generation = 0
+        do {
+            guard let record = try await accounts.stored(id), let schedule = options.schedule(of: record) else {
+                return .gone
+            }
+            generation = record.generation
+            guard schedule.earliest <= max(time.now(), end ?? 0) else {
+                count { $0.current += 1 }
+                return .kept(due: schedule.time(chance: chance()), isProof: false)
+            }
+            guard let next = try await accounts.refresh(record) else { return .gone }
+            return kept(next, of: id)
+        } catch HandshakeError.signInRequired(_, let reason) {
+            return sessionEnded(id, reason, generation)
+        } catch let error as HandshakeError {
+            return failure(error, failures: failures)
+        } catch {
+            return .cancelled
+        }
+    }
+
+    private func kept(_ record: AccountRecord, of id: AccountID) -> Outcome {
+        let due = options.schedule(of: record).map { schedule in
+            // A token that is due when it is issued does not keep the keeper busy without a pause.
+            max(schedule.time(chance: chance()), time.now() + Self.shortestPause)
+        }
+        count { $0.refreshed += 1 }
+        announce(.refreshed(nextAt: due), of: id, at: id.service)
+        return due.map { .kept(due: $0, isProof: true) } ?? .gone
+    }
+
+    private func sessionEnded(_ id: AccountID, _ reason: HandshakeError.SignInReason, _ generation: Int) -> Outcome {
+        guard reason != .absent, reason != .signingOut else { return .gone }
+        count { $0.ended += 1 }
+        log.notice("a session has ended", metadata: ["account": "\(id)", "reason": "\(reason.rawValue)"])
+        announce(.ended(reason), of: id, at: id.service)
+        return .ended(reason, generation: generation)
+    }
+
+    /// Whose failure it is: the account's own, or the service's.
+    private func failure(_ error: HandshakeError, failures: UInt8) -> Outcome {
+        let own = min(60 * Double(1 << min(Int(failures), 10)), options.longestPause) * (0.9 + 0.2 * chance())
+        switch error {
+        case .exchange(.server(let answer)):
+            guard answer.isOfService else { return .accountFailed(error, pause: own) }
+            return .serviceFailed(error, retryAfter: answer.retryAfter.map(Double.init))
+        case .exchange(.refused(let refusal)) where refusal.check != .movedEndpoint:
+            return .accountFailed(error, pause: own)
+        case .vault(.damaged), .vault(.busy), .configuration: return .accountFailed(error, pause: own)
+        default: return .serviceFailed(error, retryAfter: nil)
+        }
+    }
+
+    /// The shortest time in seconds between two refreshes of an account.
+    private static let shortestPause = 10.0
+}
+
+extension ServerError {
+    /// Whether other accounts of the service would get the same answer.
+    fileprivate var isOfService: Bool {
+        guard let status, status < 500, status != 429, retryAfter == nil else { return true }
+        switch code {
+        case "invalid_client", "unauthorized_client", "unsupported_grant_type", "temporarily_unavailable",
+            "server_error", "slow_down":
+            return true
+        // A page in the place of an answer.
+        case nil: return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import OAuth
+
+/// Where a keeper finds its accounts.
+package protocol KeptAccounts: Sendable {
+    /// Hands over the identifiers of all accounts, page by page.
+    func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws
+    /// The app that an account belongs to; nil when there is none any more.
+    func handshake(of id: AccountID) -> Handshake?
+    /// The app whose transport a webhook uses; nil when there is none.
+    var first: Handshake? { get }
+    /// Waits for the refreshes that are running.
+    func finishRefreshes() async
+}
+
+/// Some accounts' identifiers, and what could not be read among them.
+package struct KeptPage: Sendable {
+    package let ids: [AccountID]
+    package let damaged: [VaultError]
+
+    package init(ids: [AccountID], damaged: [VaultError] = []) {
+        self.ids = ids
+        self.damaged = damaged
+    }
+}
+
+extension Handshake: KeptAccounts {
+    package func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws {
+        try await environment.vault.forEachPage(of: .account) { [self] listing in
+            let mine = listing.keys.compactMap(AccountID.init).filter { keptClient($0) != nil }
+            try await body(KeptPage(ids: mine, damaged: listing.damaged))
+        }
+    }
+
+    package func handshake(of id: AccountID) -> Handshake? { self }
+    package var first: Handshake? { self }
+
+    func keptClient(_ id: AccountID) -> Client? {
+        clients.first { client in
+            client.service.name == id.service && client.id == id.client
+                && client.service.authorizationServer.issuer.string == id.issuer
+                && client.resources.map(\.string) == id.resources
+        }
+    }
+}
+
+extension KeptAccounts {
+    /// An account's record as it is stored now.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)``.
+    func stored(_ id: AccountID) async throws -> AccountRecord? {
+        guard let handshake = handshake(of: id) else { return nil }
+        do {
+            return try await handshake.environment.vault.record(id.vaultKey).map {
+                try AccountRecord(stored: $0, expected: id)
+            }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Refreshes the token of a record that was just read, unless another process has.
+    ///
+    /// - Returns: the account's record afterwards.
+    /// - Throws: what ``Account/refresh()`` throws.
+    func refresh(_ record: AccountRecord) async throws -> AccountRecord? {
+        guard let handshake = handshake(of: record.id), let client = handshake.keptClient(record.id) else { return nil }
+        let account = handshake.hold(record, client: client)
+        return try await account.credential(after: record.grant.accessToken).record
+    }
+}

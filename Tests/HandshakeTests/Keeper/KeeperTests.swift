@@ -1,0 +1,304 @@
+import Foundation
+import HTTPTypes
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+@Suite("A keeper", .timeLimit(.minutes(5)))
+struct KeeperTests {
+    private let server = StrictAccounts()
+    private let vault = MemoryVault()
+
+    private func keeper(_ change: (inout Keeper.Options) -> Void = { _ in }) throws -> Keeper {
+        var options = Keeper.Options()
+        change(&options)
+        return Keeper(try server.app(vault), options: options)
+    }
+
+    /// Lets time pass until a condition holds.
+    private func pass(_ step: Duration = .seconds(1), until isOver: () -> Bool) async {
+        let passing = server.clock.pass(inStepsOf: step, whileAsleep: 1)
+        while !isOver() { await Task.yield() }
+        passing.cancel()
+        await passing.value
+    }
+
+    @Test("VL48: two keepers of one vault refresh each account once an expiry, and none expires or is sent twice")
+    func twoKeepers() async throws {
+        let names = (0..<60).map { "user\($0)" }
+        try await server.store(names, in: vault)
+        let keepers = [RunningKeeper(try keeper()), RunningKeeper(try keeper())]
+        await pass(.seconds(5)) { server.refreshes.count >= 3 * names.count }
+        for keeper in keepers { await keeper.stop() }
+        #expect(server.reused.isEmpty)
+        for name in names {
+            let times = [1_800_000_000] + server.refreshes.filter { $0.name == name }.map(\.time)
+            for (before, after) in zip(times, times.dropFirst()) {
+                #expect((2_330...3_590).contains(after - before), "\(name): \(after - before) s")
+            }
+        }
+        let told = keepers.map(\.keeper.report)
+        #expect(told.allSatisfy { $0.failed == 0 && $0.ended == 0 && $0.refreshed > 0 })
+    }
+
+    @Test("accounts of one minute are refreshed over a part of their life, not together")
+    func spread() async throws {
+        try await server.store((0..<100).map { "user\($0)" }, in: vault)
+        let running = RunningKeeper(try keeper { $0.limit = .init(perSecond: 1_000, concurrent: 100) })
+        await pass(.seconds(1)) { server.refreshes.count == 100 }
+        await running.stop()
+        let times = server.refreshes.map(\.time)
+        #expect((times.max() ?? 0) - (times.min() ?? 0) > 180)
+    }
+
+    @Test(
+        "a service's rate and its bound of concurrent refreshes are kept",
+        arguments: [
+            Keeper.RateLimit(perSecond: 0.1, concurrent: 50), Keeper.RateLimit(perSecond: 1_000, concurrent: 2),
+        ])
+    func rate(_ limit: Keeper.RateLimit) async throws {
+        try await server.store((0..<50).map { "user\($0)" }, in: vault, age: 3_500)
+        let clock = server.clock
+        server.answer { _, _ in
+            try? await clock.sleep(for: .seconds(1))
+            return nil
+        }
+        let running = RunningKeeper(try keeper { $0.limit = limit })
+        await pass(.milliseconds(500)) { server.refreshes.count == 50 }
+        await running.stop()
+        #expect(server.mostRunning <= limit.concurrent)
+        let times = server.refreshes.map(\.time)
+        #expect((times.max() ?? 0) - (times.min() ?? 0) >= 48 / limit.perSecond)
+    }
+
+    struct Asked: Sendable, CustomTestStringConvertible {
+        let field: String
+        let pause: ClosedRange<Double>
+        var testDescription: String { field }
+    }
+
+    @Test(
+        "Retry-After is kept to in seconds and as a date, and a hostile one ends no session",
+        arguments: [
+            Asked(field: "120", pause: 120...133), Asked(field: "Fri, 15 Jan 2027 08:05:00 GMT", pause: 300...331),
+            Asked(field: "-5", pause: 0.5...2.3), Asked(field: "NaN", pause: 0.5...2.3),
+            Asked(field: "1e9", pause: 0.5...2.3), Asked(field: "0", pause: 0.5...2.3),
+            Asked(field: "Thu, 01 Jan 1970 00:00:00 GMT", pause: 0.5...2.3),
+            Asked(field: "99999999999999999999999", pause: 3_600...3_961),
+            Asked(field: "Fri, 31 Dec 9999 23:59:59 GMT", pause: 3_600...3_961),
+        ])
+    func retryAfter(_ asked: Asked) async throws {
+        try await server.store(["a", "b", "c"], in: vault, age: 3_500)
+        server.answer { _, number in
+            number == 1 ? .json(429, ["error": "slow_down"], [.retryAfter: asked.field]) : nil
+        }
+        let running = RunningKeeper(try keeper { $0.limit = .init(perSecond: 1_000, concurrent: 1) })
+        let paused = await running.first { $0.pausedUntil != nil }
+        let until = try #require(paused?.pausedUntil)
+        #expect(asked.pause.contains(until - server.now), "\(until - server.now) s")
+        await pass(.milliseconds(250)) { server.refreshes.count == 3 }
+        #expect((server.refreshes.first?.time ?? 0) >= until - 0.001)
+        #expect(await running.first(\.isResumed) != nil)
+        await running.stop()
+        #expect(server.reused.isEmpty)
+    }
+
+    @Test("a service that is down is asked by one account at a time, in pauses that double, and then goes on")
+    func down() async throws {
+        try await server.store((0..<20).map { "user\($0)" }, in: vault, age: 3_500)
+        server.answer { _, number in number <= 14 ? .json(503, [:]) : nil }
+        let running = RunningKeeper(try keeper { $0.limit = .init(perSecond: 1_000, concurrent: 8) })
+        await pass(.milliseconds(500)) { server.refreshes.count == 20 }
+        #expect(await running.first(\.isResumed) != nil)
+        await running.stop()
+        // Eight that run together are one failure; each later one is a single account's.
+        let pauses = running.events.filter { $0.pausedUntil != nil }
+        #expect(pauses.count == 7)
+        let lengths = pauses.map { ($0.pausedUntil ?? 0) - $0.time }
+        #expect(lengths.last ?? 0 > 16 * (lengths.first ?? 0) && lengths.last ?? 0 > 60)
+        #expect(server.reused.isEmpty)
+    }
+
+    @Test("a session that the service ended is told once, with its reason, and is asked for no more")
+    func ended() async throws {
+        try await server.store(["gone", "stays"], in: vault, age: 3_500)
+        server.answer { name, _ in name == "gone" ? .json(400, ["error": "invalid_grant"]) : nil }
+        let running = RunningKeeper(try keeper())
+        await pass(.seconds(5)) { server.refreshes.count == 4 }
+        await running.stop()
+        let endings = running.events.filter { if case .ended = $0.change { true } else { false } }
+        #expect(endings.map(\.change) == [.ended(.refreshRejected)])
+        #expect(endings.first?.account?.name == "gone")
+        #expect(server.requests == 5)
+        #expect(running.keeper.report.ended == 1)
+    }
+
+    @Test("an account whose refresh is refused for a reason of its own keeps no other waiting")
+    func ownFailure() async throws {
+        try await server.store((0..<5).map { "user\($0)" }, in: vault, age: 3_500)
+        server.answer { name, _ in name == "user0" ? .json(400, ["error": "invalid_request"]) : nil }
+        let running = RunningKeeper(try keeper { $0.limit = .init(perSecond: 1_000, concurrent: 1) })
+        await pass(.milliseconds(250)) { server.refreshes.count == 4 && running.keeper.report.failed >= 2 }
+        await running.stop()
+        #expect(running.events.allSatisfy { $0.pausedUntil == nil })
+        let failures = running.events.compactMap { event in
+            if case .failed(_, let at) = event.change { at - event.time } else { nil }
+        }
+        #expect((54...66).contains(failures[0]) && (108...132).contains(failures[1]))
+    }
+
+    @Test("a keeper that is cancelled completes the refresh on its way")
+    func cancelled() async throws {
+        try await server.store(["a"], in: vault, age: 3_500)
+        let (arrived, release) = (Gate(), Gate())
+        server.answer { _, _ in
+            arrived.open()
+            await release.wait()
+            return nil
+        }
+        let running = RunningKeeper(try keeper())
+        await arrived.wait()
+        async let isComplete = {
+            await running.stop()
+            return release.isOpen
+        }()
+        for _ in 0..<10_000 { await Task.yield() }
+        release.open()
+        #expect(await isComplete)
+        let account = try #require(try await server.app(vault).account("a"))
+        #expect(account.status.generation == 1 && account.status.state == .signedIn)
+    }
+
+    @Test("one pass refreshes what is due by then, once each, and leaves the rest of a failing service for later")
+    func once() async throws {
+        let passing = server.clock.pass(inStepsOf: .milliseconds(100), whileAsleep: 1)
+        defer { passing.cancel() }
+        try await server.store(["due", "due-too"], in: vault, age: 3_500)
+        try await server.store(["later"], in: vault, age: 1_000)
+        try await server.store(["fresh"], in: vault)
+        let report = try await keeper().runOnce()
+        #expect(Set(server.refreshes.map(\.name)) == ["due", "due-too"])
+        #expect(report.refreshed == 2 && report.failed == 0)
+        let next = try await keeper().runOnce(horizon: 1_800)
+        #expect(Set(server.refreshes.dropFirst(2).map(\.name)) == ["later"])
+        #expect(next.refreshed == 1)
+        server.answer { _, _ in .json(503, [:]) }
+        let failed = try await keeper { $0.limit = .init(concurrent: 1) }.runOnce(horizon: 3_000)
+        #expect(failed.failed == 1 && failed.postponed == 3 && server.requests == 4)
+    }
+
+    @Test("when an account is refreshed follows from its token's life, its age and its state", arguments: Moment.all)
+    func schedule(_ row: Moment) throws {
+        let id = AccountID(try server.client(), name: "a")
+        var record = AccountRecord(
+            id: id,
+            grant: Grant(
+                accessToken: Secret("a"), expiresAt: row.life.map { 1_000 + $0 }, issuedAt: 1_000,
+                refreshToken: row.isRefreshable ? Secret("r") : nil, scopes: []),
+            state: row.state, refreshMethod: row.method, generation: 0)
+        if case .ended(let reason) = row.state { record = record.ended(reason) }
+        let schedule = Keeper.Options().schedule(of: record)
+        #expect(schedule.map { [$0.earliest, $0.latest] } == row.expected)
+    }
+
+    struct Moment: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var life: Double?
+        var isRefreshable = true
+        var state = AccountRecord.State.signedIn
+        var method = AccountRecord.RefreshMethod.refreshToken
+        let expected: [Double]?
+
+        static let all = [
+            Moment(testDescription: "an hour", life: 3_600, expected: [3_340, 3_700]),
+            Moment(testDescription: "a minute", life: 60, expected: [1_039, 1_045]),
+            Moment(testDescription: "sixty days", life: 5_184_000, expected: [78_760, 87_400]),
+            Moment(testDescription: "no end", life: nil, expected: [78_760, 87_400]),
+            Moment(testDescription: "a negative life", life: -5, expected: [995, 995]),
+            Moment(
+                testDescription: "a refresh without an outcome", life: 3_600, state: .refreshing(since: 1_100),
+                expected: [1_130, 1_130]),
+            Moment(testDescription: "no refresh token", life: 60, isRefreshable: false, expected: nil),
+            Moment(testDescription: "a client's own", life: 60, method: .clientCredentials, expected: nil),
+            Moment(testDescription: "a brought token", life: 60, method: .never, expected: nil),
+            Moment(testDescription: "ended", life: 60, state: .ended(.loggedOut), expected: nil),
+            Moment(testDescription: "signing out", life: 60, state: .signingOut(remaining: []), expected: nil),
+        ]
+    }
+
+    @Test("an account that signs in later is found by the next listing, and one that was forgotten is left")
+    func comingAndGoing() async throws {
+        try await server.store(["first"], in: vault)
+        let running = RunningKeeper(try keeper())
+        await pass(.seconds(5)) { server.now > 1_800_000_010 }
+        try await server.store(["second"], in: vault)
+        try await vault.remove(AccountID(server.client(), name: "first").vaultKey)
+        await pass(.seconds(5)) { server.refreshes.count == 2 }
+        await running.stop()
+        #expect(server.refreshes.allSatisfy { $0.name == "second" })
+    }
+
+    @Test("the queue gives accounts in the order of their times")
+    func queue() {
+        var queue = KeeperQueue()
+        var random = SplitMix64(seed: 7)
+        let times = (0..<1_000).map { _ in Double(random.next() % 500) }
+        for (index, time) in times.enumerated() {
+            queue.push(.init(due: time, account: KeptName(group: 0, name: "\(index)")))
+        }
+        var got: [Double] = []
+        while let item = queue.pop() { got.append(item.due) }
+        #expect(got == times.sorted())
+    }
+
+    @Test("a report of an ended session is signed, repeated until it is taken, and has one id whoever sends it")
+    func webhook() async throws {
+        try await server.store(["gone"], in: vault, age: 3_500)
+        let hook = HookedServer(server)
+        server.answer { _, _ in .json(400, ["error": "invalid_grant"]) }
+        let secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        let app = try Handshake(server.client(), vault: vault, transport: hook, time: server.time)
+        let keeper = Keeper(
+            app, webhook: try KeeperWebhook(EndpointURL("https://hook.example/ended"), secret: secret))
+        let running = RunningKeeper(keeper)
+        await pass(.seconds(1)) { hook.received.count == 3 }
+        await running.stop()
+        let fields = hook.received.map { $0.head.headerFields }
+        let ids = Set(fields.compactMap { $0[HTTPField.Name(constant: "webhook-id")] })
+        #expect(ids.count == 1 && ids.first?.hasPrefix("msg_") == true)
+        #expect(fields.allSatisfy { $0[HTTPField.Name(constant: "webhook-signature")]?.hasPrefix("v1,") == true })
+        guard case .bytes(let content)? = hook.received.first?.content else { return }
+        let text = String(decoding: content, as: UTF8.self)
+        #expect(text.contains(#""account":"gone""#) && text.contains(#""reason":"refresh_rejected""#))
+        #expect(!text.contains("gone.0"), "no token")
+    }
+
+    @Test(
+        "a webhook's secret in another form is refused, and is not quoted",
+        arguments: ["secret", "whsec_", "whsec_AAAA"])
+    func webhookSecret(_ text: String) throws {
+        let url = try EndpointURL("https://hook.example/")
+        let error = #expect(throws: HandshakeError.self) { try KeeperWebhook(url, secret: Secret(text)) }
+        #expect(error?.code == "invalid_configuration" && error?.description.contains("AAAA") == false)
+    }
+}
+
+/// A webhook that takes the third attempt, in front of a server.
+private final class HookedServer: Transport {
+    private let server: StrictAccounts
+    private let messages = Shared<[RequestMessage]>([])
+    var received: [RequestMessage] { messages.value }
+
+    init(_ server: StrictAccounts) { self.server = server }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        guard request.head.authority == "hook.example" else { return try await server.send(request, limits: limits) }
+        let count = messages.change { messages in
+            messages.append(request)
+            return messages.count
+        }
+        return .json(count < 3 ? 500 : 204, [:])
+    }
+}
