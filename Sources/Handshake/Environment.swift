@@ -12,8 +12,14 @@ final class Environment: Sendable {
     let limits: TransferLimits
     let log: Logger
     let events = Broadcaster<AccountEvent>(capacity: 1_000)
-    private let metadata = FetchedValues<Issuer, AuthorizationServerMetadata>(
+    private let metadata = FetchedValues<Discovered, AuthorizationServerMetadata>(
         .init(maximum: 86_400, maximumStale: 604_800, coolingPeriod: 60))
+    /// What metadata are cached by: those that a template accepts are none of a service without it.
+    private struct Discovered: Hashable, Sendable {
+        let issuer: Issuer
+        let template: IssuerTemplate?
+    }
+
     private let keySets = FetchedValues<EndpointURL, JSONWebKeySet>(
         .init(maximum: 3_600, maximumStale: 86_400, coolingPeriod: 60))
     /// What proofs of keys need to know of servers.
@@ -91,8 +97,9 @@ final class Environment: Sendable {
         case .described(let metadata): return metadata
         case .discovered(let issuer, let security):
             if let known { return known }
-            return try await metadata.value(issuer, now: time.now()) {
-                try await self.discover(issuer, security: security)
+            let template = service.deviations.issuerTemplate
+            return try await metadata.value(Discovered(issuer: issuer, template: template), now: time.now()) {
+                try await self.discover(issuer, of: template, security: security)
             }.value
         }
     }

@@ -27,6 +27,9 @@ extension Client {
             throw Self.departs(
                 "issuer", "the endpoints have to come from the issuer's own metadata; name the issuer alone")
         }
+        guard service.deviations.issuerTemplate.map({ !$0.isShared(server.issuer) }) ?? true else {
+            throw Self.departs("issuer", "the metadata have to name the issuer itself; name your tenant's")
+        }
     }
 
     /// FAPI 2.0 Security Profile, section 5.3.3.1, points 2 and 5.

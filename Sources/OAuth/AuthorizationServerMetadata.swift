@@ -103,19 +103,25 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
 extension AuthorizationServerMetadata {
     /// Reads a metadata document of RFC 8414 or of OpenID Connect Discovery.
     ///
+    /// At an address that many tenants share, the document may name the template, or the issuer of one tenant: that is the
+    /// server's issuer then.
+    ///
+    /// - Parameters:
+    ///   - content: the document.
+    ///   - issuer: the issuer that was asked.
+    ///   - template: the issuers of the server's tenants; nil for a server with one issuer.
+    ///   - security: the rules for the addresses.
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when the document names another issuer than
     ///   the one asked (RFC 8414, section 3.3); ``OAuthError/malformed(step:member:expected:found:)`` naming the member
     ///   that is wrong.
     public init(
-        parsing content: [UInt8], expected issuer: Issuer, security: TransportSecurity = .httpsOnly
+        parsing content: [UInt8], expected issuer: Issuer, of template: IssuerTemplate? = nil,
+        security: TransportSecurity = .httpsOnly
     ) throws(OAuthError) {
         let document = try ResponseReader(step: .metadata, content: content)
         let stated = try document.requiredString("issuer")
-        guard issuer.isSpelled(stated) else {
-            throw .refused(Refusal(.issuer, expected: issuer.string, found: Redaction()(stated, limit: 200)))
-        }
         self.init(
-            issuer: issuer,
+            issuer: try Self.issuer(stated, expected: issuer, of: template, security: security),
             authorizationEndpoint: try document.page("authorization_endpoint", security: security),
             tokenEndpoint: try document.requiredEndpoint("token_endpoint", security: security),
             security: security)
@@ -158,6 +164,20 @@ extension AuthorizationServerMetadata {
         source = .discovered
         try checkZones(document)
         noteNamer()
+    }
+
+    /// The issuer that a document states.
+    private static func issuer(
+        _ stated: String, expected issuer: Issuer, of template: IssuerTemplate?, security: TransportSecurity
+    ) throws(OAuthError) -> Issuer {
+        if issuer.isSpelled(stated) { return issuer }
+        if let template, template.isShared(issuer) {
+            if template.isSpelled(stated) { return issuer }
+            if template.hasTenant(stated) { return try Issuer(stated, security: security) }
+        }
+        let expected = template.map { $0.isShared(issuer) ? "\(issuer) or \($0)" : issuer.string } ?? issuer.string
+        let note = template == nil && stated.utf8.contains(UInt8(ascii: "{")) ? ", which stands for many tenants" : ""
+        throw .refused(Refusal(.issuer, expected: expected, found: Redaction()(stated, limit: 200) + note))
     }
 
     /// Notes of the addresses in a document that the issuer has named them.

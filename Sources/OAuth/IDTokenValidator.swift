@@ -10,6 +10,11 @@ public struct IDTokenValidator: Sendable {
     public let clientID: String
     /// Other audiences that may be listed beside this client. Empty by default.
     public var trustedAudiences: Set<String> = []
+    /// The issuers of the server's tenants, where ``issuer`` is an address that many share. Nil by default: `iss` is ``issuer``.
+    ///
+    /// The token has to name the issuer of the tenant that it states itself, and a key that is published for other issuers does
+    /// not count.
+    public var issuerTemplate: IssuerTemplate?
     /// The accepted algorithms. The token's header selects one of these, and the key has to fit it.
     public let algorithms: [SignatureAlgorithm]
     /// How many seconds the server's clock may be ahead or behind. It applies to `exp`, `iat` and `nbf`, and is never
@@ -106,7 +111,8 @@ public struct IDTokenValidator: Sendable {
     private func checked(
         _ token: Secret, keys: JSONWebKeySet, now: Double
     ) throws(OAuthError) -> (all: JSONObject, claims: IDTokenClaims) {
-        let signed = try JSONWebSignature(compact: token, hiding: secrets).verify(with: keys, allowing: algorithms)
+        let signature = try JSONWebSignature(compact: token, hiding: secrets)
+        let signed = try signature.verify(with: keys.limited(to: signature, of: tenants), allowing: algorithms)
         guard var all = (try? JSONValue(parsing: signed.payload))?.object else {
             throw refusal(.tokenForm, "payload: a JSON object", found: "something else")
         }
@@ -114,11 +120,26 @@ public struct IDTokenValidator: Sendable {
         guard all["events"] == nil else { throw refusal(.tokenForm, "events: absent", found: "a security event") }
         all[IDTokenClaims.digestName] = nil
         let claims = try IDTokenClaims(claims: all, previous: nil)
-        try require(.issuer, "iss", claims.issuer, is: issuer.string)
+        try checkIssuer(of: claims)
         try checkAudience(of: claims)
         try checkTime(of: claims, now: now)
         try checkHash(all["at_hash"], by: signed.algorithm)
         return (all, claims)
+    }
+
+    /// The template, where the server's issuer is an address that many tenants share.
+    private var tenants: IssuerTemplate? {
+        issuerTemplate.flatMap { $0.isShared(issuer) ? $0 : nil }
+    }
+
+    /// OpenID Connect Core, section 3.1.3.7, point 2.
+    private func checkIssuer(of claims: IDTokenClaims) throws(OAuthError) {
+        guard let tenants else { return try require(.issuer, "iss", claims.issuer, is: issuer.string) }
+        guard let expected = tenants.issuer(statedBy: claims.claims) else {
+            let stated = claims.claims[tenants.claim]
+            throw refusal(.issuer, tenants.expectation, found: stated?.string ?? stated?.kind ?? "nothing")
+        }
+        try require(.issuer, "iss", claims.issuer, is: expected)
     }
 
     /// OpenID Connect Core, section 3.1.3.7, points 3 to 5.

@@ -5,6 +5,8 @@ internal import CryptoExtras
 struct JSONWebKey: Sendable {
     /// `kid`: the name by which a signature's header selects this key.
     let keyID: String?
+    /// `issuer`: whose signatures alone the key makes. Not of RFC 7517: servers with many tenants state it.
+    let issuer: String?
     /// `alg`: the one algorithm that the key is for; nil when it does not state one.
     private let algorithm: String?
     /// Whether `use` and `key_ops`, where present, allow the key to verify signatures (RFC 7517, sections 4.2 and 4.3).
@@ -26,12 +28,13 @@ struct JSONWebKey: Sendable {
     /// key proves nothing.
     init?(_ members: JSONObject) {
         guard members["d"] == nil, let material = Material(members) else { return nil }
-        let texts = [members["kid"], members["alg"], members["use"]]
+        let texts = [members["kid"], members["alg"], members["use"], members["issuer"]]
         guard texts.allSatisfy({ $0 == nil || $0?.string != nil }) else { return nil }
         let operations = members["key_ops"]?.array?.map(\.string)
         guard members["key_ops"] == nil || operations?.contains(nil) == false else { return nil }
         self.material = material
         keyID = members["kid"]?.string
+        issuer = members["issuer"]?.string
         algorithm = members["alg"]?.string
         isForSignatures = (members["use"]?.string ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
     }

@@ -30,6 +30,25 @@ public struct JSONWebKeySet: Sendable {
         keys = elements.compactMap { $0.object.flatMap(JSONWebKey.init) }
     }
 
+    private init(keys: [JSONWebKey]) {
+        self.keys = keys
+    }
+
+    /// The keys that may sign for the issuer that a text states: those published for it, for all tenants, or for no issuer in
+    /// particular. Without a template all of them.
+    ///
+    /// A server with many tenants publishes the keys of several issuers in one set, each with a member `issuer`.
+    func limited(to text: JSONWebSignature, of template: IssuerTemplate?) -> JSONWebKeySet {
+        guard let template, keys.contains(where: { $0.issuer != nil }) else { return self }
+        // Not verified yet. A token that lies about its issuer selects keys that it is not signed with.
+        let stated = (try? JSONValue(parsing: text.payload))?.object?["iss"]?.string
+        return JSONWebKeySet(
+            keys: keys.filter { key in
+                guard let issuer = key.issuer, !template.isSpelled(issuer) else { return true }
+                return stated.map(issuer.isIdentical(to:)) ?? false
+            })
+    }
+
     /// The number of usable keys.
     public var count: Int {
         keys.count

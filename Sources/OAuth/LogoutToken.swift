@@ -55,6 +55,8 @@ public struct LogoutTokenValidator: Sendable {
     public let leeway: Double
     /// Whether a token without `exp` is accepted until 120 seconds after `iat`. For servers of older drafts.
     public var acceptsMissingExpiry = false
+    /// The issuers of the server's tenants, where ``issuer`` is an address that many share. Nil by default: `iss` is ``issuer``.
+    public var issuerTemplate: IssuerTemplate?
 
     /// The member of `events` that makes a token a logout token.
     static let event = "http://schemas.openid.net/event/backchannel-logout"
@@ -88,8 +90,9 @@ public struct LogoutTokenValidator: Sendable {
     ///   fetch the server's keys once and try again. After any other, answer with status 400.
     public func token(_ text: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> LogoutToken {
         let rules = SignedTextRules(
-            kind: .logoutToken, types: ["logout+jwt", "jwt"], issuer: issuer, clientID: clientID,
-            expiry: acceptsMissingExpiry ? .checked : .required, algorithms: algorithms, leeway: leeway)
+            kind: .logoutToken, types: ["logout+jwt", "jwt"], issuer: issuer, issuerTemplate: issuerTemplate,
+            clientID: clientID, expiry: acceptsMissingExpiry ? .checked : .required, algorithms: algorithms,
+            leeway: leeway)
         let claims = try rules.claims(of: text, keys: keys, now: now)
         return try rules.about { () throws(OAuthError) -> LogoutToken in
             // An ID token with a nonce must not end a session.
@@ -111,7 +114,7 @@ public struct LogoutTokenValidator: Sendable {
                 throw rules.refusal(.tokenTime, "exp: later than \(now) minus \(leeway) s", found: "\(expiresAt)")
             }
             return LogoutToken(
-                issuer: issuer.string, subject: subject, sessionID: sessionID,
+                issuer: try reader.required("iss", try reader.string("iss")), subject: subject, sessionID: sessionID,
                 id: try reader.required("jti", try Self.text("jti", in: reader)), issuedAt: issuedAt,
                 expiresAt: expiresAt)
         }

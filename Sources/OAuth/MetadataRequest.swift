@@ -7,12 +7,17 @@ public struct MetadataRequest: Sendable {
     public let issuer: Issuer
     /// The address that is asked: one of ``Issuer/metadataLocations``.
     public let location: EndpointURL
+    /// The issuers of the server's tenants, where many share its address. Nil for a server with one issuer.
+    public let template: IssuerTemplate?
     /// The rules for the addresses in the document.
     public let security: TransportSecurity
 
     /// Asks for the metadata of `issuer` at `location`.
-    public init(issuer: Issuer, location: EndpointURL, security: TransportSecurity = .httpsOnly) {
+    public init(
+        issuer: Issuer, location: EndpointURL, template: IssuerTemplate? = nil, security: TransportSecurity = .httpsOnly
+    ) {
         self.issuer = issuer
+        self.template = template
         self.location = location
         self.security = security
     }
@@ -37,7 +42,8 @@ public struct MetadataRequest: Sendable {
                 step: .metadata, member: "Content-Type", expected: "application/json",
                 found: response.head.headerFields[.contentType].map { Redaction()($0, limit: 80) } ?? "nothing")
         }
-        return try AuthorizationServerMetadata(parsing: response.content, expected: issuer, security: security)
+        return try AuthorizationServerMetadata(
+            parsing: response.content, expected: issuer, of: template, security: security)
     }
 }
 

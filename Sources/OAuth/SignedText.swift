@@ -11,6 +11,8 @@ struct SignedTextRules: Sendable {
     /// Whether `typ` has to be there.
     var needsType = false
     let issuer: Issuer
+    /// The issuers of the server's tenants, where ``issuer`` is an address that many share. One of them may have signed.
+    var issuerTemplate: IssuerTemplate?
     let clientID: String
     /// Whether the text may be for other clients too.
     var allowsOtherAudiences = false
@@ -29,8 +31,8 @@ struct SignedTextRules: Sendable {
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/signedText``.
     func claims(of text: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> JSONObject {
         try about { () throws(OAuthError) -> JSONObject in
-            let signed = try JSONWebSignature(compact: text, types: types, needsType: needsType, hiding: secrets)
-                .verify(with: keys, allowing: algorithms)
+            let signature = try JSONWebSignature(compact: text, types: types, needsType: needsType, hiding: secrets)
+            let signed = try signature.verify(with: keys.limited(to: signature, of: tenants), allowing: algorithms)
             guard let claims = (try? JSONValue(parsing: signed.payload))?.object else {
                 throw refusal(.tokenForm, "payload: a JSON object", found: "something else")
             }
@@ -45,9 +47,22 @@ struct SignedTextRules: Sendable {
         }
     }
 
+    /// The template, where the server's issuer is an address that many tenants share.
+    private var tenants: IssuerTemplate? {
+        issuerTemplate.flatMap { $0.isShared(issuer) ? $0 : nil }
+    }
+
     private func checkParties(_ reader: ClaimReader) throws(OAuthError) {
         let stated = try reader.required("iss", try reader.string("iss"))
-        guard issuer.isSpelled(stated) else { throw refusal(.issuer, "iss: \(issuer.string)", found: stated) }
+        let tenant = tenants.flatMap { $0.tenant(ofIssuer: stated) }
+        guard tenants == nil ? issuer.isSpelled(stated) : tenant != nil else {
+            throw refusal(.issuer, "iss: \(tenants?.string ?? issuer.string)", found: stated)
+        }
+        if let tenants, let named = reader.claims[tenants.claim] {
+            guard let named = named.string, named.isIdentical(to: tenant?.string ?? "") else {
+                throw refusal(.issuer, tenants.expectation, found: "another tenant")
+            }
+        }
         let audience = try reader.audience()
         let isOurs = { (name: String) in name.isIdentical(to: clientID) }
         guard allowsOtherAudiences ? audience.contains(where: isOurs) : audience.allSatisfy(isOurs) else {

@@ -38,6 +38,7 @@ extension Handshake {
         var validator = LogoutTokenValidator(
             issuer: server.issuer, clientID: client.id, algorithms: client.idTokenAlgorithms(at: server))
         validator.acceptsMissingExpiry = client.service.deviations.acceptsLogoutTokensWithoutExpiry
+        validator.issuerTemplate = client.service.deviations.issuerTemplate
         let leeway = validator.leeway
         let now = environment.time.now()
         let logout = try await environment.verified(withKeysAt: endpoint) { [validator] keys throws(OAuthError) in

@@ -58,12 +58,24 @@ extension Account {
         let server = try await environment.server(of: client, known: record.server)
         guard let endpoint = server.keysEndpoint else { throw HandshakeError.exchange(server.lacks("jwks_uri")) }
         let validator = UserInfoValidator(
-            issuer: server.issuer, clientID: client.id,
+            issuer: try issuer(at: server), clientID: client.id,
             algorithms: client.algorithms(
                 client.options.userInfoAlgorithm, published: server.userInfoSigningAlgorithms), hiding: secrets)
         let now = environment.time.now()
         return try await environment.verified(withKeysAt: endpoint) { keys throws(OAuthError) in
             try validator.claims(of: Secret(text), keys: keys, now: now)
+        }
+    }
+
+    /// Who has signed an answer about this account: where many tenants share the server's address, the tenant of the sign-in.
+    private func issuer(at server: AuthorizationServerMetadata) throws(HandshakeError) -> Issuer {
+        guard let template = client.service.deviations.issuerTemplate, template.isShared(server.issuer),
+            let tenant = record.grant.identity?.issuer
+        else { return server.issuer }
+        do {
+            return try Issuer(tenant, security: server.security)
+        } catch {
+            throw .exchange(error)
         }
     }
 

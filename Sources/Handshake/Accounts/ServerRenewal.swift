@@ -20,6 +20,13 @@ extension Account {
         let now = environment.time.now()
         guard !(0..<Self.serverAge).contains(now - (stored.serverAt ?? 0)) else { return stored }
         guard let current = try await currentServer() else { return stored }
+        // The address of many tenants may come to name one of them, or another one: the account stays with its own.
+        guard current.issuer == known.issuer else {
+            environment.log.warning(
+                "the server names another issuer than at the sign-in",
+                metadata: ["account": "\(id)", "from": "\(known.issuer)", "to": "\(current.issuer)"])
+            return stored
+        }
         let (before, after) = ((known.refreshEndpoint ?? known.tokenEndpoint).origin, current.tokenEndpoint.origin)
         if before != after {
             environment.log.warning(

@@ -40,6 +40,9 @@ extension Service {
         public var acceptsLogoutTokensWithoutExpiry = false
         /// Header fields of token and API requests, by name. `{client_id}` stands for the client's identifier.
         public var requiredHeaders: [String: String] = [:]
+        /// The issuers of the server's tenants, where many share its address. Nil for a server with one issuer. An ID token has to
+        /// name the issuer of the tenant that it states (`oauth-security.md` H1).
+        public var issuerTemplate: IssuerTemplate?
         /// Values of a top-level `message` that mean "unauthorized", whatever the status. Source: `recurse-center.md`
         /// section 3.
         public var unauthorizedMessages: Set<String>
@@ -89,6 +92,7 @@ extension Service.Deviations: Codable {
         repeatedWhenPushed =
             try values.decodeIfPresent(Set<String>.self, forKey: .repeatedWhenPushed) ?? repeatedWhenPushed
         tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? tokenParameters
+        issuerTemplate = try values.decodeIfPresent(IssuerTemplate.self, forKey: .issuerTemplate)
         repeatsScope = try values.decodeIfPresent(Bool.self, forKey: .repeatsScope) ?? repeatsScope
         acceptsLogoutTokensWithoutExpiry =
             try values.decodeIfPresent(Bool.self, forKey: .acceptsLogoutTokensWithoutExpiry)

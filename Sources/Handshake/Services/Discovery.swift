@@ -20,14 +20,16 @@ extension Environment {
     /// - Throws: ``HandshakeError/undiscovered(issuer:failures:)`` when no address has a usable document;
     ///   ``HandshakeError/exchange(_:)`` for a wrong document; ``HandshakeError/network(_:)`` when the host cannot be
     ///   reached.
-    func discover(_ issuer: Issuer, security: TransportSecurity) async throws -> AuthorizationServerMetadata {
+    func discover(
+        _ issuer: Issuer, of template: IssuerTemplate? = nil, security: TransportSecurity
+    ) async throws -> AuthorizationServerMetadata {
         var found: AuthorizationServerMetadata?
         var failures: [MetadataFailure] = []
         let openID = issuer.openIDLocations
         var hasOpenID = false
         for location in issuer.metadataLocations where !(hasOpenID && openID.contains(location)) {
             do {
-                let document = try await metadata(of: issuer, at: location, security: security)
+                let document = try await metadata(of: issuer, template, at: location, security: security)
                 hasOpenID = openID.contains(location)
                 if found == nil { found = document } else { found?.fillGaps(from: document) }
             } catch let error as HandshakeError {
@@ -43,9 +45,9 @@ extension Environment {
     }
 
     private func metadata(
-        of issuer: Issuer, at location: EndpointURL, security: TransportSecurity
+        of issuer: Issuer, _ template: IssuerTemplate?, at location: EndpointURL, security: TransportSecurity
     ) async throws -> AuthorizationServerMetadata {
-        let request = MetadataRequest(issuer: issuer, location: location, security: security)
+        let request = MetadataRequest(issuer: issuer, location: location, template: template, security: security)
         let read = { (response: ResponseMessage) in
             guard let document = try request.metadata(from: response) else {
                 throw OAuthError.server(ServerError(step: .metadata, code: nil, status: response.head.status.code))

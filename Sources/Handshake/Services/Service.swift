@@ -122,6 +122,8 @@ public struct Service: Sendable {
                 url: $0.url.moved(to: base.origin), subjectMember: $0.subjectMember, nameMembers: $0.nameMembers,
                 method: $0.method)
         }
+        var deviations = deviations
+        deviations.issuerTemplate = deviations.issuerTemplate?.at(base)
         return Service(
             checkedName: name, displayName: displayName, authorizationServer: server,
             apiRoot: apiRoot?.moved(to: base.origin), apiOrigins: apiOrigins.isEmpty ? [] : [base.origin],

@@ -28,11 +28,12 @@ extension BuiltInService {
         _ = try service(values)
         let facts = ServiceFacts(name: name, members: try filled(with: values), security: .httpsOnly)
         guard var issuer = try facts.issuer() else { return nil }
-        if let base { issuer = issuer.at(base) }
+        var template = try facts.issuerTemplate()
+        if let base { (issuer, template) = (issuer.at(base), template?.at(base)) }
         let environment = Environment(
             vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: TransferLimits(),
             log: .init(label: "handshake"))
-        let published = try await environment.discover(issuer, security: base?.security ?? .httpsOnly)
+        let published = try await environment.discover(issuer, of: template, security: base?.security ?? .httpsOnly)
         let endpoints: [(String, EndpointURL?)] = [
             ("authorize_url", published.authorizationEndpoint), ("token_url", published.tokenEndpoint),
             ("revocation_url", published.revocationEndpoint),

@@ -81,6 +81,7 @@ struct ServiceFacts {
             try choice("assertion_type", ["JWT": "JWT", deviations.assertionType: deviations.assertionType])
             ?? deviations.assertionType
         deviations.signedSecret = try signedSecret()
+        deviations.issuerTemplate = try issuerTemplate()
         deviations.requiresDPoP = try flag("requires_dpop")
         deviations.repeatedWhenPushed = Set(try texts("repeated_when_pushed"))
         deviations.requiredHeaders = try map("required_headers")
@@ -208,6 +209,16 @@ extension ServiceFacts {
         let member = member.replacing("_", with: "-")
         do {
             return try EndpointURL(address, security: security, member: member)
+        } catch {
+            throw .exchange(error)
+        }
+    }
+
+    func issuerTemplate() throws(HandshakeError) -> IssuerTemplate? {
+        guard let template = try text("issuer_template") else { return nil }
+        let claim = try text("tenant_claim") ?? "tid"
+        do {
+            return try IssuerTemplate(template, claim: claim, security: security)
         } catch {
             throw .exchange(error)
         }

@@ -10,12 +10,13 @@ extension Environment {
         guard let nonce = request.nonce else { return nil }
         guard let token = response.idToken else { throw missing("id_token") }
         guard let endpoint = request.server.keysEndpoint else { throw missing("jwks_uri") }
-        let validator = IDTokenValidator(
+        var validator = IDTokenValidator(
             issuer: request.server.issuer, clientID: client.id, nonce: nonce, accessToken: response.accessToken,
             algorithms: client.idTokenAlgorithms(at: request.server),
             hiding: response.secrets)
+        validator.issuerTemplate = client.service.deviations.issuerTemplate
         let now = time.now()
-        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+        return try await verified(withKeysAt: endpoint) { [validator] keys throws(OAuthError) in
             try validator.claims(of: token, keys: keys, now: now)
         }
     }
@@ -28,12 +29,13 @@ extension Environment {
     ) async throws -> IDTokenClaims? {
         guard let token = response.idToken else { return nil }
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
-        let validator = IDTokenValidator(
+        var validator = IDTokenValidator(
             issuer: server.issuer, clientID: client.id, nonce: nil, accessToken: response.accessToken,
             algorithms: client.idTokenAlgorithms(at: server),
             hiding: response.secrets)
+        validator.issuerTemplate = client.service.deviations.issuerTemplate
         let now = time.now()
-        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+        return try await verified(withKeysAt: endpoint) { [validator] keys throws(OAuthError) in
             try validator.claims(of: token, keys: keys, now: now)
         }
     }
@@ -53,11 +55,12 @@ extension Environment {
         at server: AuthorizationServerMetadata, client: Client
     ) async throws -> IDTokenClaims {
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
-        let validator = IDTokenValidator(
+        var validator = IDTokenValidator(
             issuer: server.issuer, clientID: client.id, nonce: nil, accessToken: accessToken,
             algorithms: client.idTokenAlgorithms(at: server), hiding: secrets)
+        validator.issuerTemplate = client.service.deviations.issuerTemplate
         let now = min(time.now(), receivedAt)
-        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+        return try await verified(withKeysAt: endpoint) { [validator] keys throws(OAuthError) in
             try validator.claims(ofRefreshed: token, previous: previous, keys: keys, now: now)
         }
     }

@@ -26,9 +26,9 @@ extension Handshake {
 
     /// The same with a client that may ask for more than its account's usual one.
     ///
-    /// - Parameter subject: who has to sign in; nil for anyone.
+    /// - Parameter user: who has to sign in; nil for anyone.
     func signIn(
-        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, subject: String? = nil
+        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims? = nil
     ) async throws -> Account {
         let listener = try listener(for: client)
         let attempt = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
@@ -37,7 +37,7 @@ extension Handshake {
                 try await self.code(for: attempt, through: browser, at: listener, of: client)
             }
             try await consume(attempt)
-            return try await finish(with: code, as: attempt.account, provingBy: attempt.key, subject: subject)
+            return try await finish(with: code, as: attempt.account, provingBy: attempt.key, user: user)
         } catch {
             await forget(attempt)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error

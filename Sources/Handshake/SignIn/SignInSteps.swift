@@ -227,9 +227,9 @@ extension Handshake {
     ///
     /// - Parameters:
     ///   - key: what the code is bound to; nil for bearer tokens.
-    ///   - subject: who has to have signed in; nil for anyone.
+    ///   - user: who has to have signed in, at the same issuer; nil for anyone.
     func finish(
-        with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, subject: String? = nil
+        with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, user: IDTokenClaims? = nil
     ) async throws -> Account {
         let client = try client(of: id)
         let request = code.request
@@ -237,7 +237,7 @@ extension Handshake {
         let response = try await token(
             .authorizationCode(code), at: request.server, client: client, provingBy: key, now: now)
         let identity = try await environment.identity(in: response, for: request, client: client)
-        if let subject, identity?.subject.isIdentical(to: subject) != true {
+        if let user, identity?.isAbout(user) != true {
             throw HandshakeError.exchange(
                 .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))
         }
@@ -319,5 +319,12 @@ extension Handshake {
         } catch {
             environment.log.warning("a pending sign-in could not be removed", metadata: ["reason": "\(error)"])
         }
+    }
+}
+
+extension IDTokenClaims {
+    /// Whether both are about the same user: a subject is unique at its issuer alone (OpenID Connect Core, section 5.7).
+    fileprivate func isAbout(_ user: IDTokenClaims) -> Bool {
+        issuer.isIdentical(to: user.issuer) && subject.isIdentical(to: user.subject)
     }
 }

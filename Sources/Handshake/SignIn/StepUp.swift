@@ -63,7 +63,7 @@ extension Handshake {
         }
         return try await signIn(
             client.asking(for: scopes, parameters), as: account.id.name, through: browser, timeout: timeout,
-            subject: status.identity?.subject)
+            user: status.identity)
     }
 }
 

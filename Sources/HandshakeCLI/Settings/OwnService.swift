@@ -18,7 +18,9 @@ enum OwnService {
         "error-text-pointer",
         "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "requires-dpop",
         "assertion-audience",
-        "assertion-type", "signed-client-secret", "ignores-id-token", "authorization-scheme", "authorization-header",
+        "assertion-type", "signed-client-secret", "issuer-template", "tenant-claim", "ignores-id-token",
+        "authorization-scheme",
+        "authorization-header",
     ]
 
     /// The members of a table, as a built-in service has them.

@@ -184,9 +184,9 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
         let sessions = parameters[values: "sid"].map { String($0) }
         guard issuers.count == sessions.count, issuers.count <= 1 else { return false }
         guard let issuer = issuers.first, let session = sessions.first else { return true }
-        guard issuer.isIdentical(to: service.authorizationServer.issuer.string),
-            let user = try await user(request, context),
-            let identity = try await handshake.account(user, of: service.name)?.status.identity
+        guard let user = try await user(request, context),
+            let identity = try await handshake.account(user, of: service.name)?.status.identity,
+            issuer.isIdentical(to: identity.issuer)
         else { return false }
         return identity.sessionID?.isIdentical(to: session) ?? false
     }

@@ -114,7 +114,7 @@ final class ServiceTwin: Transport {
                 default: nil
                 }
             var members: [String: Any] = [
-                "issuer": issuer, "authorization_endpoint": text("authorize_url") ?? "",
+                "issuer": text("issuer_template") ?? issuer, "authorization_endpoint": text("authorize_url") ?? "",
                 "token_endpoint": text("token_url") ?? "", "jwks_uri": base + "/keys",
             ]
             members["token_endpoint_auth_methods_supported"] = methods
@@ -129,9 +129,19 @@ final class ServiceTwin: Transport {
                     [
                         "kty": "EC", "crv": "P-256", "kid": "one", "use": "sig", "alg": "ES256",
                         "x": Base64URL.encode(point.prefix(32)), "y": Base64URL.encode(point.suffix(32)),
+                        "issuer": text("issuer_template") ?? issuer,
                     ]
                 ]
             ])
+    }
+
+    /// The tenant of every user, where the service has tenants.
+    static let tenant = "6f9d1c1e-2b7a-4a55-9f0e-0b6f3f2a7c11"
+
+    /// The issuer of ID tokens: where many tenants share the service's address, the user's tenant.
+    var tokenIssuer: String? {
+        guard let template = text("issuer_template") else { return text("issuer") }
+        return template.replacingOccurrences(of: "{tenantid}", with: Self.tenant)
     }
 
     private func user(_ request: RequestMessage) -> ResponseMessage {

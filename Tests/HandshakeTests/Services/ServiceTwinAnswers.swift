@@ -85,10 +85,11 @@ extension ServiceTwin {
 
     private func idToken(for issued: State, isRefresh: Bool) -> String {
         var claims: [String: Any] = [
-            "iss": text("issuer") ?? "", "sub": "user-1", "aud": "app", "iat": Int(now), "exp": Int(now) + 600,
+            "iss": tokenIssuer ?? "", "sub": "user-1", "aud": "app", "iat": Int(now), "exp": Int(now) + 600,
             "auth_time": 1_700_000_000,
         ]
         if !isRefresh { claims["nonce"] = issued.nonce }
+        if let name = text("tenant_claim") { claims[name] = Self.tenant }
         let parts = [["alg": "ES256", "kid": "one"], claims].map { (part: [String: Any]) -> String in
             Base64URL.encode(Array((try? JSONSerialization.data(withJSONObject: part)) ?? Data()))
         }
