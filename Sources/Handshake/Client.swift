@@ -97,7 +97,8 @@ public struct Client: Sendable {
         /// Whether authorization requests are signed (RFC 9101). The client's key signs them.
         public var signedRequests = Signing.automatic
 
-        /// How the server sends its answer to an authorization request. With `jwt` it has to be signed (JARM).
+        /// How the server sends its answer to an authorization request. With `jwt` it has to be signed (JARM); with `form_post`
+        /// and `form_post.jwt` it is posted, which only the routes of a web server take.
         public var responseMode = AuthorizationRequest.ResponseMode.query
 
         /// What the tokens shall authorize in detail (RFC 9396). ``Account/authorizationDetails`` says what was granted.

@@ -23,7 +23,7 @@ extension AuthorizationRequest {
     ///   check, ``OAuthError/server(_:)`` when the server returned an error or the user declined (`access_denied`).
     public func code(from response: AuthorizationResponse, now: Double) throws(OAuthError) -> AuthorizationCode {
         try check(response, now: now)
-        guard responseMode == .query || response.isVerified else { throw Self.unsigned(response) }
+        guard !responseMode.isSigned || response.isVerified else { throw Self.unsigned(response) }
         try checkIssuer(of: response)
         if let error = response.error {
             throw .server(
@@ -41,7 +41,7 @@ extension AuthorizationRequest {
     ///
     /// - Throws: what ``code(from:now:)`` throws.
     package func check(_ response: AuthorizationResponse, now: Double) throws(OAuthError) {
-        let stated = responseMode == .query ? response.state : response.state ?? response.signedState
+        let stated = !responseMode.isSigned ? response.state : response.state ?? response.signedState
         guard let returned = stated else { throw .unmatchedRedirect(problem: "it has no state") }
         guard state.matches(Secret(returned)) else {
             throw .unmatchedRedirect(problem: "its state is not the one sent")
@@ -55,7 +55,7 @@ extension AuthorizationRequest {
         }
         try checkForm(of: response)
         // An attacker may have taken the signature away: nothing of a plain response counts (JARM, section 2.4).
-        if responseMode == .jwt, !response.isVerified, response.signed == nil || response.hasPlainParameters {
+        if responseMode.isSigned, !response.isVerified, response.signed == nil || response.hasPlainParameters {
             throw Self.unsigned(response)
         }
     }

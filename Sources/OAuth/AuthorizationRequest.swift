@@ -41,6 +41,20 @@ public struct AuthorizationRequest: Sendable {
         case query
         /// As one signed text in the redirect (JARM, section 2.3.4). A plain response is refused.
         case jwt
+        /// As a form that the server's page posts to the redirect URI (OAuth 2.0 Form Post Response Mode, section 2). For
+        /// apps on a web server.
+        case formPost = "form_post"
+        /// As one signed text in such a form (JARM, section 2.3.3). A plain response is refused.
+        case formPostJWT = "form_post.jwt"
+
+        /// Whether the response is one signed text, and a plain one is refused.
+        public var isSigned: Bool { self == .jwt || self == .formPostJWT }
+
+        /// Whether the response is posted to the redirect URI, which has to be a web server's.
+        public var isPosted: Bool { self == .formPost || self == .formPostJWT }
+
+        /// The names under which a server may list the mode.
+        fileprivate var names: [String] { self == .jwt ? ["jwt", "query.jwt"] : [rawValue] }
     }
 
     /// What goes into the request beyond the protocol's own parameters.
@@ -221,16 +235,17 @@ public struct AuthorizationRequest: Sendable {
             requiresIssuer: requiresIssuer, parameters: short, object: object)
     }
 
-    /// A server that lists its modes and not this one would send a plain response.
+    /// A server that lists its modes and not this one would send a response of another kind.
     private static func check(
         _ mode: ResponseMode, at server: AuthorizationServerMetadata
     ) throws(OAuthError) {
-        guard mode == .jwt, let modes = server.responseModes, !modes.contains("jwt"), !modes.contains("query.jwt")
-        else { return }
+        guard mode != .query, let modes = server.responseModes, !mode.names.contains(where: modes.contains) else {
+            return
+        }
         throw .configuration(
             member: "response_mode",
-            problem: "the server signs no responses: it lists only "
-                + "\(quoted(modes.joined(separator: ", "), limit: 200)); leave the option out")
+            problem: "the server has no mode \(mode.rawValue): it lists only "
+                + "\(quoted(modes.joined(separator: ", "), limit: 200)); choose one of these, or leave the option out")
     }
 
     /// The secrets of the request, which no error may show.

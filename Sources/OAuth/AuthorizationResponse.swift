@@ -70,6 +70,29 @@ public struct AuthorizationResponse: Sendable {
         signedState = values[.response].flatMap(Self.state(in:))
     }
 
+    /// The pairs of a posted form that a response may have, as they were spelled, for the query of a redirect URL.
+    ///
+    /// Others are left out: some servers post the user's name and address beside the response, which belong into no URL.
+    ///
+    /// - Returns: nil when the form is longer than a redirect URL may be, or has a byte that no form has (`a-z A-Z 0-9 * - .
+    ///   _ % + & =` and `~`).
+    /// Source: OAuth 2.0 Form Post Response Mode, section 2.
+    package static func query(ofForm content: some Collection<UInt8>) -> String? {
+        let isFormByte = { (byte: UInt8) in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "*-._%+&=~".utf8.contains(byte)
+            }
+        }
+        guard content.count <= maximumLength, content.allSatisfy(isFormByte) else { return nil }
+        let pairs = content.split(separator: UInt8(ascii: "&")).filter { pair in
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
+            return name.count <= Parameter.maximumLength
+                && PercentEncoding.decodeForm(name).flatMap(Parameter.init) != nil
+        }
+        return String(decoding: Array(pairs.joined(separator: [UInt8(ascii: "&")])), as: UTF8.self)
+    }
+
     /// The response whose parameters are the claims of a signed text (JARM, section 2.3).
     ///
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/tokenForm`` for a claim that is no string.

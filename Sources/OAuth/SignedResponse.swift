@@ -18,7 +18,7 @@ extension AuthorizationRequest {
         allowing algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, leeway: Double = 60, now: Double
     ) throws(OAuthError) -> AuthorizationResponse {
         try check(response, now: now)
-        guard responseMode == .jwt, let text = response.signed else { return response }
+        guard responseMode.isSigned, let text = response.signed else { return response }
         let rules = SignedTextRules(
             kind: .authorizationResponse, issuer: server.issuer, clientID: clientID, allowsOtherAudiences: true,
             needsIssueTime: false, expiry: .required, algorithms: algorithms, leeway: leeway,

@@ -23,7 +23,7 @@ enum ServerMetadata {
             endpoints
             .adding("scopes_supported", JSON(dialect.scopes.known))
             .adding("response_types_supported", ["code"])
-            .adding("response_modes_supported", ["query", "jwt", "query.jwt"])
+            .adding("response_modes_supported", ["query", "jwt", "query.jwt", "form_post", "form_post.jwt"])
             .adding("authorization_signing_alg_values_supported", ["ES256"])
             .adding("request_parameter_supported", true)
             .adding("request_uri_parameter_supported", false)

@@ -33,7 +33,7 @@ extension Environment {
                 to: server, clientID: client.id, redirectURI: redirectURI, scopes: client.scopes, options: options,
                 now: time.now(), random: random)
             // Better now than when the user has consented and the code is redeemed.
-            let isVerified = request.nonce != nil || request.responseMode == .jwt
+            let isVerified = request.nonce != nil || request.responseMode.isSigned
             guard !isVerified || server.keysEndpoint != nil else { throw server.lacks("jwks_uri") }
             guard let signer else { return request }
             let now = proofs.time(at: server.issuer.url.origin, now: time.now())

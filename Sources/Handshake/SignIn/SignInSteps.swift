@@ -17,6 +17,11 @@ extension Handshake {
                 member: "redirect",
                 problem: "a loopback redirect is received by signIn(through:); give the client a redirect URI")
         }
+        guard !client.options.responseMode.isPosted || (redirectURI == nil && uri.kind == .claimed) else {
+            throw HandshakeError.configuration(
+                member: "response_mode",
+                problem: "only a web server takes a posted response; use query or jwt with \(uri.string)")
+        }
         // Known to be possible before the user is asked.
         let authentication = try client.authentication(at: server, in: environment)
         var key = try client.newDPoPKey(at: server)
@@ -122,7 +127,7 @@ extension Handshake {
     ) -> Result<Redirected, OAuthError> {
         Result { () throws(OAuthError) in
             let response = try AuthorizationResponse(redirectURL: redirectURL)
-            guard request.responseMode == .jwt else { return .code(try request.code(from: response, now: now)) }
+            guard request.responseMode.isSigned else { return .code(try request.code(from: response, now: now)) }
             try request.check(response, now: now)
             return .signed(response)
         }
@@ -201,7 +206,7 @@ extension Handshake {
             return response
         }
         let pending = try PendingSignIn(stored: bytes)
-        guard pending.request.responseMode == .jwt, pending.account.name == name else { return response }
+        guard pending.request.responseMode.isSigned, pending.account.name == name else { return response }
         let client = try client(of: pending.account)
         return try await environment.verified(response, for: pending.request, of: client)
     }

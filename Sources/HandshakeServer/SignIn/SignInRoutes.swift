@@ -18,6 +18,7 @@ import Foundation
 /// | `GET :service` | `{"connected", "state", "token"}`: the account's state, and the anti-forgery token for disconnecting |
 /// | `GET :service/start?return_to=/PATH` | redirects the browser to the service |
 /// | `GET :service/callback` | handles the redirect, stores the grant, redirects the browser to `return_to` |
+/// | `POST :service/callback` | takes a response that the service posts (`form_post`, `form_post.jwt`), and redirects the browser to the `GET` |
 /// | `POST :service/disconnect` | `{"token"}`: revokes the grant where the service supports it, and deletes it |
 ///
 /// Grants are stored under the user's identifier. A redirect counts only in the browser in which the attempt started and
@@ -30,6 +31,10 @@ import Foundation
 /// errors appear as a page, or as JSON where `Accept` asks for it. A sign-in starts from a link on the app's own pages;
 /// links from other sites are refused.
 ///
+/// Browsers send no `Lax` cookie with a form that another site's page posts, so a posted response decides nothing: the browser
+/// is redirected to the `GET` with it, and brings its cookies there. What that checks is the same in each mode. Anything but
+/// the response, such as a name that the service posts beside it, is dropped.
+///
 /// The app's own session cookie must be `SameSite=Lax` or `None`: browsers do not send a `Strict` cookie with the redirect
 /// from the service.
 public struct SignInRoutes<Context: RequestContext>: Sendable {
@@ -40,6 +45,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let time: TimeSource
     private let tokens: AntiForgeryTokens
     private let form: SignOutForm
+    private let reader: ContentReader
     private let cleaning: SignInCleaning
     private let limit: RateLimit
     private let log: Logger
@@ -78,7 +84,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         siteCheck = SiteCheck(address: address)
         cookies = SignInCookies(address: address, random: environment.random)
         tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
-        form = SignOutForm(reader: ContentReader(time: environment.time, timeout: .seconds(10)), tokens: tokens)
+        reader = ContentReader(time: environment.time, timeout: .seconds(10))
+        form = SignOutForm(reader: reader, tokens: tokens)
         cleaning = SignInCleaning(of: handshake, time: environment.time, log: environment.log)
         limit = RateLimit(environment.limit)
         time = environment.time
@@ -109,6 +116,12 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
                 try await callback(request, try await visitor(request, context))
             }
         }
+        router.post(":service/callback") { request, context in
+            await failures.answering(navigation: request) { try await posted(request, context) }
+        }
+        router.post("callback") { request, context in
+            await failures.answering(navigation: request) { try await posted(request, context) }
+        }
         router.post(":service/disconnect") { request, context in
             await failures.answering {
                 try siteCheck.check(request)
@@ -126,6 +139,13 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     private func visitor(_ request: Request, _ context: Context) async throws -> Visitor {
+        let (service, redirect) = try service(context)
+        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
+        return Visitor(user: user, service: service, redirect: redirect)
+    }
+
+    /// The service of a request, and its redirect URI.
+    private func service(_ context: Context) throws(RequestRefusal) -> (Service, redirect: String) {
         // The callback without a name exists for a single client, whose name is known.
         let only = handshake.clients.count == 1 ? handshake.clients.first?.service.name : nil
         let name = context.parameters.get("service") ?? only
@@ -134,8 +154,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         else {
             throw RequestRefusal(.notFound, "not_found", "This app has no such service")
         }
-        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
-        return Visitor(user: user, service: client.service, redirect: redirect.string)
+        return (client.service, redirect.string)
     }
 
     private func state(_ visitor: Visitor) async throws -> Response {
@@ -188,6 +207,24 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         }
         var response =
             await respond(outcome, page, request) ?? Self.response(to: outcome, page, visitor.service, request)
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
+    /// The longest response that is taken from a form, in bytes: what proxies let through as a URL.
+    private static var longestForm: Int { 8_192 }
+
+    /// Passes a posted response on to the `GET`, if it is that of a pending attempt.
+    private func posted(_ request: Request, _ context: Context) async throws -> Response {
+        let (_, redirect) = try service(context)
+        let content = try await reader.content(
+            of: request, type: "application/x-www-form-urlencoded", limit: Self.longestForm)
+        guard let query = AuthorizationResponse.query(ofForm: content),
+            let state = (try? AuthorizationResponse(redirectURL: redirect + "?" + query))?.returnedState,
+            try await handshake.note(ofSignIn: state) != nil
+        else { return Self.notForYou(request) }
+        var response = Response.seeOther(redirect + "?" + query)
         response.headers[.referrerPolicy] = "no-referrer"
         response.headers[.cacheControl] = "no-store"
         return response

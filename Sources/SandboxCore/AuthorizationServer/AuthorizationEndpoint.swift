@@ -73,11 +73,17 @@ package struct AuthorizationEndpoint: Sendable {
         _ request: IncomingRequest, _ body: (PendingAuthorization) -> Answer
     ) -> Answer {
         do throws(AuthorizationRefusal) {
-            return body(try server.authorizationRequest(request))
+            let authorization = try server.authorizationRequest(request)
+            let answer = body(authorization)
+            guard authorization.isResponsePosted, let location = answer.headers[.location],
+                location.hasPrefix(authorization.redirectURI)
+            else { return answer }
+            return pages.posting(location)
         } catch {
             switch error {
             case .page(let detail): return pages.refusal(detail)
-            case .redirect(let location): return .redirect(to: location)
+            case .redirect(let location, let isPosted):
+                return isPosted ? pages.posting(location) : .redirect(to: location)
             }
         }
     }

@@ -43,7 +43,7 @@ extension Sandbox {
         } catch {
             switch error {
             case .page(let detail): throw .pageInsteadOfRedirect(status: 400, text: detail)
-            case .redirect(let location): return location
+            case .redirect(let location, _): return location
             }
         }
     }

@@ -17,6 +17,8 @@ package struct PendingAuthorization: Sendable {
     let authorizationDetails: JSON?
     /// Whether the response is one signed text (JARM section 2.3).
     let isResponseSigned: Bool
+    /// Whether a page posts the response (OAuth 2.0 Form Post Response Mode section 2).
+    let isResponsePosted: Bool
     /// Path and query, to return to after the sign-in.
     package let target: String
 
@@ -30,8 +32,8 @@ package struct PendingAuthorization: Sendable {
 enum AuthorizationRefusal: Error, Sendable {
     /// The client or the redirect cannot be trusted: the error is shown on a page (RFC 6749 section 4.1.2.1).
     case page(detail: String)
-    /// The error is sent to the client in a redirect.
-    case redirect(to: String)
+    /// The error is sent to the client in a redirect, or posted by a page.
+    case redirect(to: String, isPosted: Bool)
 }
 
 extension AuthorizationServer {
@@ -66,7 +68,8 @@ extension AuthorizationServer {
                 to: response(
                     to: redirectURI, state: query["state"],
                     [("error", error.code), ("error_description", error.detail)],
-                    signedFor: isSigned(responseMode: query["response_mode"]) == true ? client : nil))
+                    signedFor: isSigned(responseMode: query["response_mode"]) == true ? client : nil),
+                isPosted: isPosted(responseMode: query["response_mode"]))
         }
     }
 
@@ -123,7 +126,8 @@ extension AuthorizationServer {
             wantsStrongAuthentication: contextClasses.contains(PendingAuthorization.strongContextClass),
             keyThumbprint: try keyThumbprint(query),
             authorizationDetails: try authorizationDetails(query["authorization_details"]),
-            isResponseSigned: isResponseSigned, target: target)
+            isResponseSigned: isResponseSigned, isResponsePosted: isPosted(responseMode: query["response_mode"]),
+            target: target)
     }
 
     /// RFC 9449 section 10.

@@ -49,11 +49,14 @@ extension AuthorizationServer {
         return details
     }
 
+    /// Whether the browser posts responses of a mode (OAuth 2.0 Form Post Response Mode section 2).
+    func isPosted(responseMode mode: String?) -> Bool { mode == "form_post" || mode == "form_post.jwt" }
+
     /// Whether responses of a mode are signed (JARM section 2.3); nil for a mode that is not known.
     func isSigned(responseMode mode: String?) -> Bool? {
         switch mode {
-        case nil, "query": false
-        case "jwt", "query.jwt": signedMessages == nil ? nil : true
+        case nil, "query", "form_post": false
+        case "jwt", "query.jwt", "form_post.jwt": signedMessages == nil ? nil : true
         default: nil
         }
     }

@@ -105,6 +105,17 @@ extension Template {
         compare the request with the clients on the <a href="/">front page</a>.</p>
         """)
 
+    static let posting = Template(
+        """
+        <h1>Back to the app</h1>
+        <form method="post" action="{{action}}">
+        {{#fields}}<input type="hidden" name="{{name}}" value="{{value}}">
+        {{/fields}}<p>If nothing happens, go on yourself.</p>
+        <button type="submit">Continue</button>
+        </form>
+        <script>{{{script}}}</script>
+        """)
+
     static let notFound = Template(
         """
         <h1>Nothing here</h1>

@@ -174,7 +174,7 @@ struct LoginPlan {
         if let stated = settings.stated(
             options.responseMode, "response-mode", "RESPONSE_MODE", table.responseMode, of: name)
         {
-            guard let mode = AuthorizationRequest.ResponseMode(rawValue: stated.value) else {
+            guard let mode = AuthorizationRequest.ResponseMode(rawValue: stated.value), !mode.isPosted else {
                 throw stated.wrong("query or jwt")
             }
             client.responseMode = mode
