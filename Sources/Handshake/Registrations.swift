@@ -41,9 +41,13 @@ package struct Registrations: Sendable {
     }
 
     /// Remembers a client under a name, in place of the one before.
+    ///
+    /// The parameter `max_age=0`, which an API has demanded of one sign-in, is not remembered: every later one would ask for
+    /// a password too.
     package func remember(_ client: Client, as name: String) async throws {
+        let lasting = client.parameters.filter { $0.key != "max_age" || $0.value != "0" }
         do {
-            let bytes = try Self.stored(client)
+            let bytes = try Self.stored(client.asking(for: client.scopes, lasting))
             try await vault.update(Self.key(name)) { try await $0.replace(with: bytes) }
         } catch let error as VaultError {
             throw HandshakeError.vault(error)

@@ -157,6 +157,15 @@ struct ClientKeyTests {
         #expect(again.isConfidential)
     }
 
+    @Test("a sign-in that was demanded now is not remembered; a limit of the user's own is", arguments: ["0", "3600"])
+    func lastingParameters(_ age: String) async throws {
+        let vault = MemoryVault()
+        let client = try ScriptedProvider().client().asking(for: ["openid"], ["max_age": age, "ui_locales": "de"])
+        try await Registrations(in: vault).remember(client, as: "mine")
+        let again = try #require(try await Registrations(in: vault).client(named: "mine"))
+        #expect(again.parameters == (age == "0" ? ["ui_locales": "de"] : ["max_age": age, "ui_locales": "de"]))
+    }
+
     @Test("M309: a service's description says that a key signs the client secret, and a fixed one is refused")
     func apple() async throws {
         let service = try Service.named("apple", ["team": "DEF123GHIJ"])
