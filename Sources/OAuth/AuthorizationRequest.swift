@@ -41,8 +41,8 @@ public struct AuthorizationRequest: Sendable {
         case query
         /// As one signed text in the redirect (JARM, section 2.3.4). A plain response is refused.
         case jwt
-        /// As a form that the server's page posts to the redirect URI (OAuth 2.0 Form Post Response Mode, section 2). For
-        /// apps on a web server.
+        /// As a form that the server's page posts to the redirect URI. For apps on a web server. Source: OAuth 2.0 Form Post
+        /// Response Mode.
         case formPost = "form_post"
         /// As one signed text in such a form (JARM, section 2.3.3). A plain response is refused.
         case formPostJWT = "form_post.jwt"
@@ -50,7 +50,7 @@ public struct AuthorizationRequest: Sendable {
         /// Whether the response is one signed text, and a plain one is refused.
         public var isSigned: Bool { self == .jwt || self == .formPostJWT }
 
-        /// Whether the response is posted to the redirect URI, which has to be a web server's.
+        /// Whether the response is posted to the redirect URI. It has to be a web server's.
         public var isPosted: Bool { self == .formPost || self == .formPostJWT }
 
         /// The names under which a server may list the mode.

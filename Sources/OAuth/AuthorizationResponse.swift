@@ -76,7 +76,7 @@ public struct AuthorizationResponse: Sendable {
     ///
     /// - Returns: nil when the form is longer than a redirect URL may be, or has a byte that no form has (`a-z A-Z 0-9 * - .
     ///   _ % + & =` and `~`).
-    /// Source: OAuth 2.0 Form Post Response Mode, section 2.
+    /// Source: OAuth 2.0 Form Post Response Mode.
     package static func query(ofForm content: some Collection<UInt8>) -> String? {
         let isFormByte = { (byte: UInt8) in
             switch byte {

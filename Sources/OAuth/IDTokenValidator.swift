@@ -10,7 +10,7 @@ public struct IDTokenValidator: Sendable {
     public let clientID: String
     /// Other audiences that may be listed beside this client. Empty by default.
     public var trustedAudiences: Set<String> = []
-    /// The issuers of the server's tenants, where ``issuer`` is an address that many share. Nil by default: `iss` is ``issuer``.
+    /// The issuers of the server's tenants, where many share ``issuer``. Nil by default: `iss` is ``issuer``.
     ///
     /// The token has to name the issuer of the tenant that it states itself, and a key that is published for other issuers does
     /// not count.

@@ -1,4 +1,6 @@
-/// The issuers of a server that serves many tenants under one address, such as `https://login.example.com/{tenantid}/v2.0`.
+/// The issuers of a server that serves many tenants under one address.
+///
+/// An example is `https://login.example.com/{tenantid}/v2.0`.
 ///
 /// The metadata at such an address names the template in the place of an issuer. Each ID token names the issuer of its own
 /// tenant, and the tenant in a claim. The tenant's identifier is a UUID (RFC 9562, section 4), as at Microsoft Entra. It stands

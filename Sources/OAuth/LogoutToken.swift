@@ -55,7 +55,7 @@ public struct LogoutTokenValidator: Sendable {
     public let leeway: Double
     /// Whether a token without `exp` is accepted until 120 seconds after `iat`. For servers of older drafts.
     public var acceptsMissingExpiry = false
-    /// The issuers of the server's tenants, where ``issuer`` is an address that many share. Nil by default: `iss` is ``issuer``.
+    /// The issuers of the server's tenants, where many share ``issuer``. Nil by default: `iss` is ``issuer``.
     public var issuerTemplate: IssuerTemplate?
 
     /// The member of `events` that makes a token a logout token.

@@ -17,7 +17,7 @@ package struct PendingAuthorization: Sendable {
     let authorizationDetails: JSON?
     /// Whether the response is one signed text (JARM section 2.3).
     let isResponseSigned: Bool
-    /// Whether a page posts the response (OAuth 2.0 Form Post Response Mode section 2).
+    /// Whether a page posts the response (OAuth 2.0 Form Post Response Mode).
     let isResponsePosted: Bool
     /// Path and query, to return to after the sign-in.
     package let target: String

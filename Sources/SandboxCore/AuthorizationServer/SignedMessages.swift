@@ -49,7 +49,7 @@ extension AuthorizationServer {
         return details
     }
 
-    /// Whether the browser posts responses of a mode (OAuth 2.0 Form Post Response Mode section 2).
+    /// Whether the browser posts responses of a mode (OAuth 2.0 Form Post Response Mode).
     func isPosted(responseMode mode: String?) -> Bool { mode == "form_post" || mode == "form_post.jwt" }
 
     /// Whether responses of a mode are signed (JARM section 2.3); nil for a mode that is not known.

@@ -15,7 +15,7 @@ extension Pages {
 
     private static let script = "document.forms[0].submit()"
 
-    /// The page that posts a response to the app (OAuth 2.0 Form Post Response Mode section 2).
+    /// The page that posts a response to the app (OAuth 2.0 Form Post Response Mode).
     ///
     /// - Parameter location: the redirect URI with the response as its query.
     func posting(_ location: String) -> Answer {
