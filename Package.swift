@@ -84,6 +84,7 @@ let package = Package(
         .library(name: "Nearby", targets: ["Nearby"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
         .library(name: "ConnectButton", targets: ["ConnectButton"]),
+        .library(name: "ConnectedAccountsUI", targets: ["ConnectedAccountsUI"]),
         .library(name: "HandshakeServer", targets: ["HandshakeServer"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
@@ -142,6 +143,9 @@ let package = Package(
             resources: [.embedInCode("Vectors/geodesic.csv")], swiftSettings: strict),
 
         .target(name: "AsyncSupport", swiftSettings: strict),
+
+        // Floor 0: string catalogues and the locales that they are in.
+        .target(name: "Translations", swiftSettings: strict),
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", dependencies: ["AsyncSupport"], swiftSettings: strict),
@@ -301,12 +305,22 @@ let package = Package(
 
         // Floor 3: the button, as data and in two renderings.
         .target(
-            name: "ConnectButton", dependencies: ["Handshake", "IFTTTConnect"],
+            name: "ConnectButton", dependencies: ["Handshake", "IFTTTConnect", "Translations"],
             resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.js")],
             swiftSettings: strict),
         .testTarget(
             name: "ConnectButtonTests", dependencies: ["ConnectButton", "IFTTTConnect", "TestFixtures"],
             exclude: ["Vectors.json"],
+            swiftSettings: strict),
+
+        // Floor 3: the list of a user's accounts, as data and in two renderings.
+        .target(
+            name: "ConnectedAccountsUI", dependencies: ["Handshake", "OAuth", "Translations"],
+            resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connected-accounts.js")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConnectedAccountsUITests",
+            dependencies: ["ConnectedAccountsUI", "Handshake", "OAuth", "Sandbox", "TestFixtures", "Translations"],
             swiftSettings: strict),
 
         // Floor 3: the stand-ins. They import nothing of ours but each other.
@@ -347,15 +361,16 @@ let package = Package(
         .target(
             name: "HandshakeServer",
             dependencies: [
-                "ConnectButton", "AsyncSupport", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
-                hummingbird, nio("NIOCore"), serviceLifecycle,
+                "ConnectButton", "ConnectedAccountsUI", "AsyncSupport", "Handshake", "IFTTTConnect", "OAuth", httpTypes,
+                crypto, logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HandshakeServerTests",
             dependencies: [
                 "JSONFixtures", "TestFixtures",
-                "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, crypto,
+                "HandshakeServer", "ConnectButton", "ConnectedAccountsUI", "Handshake", "IFTTTConnect", "OAuth",
+                "Sandbox", httpTypes, crypto,
                 logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
@@ -366,6 +381,13 @@ let package = Package(
                 httpTypes, logging, hummingbird, nio("NIOCore"), mustache,
             ],
             path: "Examples/GroceryExpress", swiftSettings: strict),
+        .executableTarget(
+            name: "ConnectedAccounts",
+            dependencies: [
+                "HandshakeServer", "Handshake", "OAuth", "SQLiteVault", "Sandbox", httpTypes, logging, hummingbird,
+                nio("NIOCore"), mustache,
+            ],
+            path: "Examples/ConnectedAccounts", swiftSettings: strict),
 
         // Floor 5: the command.
         .executableTarget(

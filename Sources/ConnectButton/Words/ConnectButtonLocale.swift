@@ -1,4 +1,5 @@
 import Handshake
+import Translations
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -42,17 +43,8 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
     ///
     /// - Parameter identifier: A tag or a POSIX locale name, from anywhere.
     public init?(matching identifier: String) {
-        guard let tag = LanguageTag(identifier) else { return nil }
-        switch tag.language {
-        case "en": self = tag.region.map(Self.americanRegions.contains) ?? true ? .americanEnglish : .britishEnglish
-        case "es": self = tag.region.map(Self.latinAmericanRegions.contains) ?? false ? .latinAmericanSpanish : .spanish
-        case "fr": self = tag.region == "ca" ? .canadianFrench : .french
-        case "pt": self = tag.region.map { $0 != "br" } ?? false ? .europeanPortuguese : .brazilianPortuguese
-        case "no", "nb", "nn": self = .norwegian
-        case "zh", "cmn": self = tag.isTraditional ? .traditionalChinese : .simplifiedChinese
-        case "yue": self = tag.script == "hans" ? .simplifiedChinese : .traditionalChinese
-        default: self.init(rawValue: tag.language)
-        }
+        guard let match = InterfaceLocale(matching: identifier) else { return nil }
+        self.init(rawValue: match.rawValue)
     }
 
     /// The best locale for the user's preferences, American English when none matches.
@@ -94,58 +86,4 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
     public init(acceptLanguage header: String?, override: String? = nil) {
         self.init(preferred: [override].compactMap(\.self) + AcceptLanguage.preferences(in: header))
     }
-
-    /// Regions with American spelling (CLDR: those that do not descend from `en-001`).
-    private static let americanRegions: Set<String> = [
-        "us", "as", "gu", "mh", "mp", "ph", "pr", "um", "vi", "840",
-    ]
-
-    /// Descendants of `es-419` in CLDR.
-    private static let latinAmericanRegions: Set<String> = [
-        "419", "ar", "bo", "br", "bz", "cl", "co", "cr", "cu", "do", "ec", "gt", "hn", "mx", "ni", "pa", "pe", "pr",
-        "py",
-        "sv", "us", "uy", "ve",
-    ]
-}
-
-/// The subtags that decide: language, script, region, in lower case.
-private struct LanguageTag {
-    let language: String
-    var script: String?
-    var region: String?
-
-    /// Parses the part before a POSIX encoding or modifier, in subtags of 1 to 8 letters and digits. Ignores extensions and
-    /// private use.
-    init?(_ identifier: String) {
-        guard identifier.utf8.count <= 128 else { return nil }
-        let name = identifier.prefix { $0 != "." && $0 != "@" }
-        let subtags = name.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }.map { $0.lowercased() }
-        guard let first = subtags.first, (2...3).contains(first.utf8.count), first.utf8.allSatisfy(Self.isLetter),
-            subtags.allSatisfy({ (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(Self.isLetterOrDigit) })
-        else { return nil }
-        // `zh-yue`: an extended language replaces the language.
-        language = first == "zh" && subtags.dropFirst().first == "yue" ? "yue" : first
-        for subtag in subtags.dropFirst() {
-            if subtag.utf8.count == 1 { break }
-            if subtag.utf8.count == 4, script == nil, region == nil, subtag.utf8.allSatisfy(Self.isLetter) {
-                script = subtag
-            } else if region == nil, Self.isRegion(subtag) {
-                region = subtag
-            }
-        }
-    }
-
-    var isTraditional: Bool {
-        if script == "hant" { return true }
-        return script != "hans" && ["tw", "hk", "mo"].contains(region)
-    }
-
-    private static func isRegion(_ subtag: String) -> Bool {
-        subtag.utf8.count == 2 && subtag.utf8.allSatisfy(isLetter)
-            || subtag.utf8.count == 3 && subtag.utf8.allSatisfy { isLetterOrDigit($0) && !isLetter($0) }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || (0x30...0x39).contains(byte) }
 }

@@ -1,3 +1,5 @@
+import Translations
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -67,47 +69,17 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
 
     /// The text in a locale, with `%1$@` and `%2$@` replaced by the arguments, each between bidirectional isolates.
     func text(in locale: ConnectButtonLocale, _ arguments: String...) -> String {
-        Self.fill(Catalogue.entry(self, locale)?.form(.other) ?? rawValue, arguments.map(Self.isolated))
+        Translation.fill(Catalogue.entry(self, locale)?.form(.other) ?? rawValue, arguments.map(Self.isolated))
     }
 
     /// The text for a whole number, in the number's plural form.
     func text(in locale: ConnectButtonLocale, count: Int) -> String {
         let category = PluralCategory(count, in: locale)
-        return Self.fill(Catalogue.entry(self, locale)?.form(category) ?? rawValue, [String(count)])
+        return Translation.fill(Catalogue.entry(self, locale)?.form(category) ?? rawValue, [String(count)])
     }
 
-    /// Wraps an untrusted text in FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE, so that a name in another script does not
-    /// reorder the text around it. Removes characters that would end the isolate or change the direction.
-    static func isolated(_ text: String) -> String {
-        var scalars = String.UnicodeScalarView()
-        scalars.append("\u{2068}")
-        for scalar in text.unicodeScalars
-        where !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value) {
-            scalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
-        }
-        scalars.append("\u{2069}")
-        return String(scalars)
-    }
-
-    /// Replaces in one pass, so that a placeholder inside an argument stays text.
-    private static func fill(_ text: String, _ arguments: [String]) -> String {
-        var (result, rest) = ("", text[...])
-        while let start = rest.firstIndex(of: "%") {
-            result += rest[..<start]
-            rest = rest[start...]
-            let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
-            if let number = Int(digits), arguments.indices.contains(number - 1),
-                rest[digits.endIndex...].hasPrefix("$@")
-            {
-                result += arguments[number - 1]
-                rest = rest[digits.endIndex...].dropFirst(2)
-            } else {
-                result += "%"
-                rest = rest.dropFirst()
-            }
-        }
-        return result + rest
-    }
+    /// Wraps an untrusted text, so that a name in another script does not reorder the text around it.
+    static func isolated(_ text: String) -> String { Translation.isolated(text) }
 }
 
 extension ConnectButtonFailure.Kind {
@@ -132,45 +104,16 @@ extension ConnectButtonFailure.Kind {
 
 /// The embedded catalogue, decoded once. A test checks that every word exists in every locale.
 enum Catalogue {
-    static func entry(_ words: ConnectButtonWords, _ locale: ConnectButtonLocale) -> Localization? {
+    static func entry(_ words: ConnectButtonWords, _ locale: ConnectButtonLocale) -> Translation? {
         let entry = texts[words.rawValue]
         return entry?[locale.tag] ?? entry?[ConnectButtonLocale.americanEnglish.tag]
     }
 
-    static let texts: [String: [String: Localization]] = {
-        guard let file = try? JSONDecoder().decode(File.self, from: Data(PackageResources.Strings_xcstrings)) else {
-            return [:]
-        }
-        return file.strings.mapValues(\.localizations)
-    }()
+    static let texts = Translation.catalogue(Data(PackageResources.Strings_xcstrings))
+}
 
-    private struct File: Decodable {
-        let strings: [String: Entry]
-    }
-
-    private struct Entry: Decodable {
-        let localizations: [String: Localization]
-    }
-
-    struct Localization: Decodable, Sendable {
-        let stringUnit: Unit?
-        let variations: Variations?
-
-        func form(_ category: PluralCategory) -> String? {
-            stringUnit?.value ?? variations?.plural[category.rawValue]?.stringUnit.value
-                ?? variations?.plural[PluralCategory.other.rawValue]?.stringUnit.value
-        }
-    }
-
-    struct Variations: Decodable, Sendable {
-        let plural: [String: Form]
-    }
-
-    struct Form: Decodable, Sendable {
-        let stringUnit: Unit
-    }
-
-    struct Unit: Decodable, Sendable {
-        let value: String
+extension Translation {
+    func form(_ category: PluralCategory) -> String? {
+        form(category.rawValue) ?? form(PluralCategory.other.rawValue)
     }
 }
