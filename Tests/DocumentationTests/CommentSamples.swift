@@ -139,6 +139,17 @@ private enum CommentSamples {
         buttons.add(to: router.group("connect"))
     }
 
+    static func connectedAccounts(
+        _ handshake: Handshake, _ router: Router<BasicRequestContext>, at address: PublicAddress,
+        user: @escaping @Sendable (Request, BasicRequestContext) async throws -> String?
+    ) throws {
+        let signIn = try SignInRoutes<BasicRequestContext>(
+            handshake, at: address, respond: ConnectedAccountsRoutes<BasicRequestContext>.returnToPage, user: user)
+        let accounts = ConnectedAccountsRoutes<BasicRequestContext>(handshake, at: address, user: user)
+        signIn.add(to: router.group("connect"))
+        accounts.add(to: router.group("connect"))
+    }
+
     static func webhooks(
         _ key: Secret, _ vault: any Vault, _ router: Router<BasicRequestContext>,
         water: @escaping @Sendable (String, ConnectWebhook.Trigger) async -> Void

@@ -1,6 +1,5 @@
 #if Server
 public import ConnectButton
-import Crypto
 import HTTPTypes
 public import Handshake
 public import Hummingbird
@@ -44,13 +43,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private let streams: ChangeStreams
     private let messages: RateLimit
     let user: @Sendable (Request, Context) async throws -> ConnectButtonUser?
-    private let script: Script
+    private let script: ServedScript
     let failures: FailureAnswers
-
-    private struct Script: Sendable {
-        let body: Data
-        let tag: String
-    }
 
     var settings: ConnectButtonSettings { sessions.settings }
 
@@ -78,13 +72,12 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         messages = RateLimit(settings.limits.messages)
         self.user = user
         failures = FailureAnswers(what: "a Connect Button request", log: log)
-        let body = ConnectButtonScript.javaScript
-        script = Script(body: body, tag: "\"\(Base64URL.encode(SHA256.hash(data: body)))\"")
+        script = ServedScript(ConnectButtonScript.javaScript)
     }
 
     /// Adds the routes to a router or a group. The group has the path of ``ConnectButtonSettings/address``.
     public func add(to router: some RouterMethods<Context>) {
-        router.get("connect-button.js") { request, _ in component(request) }
+        router.get("connect-button.js") { request, _ in script.response(to: request) }
         router.get("return") { request, context in await handleRedirect(request, context) }
         router.get("return/refused") { request, _ in Self.refused(request) }
         router.get(":connection") { request, context in
@@ -191,21 +184,6 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     }
 
     // MARK: Endpoints of the component
-
-    private func component(_ request: Request) -> Response {
-        var headers: HTTPFields = [
-            .contentType: "text/javascript; charset=utf-8", .eTag: script.tag, .xContentTypeOptions: "nosniff",
-            // Revalidated each time, so that an old script never meets a new server.
-            .cacheControl: "public, no-cache",
-        ]
-        headers[.crossOriginResourcePolicy] = "same-origin"
-        let known = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
-        guard !known.contains(where: { $0 == script.tag || $0 == "W/\(script.tag)" || $0 == "*" }) else {
-            return Response(status: .notModified, headers: headers)
-        }
-        return Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: script.body)))
-    }
 
     private func place(_ request: Request, _ context: Context) async throws -> ConnectSessions.Place {
         guard let offer = offer(context.parameters.get("connection")) else {

@@ -232,7 +232,13 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
 
     private func disconnect(_ request: Request, _ visitor: Visitor) async throws -> Response {
         try await form.check(request, of: visitor.user, for: visitor.service)
-        return form.answer(try await handshake.account(visitor.user, of: visitor.service.name)?.signOut())
+        do {
+            return form.answer(try await handshake.account(visitor.user, of: visitor.service.name)?.signOut())
+        } catch HandshakeError.vault(.damaged) {
+            // Its tokens cannot be read, so they cannot be revoked.
+            try await handshake.forget(visitor.user, of: visitor.service.name)
+            return form.answer(nil, adding: ["not_revocable": .array([.string("refresh_token")])])
+        }
     }
 
     private static func notForYou(_ request: Request) -> Response {

@@ -1,0 +1,181 @@
+#if Server
+import AsyncSupport
+import ConnectedAccountsUI
+public import Handshake
+public import Hummingbird
+import Logging
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The server side of `<connected-accounts>`: every service of the app, and how the user's account there stands.
+///
+/// Add them beside ``SignInRoutes``, which connect and disconnect:
+///
+/// ```swift
+/// let signIn = try SignInRoutes<BasicRequestContext>(
+///     handshake, at: address, respond: ConnectedAccountsRoutes<BasicRequestContext>.returnToPage, user: user)
+/// let accounts = ConnectedAccountsRoutes<BasicRequestContext>(handshake, at: address, user: user)
+/// signIn.add(to: router.group("connect"))
+/// accounts.add(to: router.group("connect"))
+/// ```
+///
+/// | route | does |
+/// |---|---|
+/// | `GET connected-accounts.js` | the component |
+/// | `GET connected-accounts` | `{"accounts"}`: the user's account of each service, from the vault alone |
+/// | `GET connected-accounts/:service` | one of them, after asking the service whose it is |
+///
+/// The members of an account are `service`, `name`, `state` (as of ``SignInRoutes``), `user`, `is_name_available`,
+/// `last_use` (seconds since 1970) and `token`, the anti-forgery token for `POST :service/disconnect`. Only pages of the
+/// app's own origin get them, and only the accounts of the session's user.
+public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
+    private let handshake: Handshake
+    private let siteCheck: SiteCheck
+    private let tokens: AntiForgeryTokens
+    private let script = ServedScript(ConnectedAccountsScript.javaScript)
+    private let names = AccountNames()
+    private let lookUps: RateLimit
+    private let time: TimeSource
+    private let failures: FailureAnswers
+    private let lastUse: @Sendable (AccountID) async throws -> Double?
+    private let user: @Sendable (Request, Context) async throws -> String?
+
+    /// How long a service is asked whose an account is.
+    private static var timeout: Duration { .seconds(10) }
+
+    /// Creates the routes.
+    ///
+    /// - Parameters:
+    ///   - handshake: the clients, as for ``SignInRoutes``.
+    ///   - address: the public URL of the routes, as for ``SignInRoutes``.
+    ///   - environment: clock, randomness and log; its limit also bounds how often a user's services are asked.
+    ///   - lastUse: when the app last used an account, in seconds since 1970; nil when it does not know. The list shows the
+    ///     later of this and the account's last token request.
+    ///   - user: the user of a request, by the app's own session; nil when no user is signed in.
+    public init(
+        _ handshake: Handshake, at address: PublicAddress, environment: SignInEnvironment = SignInEnvironment(),
+        lastUse: @escaping @Sendable (AccountID) async throws -> Double? = { _ in nil },
+        user: @escaping @Sendable (Request, Context) async throws -> String?
+    ) {
+        self.handshake = handshake
+        siteCheck = SiteCheck(address: address)
+        tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
+        lookUps = RateLimit(environment.limit)
+        time = environment.time
+        failures = FailureAnswers(what: "a list of accounts", log: environment.log)
+        self.lastUse = lastUse
+        self.user = user
+    }
+
+    /// Adds the routes to a router, or to the group whose path is that of the address.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("connected-accounts.js") { request, _ in script.response(to: request) }
+        router.get("connected-accounts") { request, context in
+            await failures.answering {
+                try siteCheck.check(request)
+                return try await list(try await signedIn(request, context))
+            }
+        }
+        router.get("connected-accounts/:service") { request, context in
+            await failures.answering {
+                try siteCheck.check(request)
+                let name = context.parameters.get("service")
+                guard let service = services.first(where: { $0.name == name }) else {
+                    throw RequestRefusal(.notFound, "not_found", "This app has no such service")
+                }
+                return try await named(service, of: try await signedIn(request, context))
+            }
+        }
+    }
+
+    /// Answers a sign-in that failed with the page that it started from, where the component says so.
+    ///
+    /// Give it to ``SignInRoutes`` as `respond`. A program that asks for JSON gets the usual answer.
+    public static func returnToPage(
+        _ outcome: SignInOutcome, _ page: LocalPath, _ request: Request
+    ) async -> Response? {
+        guard case .failed(let error) = outcome, !request.asksForJSON else { return nil }
+        let word = if case .signInAbandoned = error { "cancelled" } else { "failed" }
+        let parts = page.rawValue.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let fragment = parts.count == 2 ? "#\(parts[1])" : ""
+        let separator = parts[0].contains("?") ? "&" : "?"
+        return .seeOther("\(parts[0])\(separator)connected-accounts=\(word)\(fragment)")
+    }
+
+    /// The services in the order of the clients. Of two clients of one service, users sign in through the first.
+    private var services: [Service] {
+        var seen: Set<String> = []
+        return handshake.clients.map(\.service).filter { seen.insert($0.name).inserted }
+    }
+
+    private func signedIn(_ request: Request, _ context: Context) async throws -> String {
+        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
+        return user
+    }
+
+    private func list(_ user: String) async throws -> Response {
+        var accounts: [JSONValue] = []
+        for service in services {
+            let (account, shown) = try await stored(service, of: user)
+            let known = account.flatMap { names.name(of: $0.status, now: time.now()) }
+            accounts.append(try await json(shown.named(known), of: user))
+        }
+        return .json(Data(JSONValue.object(["accounts": .array(accounts)]).json.utf8))
+    }
+
+    private func named(_ service: Service, of user: String) async throws -> Response {
+        let (account, shown) = try await stored(service, of: user)
+        guard let account, shown.state.isConnected, shown.isNameAvailable else {
+            return try await answer(shown, of: user)
+        }
+        if let known = names.name(of: account.status, now: time.now()) {
+            return try await answer(shown.named(known), of: user)
+        }
+        try lookUps.check(user, now: time.now())
+        do {
+            let identity = try await within(Self.timeout, on: time.clock) { try await account.identity() }
+            guard let identity else { return try await answer(shown, of: user) }
+            let name = identity.name ?? identity.subject
+            names.remember(name, of: account.status, now: time.now())
+            return try await answer(shown.named(name), of: user)
+        } catch HandshakeError.signInRequired {
+            return try await answer(shown.ended, of: user)
+        } catch let error as HandshakeError {
+            if case .vault = error { throw error }
+            // The account stands as it did; only its name is not known.
+            return try await answer(shown, of: user)
+        }
+    }
+
+    /// An account, and how the vault says it stands.
+    private func stored(_ service: Service, of user: String) async throws -> (Account?, ConnectedAccount) {
+        do {
+            let account = try await handshake.account(user, of: service.name)
+            let used: Double? = if let account { try await lastUse(account.id) } else { nil }
+            return (account, ConnectedAccount(service, status: account?.status, lastUse: used))
+        } catch HandshakeError.vault(.damaged) {
+            return (nil, ConnectedAccount(damaged: service))
+        }
+    }
+
+    private func answer(_ account: ConnectedAccount, of user: String) async throws -> Response {
+        .json(Data(try await json(account, of: user).json.utf8))
+    }
+
+    private func json(_ account: ConnectedAccount, of user: String) async throws -> JSONValue {
+        let token = try await tokens.token(of: user, for: account.service)
+        return .object([
+            "service": .string(account.service), "name": .string(account.displayName),
+            "state": .string(account.state.rawValue), "user": account.userName.map { .string($0) } ?? .null,
+            "is_name_available": .bool(account.isNameAvailable),
+            "last_use": account.lastUse.flatMap { Int64(exactly: $0.rounded()) }.map { .number(String($0)) } ?? .null,
+            "token": .string(token.reveal()),
+        ])
+    }
+}
+#endif
