@@ -11,7 +11,7 @@ enum Fixtures {
     private static let redirects = [PendingAuthorization.outOfBand, "secrethandshake://oauth"] + SharedRedirects.all
 
     /// What the README's server registers, at any port.
-    private static let server = ["http://127.0.0.1/connect/recurse-center/callback"]
+    private static let server = SharedRedirects.server("recurse-center")
 
     static let clients = [
         SandboxClient(

@@ -23,7 +23,8 @@ enum Fixtures {
         note: "legacy: raw Basic authentication, PKCE not demanded, refresh tokens are kept")
 
     static let publicClient = SandboxClient(
-        id: "my-genome-app", secret: nil, kind: .public, redirectURIs: SharedRedirects.all,
+        id: "my-genome-app", secret: nil, kind: .public,
+        redirectURIs: SharedRedirects.all + SharedRedirects.server("sequencing"),
         grantTypes: ["authorization_code", "refresh_token"],
         note: "PKCE with S256 demanded, refresh tokens rotate")
 

@@ -7,8 +7,9 @@ enum Fixtures {
 
     static let clients = [
         SandboxClient(
-            id: "sandbox-public", secret: nil, kind: .public, redirectURIs: SharedRedirects.all,
-            grantTypes: userGrants, note: "a native app: PKCE, no secret"),
+            id: "sandbox-public", secret: nil, kind: .public,
+            redirectURIs: SharedRedirects.all + SharedRedirects.server("standard"), grantTypes: userGrants,
+            note: "a native app: PKCE, no secret"),
         SandboxClient(
             id: "sandbox-confidential", secret: "sandbox-confidential-secret", kind: .confidential,
             redirectURIs: SharedRedirects.all,

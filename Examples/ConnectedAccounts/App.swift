@@ -1,0 +1,139 @@
+#if Server && Sandbox
+import Foundation
+import HTTPTypes
+import Handshake
+import HandshakeServer
+import Hummingbird
+import OAuth
+import Sandbox
+import Synchronization
+
+#if SQLite
+import SQLiteVault
+#endif
+
+/// The app: its users, its clients at three services, and its routes.
+struct App: Sendable {
+    let origin: String
+    let members = Members()
+    let uses = Uses()
+    let handshake: Handshake
+    private let signIn: SignInRoutes<BasicRequestContext>
+    private let accounts: ConnectedAccountsRoutes<BasicRequestContext>
+
+    /// The vault of all users' grants: one SQLite file where the package is built with the trait `SQLite`.
+    static func vault(in folder: String) throws -> any Vault {
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        #if SQLite
+        return try SQLiteVault("\(folder)/accounts.sqlite", keyFile: "\(folder)/key/key")
+        #else
+        return try FileVault(directory: "\(folder)/accounts", keyFile: "\(folder)/key/key")
+        #endif
+    }
+
+    init(at origin: String, on sandbox: Sandbox, vault: any Vault) throws {
+        self.origin = origin
+        let address = try PublicAddress("\(origin)/connect")
+        handshake = try Self.handshake(at: address, on: sandbox, vault: vault)
+        let user: @Sendable (Request, BasicRequestContext) async throws -> String? = { [members] request, _ in
+            members.user(of: request)
+        }
+        signIn = try SignInRoutes(
+            handshake, at: address, respond: ConnectedAccountsRoutes<BasicRequestContext>.returnToPage, user: user)
+        accounts = ConnectedAccountsRoutes(
+            handshake, at: address, lastUse: { [uses] in uses.last(of: $0) }, user: user)
+    }
+
+    /// The app's registrations. The sandbox knows these three, at any port.
+    private static func handshake(
+        at address: PublicAddress, on sandbox: Sandbox, vault: any Vault
+    ) throws -> Handshake {
+        func redirect(_ service: String) throws -> Client.Redirect {
+            .uri(try RedirectURI("\(address)/\(service)/callback"))
+        }
+        func url(_ service: SandboxService) throws -> EndpointURL {
+            try EndpointURL(service.origin, security: .allowingInsecureLoopback)
+        }
+        let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
+        let provider = try Service(
+            name: "standard", displayName: "Example Provider",
+            authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
+            defaultScopes: ["openid", "profile", "offline_access"])
+        return try Handshake(
+            Client(
+                service: .sequencing.at(url(sandbox.sequencing)), id: "my-genome-app", redirect: redirect("sequencing")),
+            .confidential(
+                service: .recurseCenter.at(url(sandbox.recurseCenter)), id: "recurse-app",
+                secret: Secret("recurse-app-secret"), redirect: redirect("recurse-center")),
+            Client(service: provider, id: "sandbox-public", redirect: redirect("standard")),
+            vault: vault)
+    }
+
+    /// Everything that the app answers.
+    var router: Router<BasicRequestContext> {
+        let router = Router()
+        signIn.add(to: router.group("connect"))
+        accounts.add(to: router.group("connect"))
+        router.get("app.css") { _, _ in Pages.file(Pages.style, type: "text/css; charset=utf-8") }
+        router.get("/") { request, _ in
+            guard let user = members.user(of: request) else { return Pages.logIn() }
+            return Pages.accounts(of: user)
+        }
+        router.post("log-in") { request, _ in try await logIn(request) }
+        router.post("log-out") { request, _ in
+            try check(request)
+            members.logOut(request)
+            return Pages.seeOther("/")
+        }
+        router.post("use") { request, _ in
+            try check(request)
+            return try await use(request)
+        }
+        return router
+    }
+
+    /// Refuses forms of other sites. Browsers send the origin with every form.
+    private func check(_ request: Request) throws {
+        guard request.headers[.origin] == origin else { throw HTTPError(.forbidden) }
+    }
+
+    private func logIn(_ request: Request) async throws -> Response {
+        try check(request)
+        let content = String(buffer: try await request.body.collect(upTo: 4096))
+        let fields = Pages.fields(content)
+        guard let cookie = members.logIn(fields["name"] ?? "", password: fields["password"] ?? "") else {
+            return Pages.logIn(isRefused: true)
+        }
+        var response = Pages.seeOther("/")
+        response.setCookie(cookie)
+        return response
+    }
+
+    /// Does what an app does with its users' accounts: sends a request with each.
+    private func use(_ request: Request) async throws -> Response {
+        guard let user = members.user(of: request) else { return Pages.seeOther("/") }
+        for client in handshake.clients {
+            // An account that needs attention shows so on the page.
+            guard let account = try? await handshake.account(user, of: client.service.name),
+                (try? await account.identity()) != nil
+            else { continue }
+            uses.record(account.id)
+        }
+        return Pages.seeOther("/")
+    }
+}
+
+/// When accounts were last used. An app of your own has a column for it.
+///
+/// A class, since requests share it.
+final class Uses: Sendable {
+    private let times = Mutex<[AccountID: Double]>([:])
+
+    func last(of account: AccountID) -> Double? { times.withLock { $0[account] } }
+
+    func record(_ account: AccountID) {
+        times.withLock { $0[account] = TimeSource.system.now() }
+    }
+}
+#endif

@@ -1,0 +1,75 @@
+#if Server && Sandbox
+import Foundation
+import Hummingbird
+import Logging
+import Sandbox
+
+/// An app with a log-in of its own, whose users connect accounts at three services on one page.
+///
+/// `swift run ConnectedAccounts` starts it beside a sandbox of the services in the same process and prints its address;
+/// nothing leaves the machine. An app of your own differs in ``App``: its own users and clients, the services themselves,
+/// and a vault that lasts. With `--traits SQLite,Everything` the vault is one SQLite file.
+///
+/// `--help` lists the options.
+@main
+struct ConnectedAccounts {
+    static func main() async throws {
+        let options: Options
+        do {
+            options = try Options(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("ConnectedAccounts: \(error.description)\n\(Options.help)".utf8))
+            exit(64)
+        }
+        guard !options.showsHelp else {
+            FileHandle.standardOutput.write(Data(Options.help.utf8))
+            return
+        }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("connected-accounts-\(UUID())")
+        // The sandbox forgets its users' grants when it stops, so the app has no use for its own.
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let sandbox = try await Sandbox.start()
+        do {
+            try await run(options, sandbox, folder.path)
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+        await sandbox.stop()
+    }
+
+    private static func run(_ options: Options, _ sandbox: Sandbox, _ folder: String) async throws {
+        let vault = try App.vault(in: folder)
+        let entrance = Entrance()
+        var log = Logger(label: "ConnectedAccounts")
+        log.logLevel = .error
+        let application = Application(
+            responder: entrance,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: options.port)),
+            onServerRunning: { channel in
+                let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
+                do {
+                    entrance.open(try App(at: origin, on: sandbox, vault: vault).router.buildResponder())
+                    announce(origin, sandbox, isJSON: options.printsJSON)
+                } catch {
+                    print("ConnectedAccounts cannot open: \(error)")
+                }
+            }, logger: log)
+        try await application.runService()
+    }
+
+    private static func announce(_ origin: String, _ sandbox: Sandbox, isJSON: Bool) {
+        let services = [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard]
+        let text =
+            isJSON
+            ? #"{"origin":"\#(origin)","sandbox":"\#(sandbox.standard.origin)"}"#
+            : """
+            ConnectedAccounts is open at \(origin)/
+            Log in as ada or grace, with the password \(Members.password).
+            At the services: \(services.compactMap(\.users.first).map { "\($0.name) \($0.password)" }.joined(separator: ", "))
+            Ctrl-C closes the app and the services.
+            """
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+}
+#endif
