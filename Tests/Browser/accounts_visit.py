@@ -1,0 +1,113 @@
+"""Examples/ConnectedAccounts as a process, and what a person does on its page and at the services."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from sandbox import artefact
+from strangers import REPOSITORY, http
+
+SERVICES = {"sequencing": "Sequencing.com", "recurse-center": "Recurse Center", "standard": "Example Provider"}
+PASSWORDS = {"sequencing": "analytical-engine", "recurse-center": "never-graduate", "standard": "standards-matter"}
+
+
+@dataclass(frozen=True)
+class App:
+    origin: str
+    sandbox: str
+
+    def misbehave(self, *rules: str) -> None:
+        """Fault rules of the sandbox; without any it behaves again."""
+        if rules:
+            http().post(f"{self.sandbox}/_sandbox/faults", data="\n".join(rules).encode(), timeout=10).raise_for_status()
+        else:
+            http().delete(f"{self.sandbox}/_sandbox/faults", timeout=10).raise_for_status()
+
+
+@contextmanager
+def open_app() -> Iterator[App]:
+    """The app and its sandbox as a process of their own."""
+    named = os.environ.get("CONNECTED_ACCOUNTS_BIN")
+    path = Path(named) if named else REPOSITORY / ".build/debug/ConnectedAccounts"
+    if not path.is_file():
+        pytest.skip("ConnectedAccounts is not built: `swift build --product ConnectedAccounts`")
+    process = subprocess.Popen([path, "--print-json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    limit = threading.Timer(60, process.kill)
+    limit.start()
+    assert process.stdout
+    line = process.stdout.readline()
+    limit.cancel()
+    facts = json.loads(line)
+    yield App(facts["origin"], facts["sandbox"])
+    process.send_signal(signal.SIGINT)
+    try:
+        assert process.wait(15) == 0, "Ctrl-C does not close the app cleanly"
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+def log_in(page: Page, app: App, name: str = "ada") -> None:
+    page.context.clear_cookies(name="session")
+    page.goto(app.origin)
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill("analytical-engine")
+    page.get_by_role("button", name="Log in").click()
+    expect(row(page, "standard")).to_be_visible()
+
+
+def row(page: Page, service: str) -> Locator:
+    return page.locator(f"connected-accounts #row-{service}")
+
+
+def act(page: Page, action: str, service: str) -> Locator:
+    """A button by the name that a screen reader says."""
+    role = "button" if action in ("Disconnect", "Cancel") else "link"
+    return page.locator("connected-accounts").get_by_role(role, name=f"{action} {SERVICES[service]}", exact=True)
+
+
+def agree(page: Page, service: str, *, declines: bool = False) -> None:
+    """Signs in at the service and answers its question; then the browser is back at the app."""
+    answers = page.locator("form button")
+    email = page.get_by_label("E-mail address")
+    expect(email.or_(answers.nth(1))).to_be_visible()
+    if email.count():  # a service remembers its users
+        email.fill("ada@example.test")
+        page.get_by_label("Password").fill(PASSWORDS[service])
+        page.keyboard.press("Enter")
+    expect(answers.nth(1)).to_be_visible()
+    names = [button.inner_text().strip() for button in answers.all()]
+    no = next(at for at, name in enumerate(names) if any(w in name.lower() for w in ("no ", "deny", "refuse", "do not", "cancel")))
+    yes = next(at for at in range(len(names)) if at != no)
+    answers.nth(no if declines else yes).click()
+
+
+def connect(page: Page, app: App, service: str) -> None:
+    act(page, "Connect", service).click()
+    agree(page, service)
+    page.wait_for_url(f"{app.origin}/**")
+    expect(row(page, service)).to_contain_text("is connected.")
+
+
+def disconnect(page: Page, service: str) -> None:
+    act(page, "Disconnect", service).click()
+    page.locator("connected-accounts dialog").get_by_role("button", name="Disconnect").click()
+
+
+def said(page: Page) -> str:
+    """What a screen reader was told last."""
+    return page.locator("connected-accounts [role=status]").text_content() or ""
+
+
+def picture(page: Page, name: str) -> None:
+    folder = os.environ.get("HANDSHAKE_OUTPUT_DIR")
+    page.screenshot(path=Path(folder) / f"accounts-{name}.png" if folder else artefact(f"accounts-{name}"))

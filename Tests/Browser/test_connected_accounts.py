@@ -1,0 +1,357 @@
+"""`<connected-accounts>` with its real server and the sandbox's services: `Examples/ConnectedAccounts`."""
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts_visit import (SERVICES, App, act, agree, connect, disconnect, log_in, open_app, picture, row, said)
+from person import overflow, violations
+from selector_page import ShadowPerson
+
+LOCALES = ["cs", "da", "de", "en-GB", "en-US", "es", "es-419", "fi", "fr", "fr-CA", "it", "ja", "ko", "nb", "nl", "pl",
+           "pt-BR", "pt-PT", "ru", "sv", "zh-Hans", "zh-Hant"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[App]:
+    with open_app() as one:
+        yield one
+
+
+@pytest.fixture
+def app(running: App, page: Page) -> Iterator[App]:
+    """The app with nothing connected, and a page that is logged in."""
+    log_in(page, running)
+    yield running
+    running.misbehave()
+    page.context.set_offline(False)
+    page.unroute_all(behavior="ignoreErrors")
+    log_in(page, running)
+    for _ in range(2):  # what needs attention is disconnected too
+        page.evaluate("""async () => {
+          const { accounts } = await (await fetch('/connect/connected-accounts')).json()
+          for (const { service, token } of accounts) await fetch(`/connect/${service}/disconnect`, { method: 'POST',
+            headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token }) })
+        }""")
+
+
+def events(page: Page) -> None:
+    page.evaluate("""() => { window.heard = []
+      for (const name of ['connected', 'disconnected', 'failed'])
+        document.addEventListener(name, ({ detail }) => heard.push([name, detail])) }""")
+
+
+def test_every_service_is_there_and_nothing_is_connected(app: App, page: Page) -> None:
+    for service, name in SERVICES.items():
+        expect(row(page, service)).to_contain_text(name)
+        expect(row(page, service)).to_contain_text("Not connected")
+        expect(act(page, "Connect", service)).to_be_visible()
+        expect(act(page, "Disconnect", service)).to_have_count(0)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_is_connected_used_and_disconnected(app: App, page: Page, service: str) -> None:
+    connect(page, app, service)
+    expect(row(page, service)).to_contain_text("Connected as")
+    expect(row(page, service)).to_contain_text(re.compile("Last used (now|\\d+ (second|minute)s? ago)"))
+    assert "connected-accounts=" not in page.url
+    events(page)
+    disconnect(page, service)
+    expect(row(page, service)).to_contain_text("Not connected")
+    expect(row(page, service)).to_contain_text("is disconnected.")
+    assert f"{SERVICES[service]}" in said(page) and "is disconnected." in said(page)
+    assert page.evaluate("heard") == [["disconnected", {"service": service}]]
+    page.reload()
+    expect(row(page, service)).to_contain_text("Not connected")
+    expect(row(page, service)).not_to_contain_text("is disconnected.")
+
+
+def test_a_question_comes_before_disconnecting(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    posts: list[str] = []
+    page.on("request", lambda request: posts.append(request.url) if request.method == "POST" else None)
+    dialog = page.locator("connected-accounts dialog")
+    for leave in ("Keep", "Escape"):
+        act(page, "Disconnect", "standard").click()
+        expect(dialog).to_be_visible()
+        expect(dialog).to_contain_text("Disconnect \u2068Example Provider\u2069?")
+        expect(dialog.get_by_role("button", name="Keep")).to_be_focused()
+        if leave == "Keep":
+            dialog.get_by_role("button", name="Keep").click()
+        else:
+            page.keyboard.press("Escape")
+        expect(dialog).to_be_hidden()
+        expect(act(page, "Disconnect", "standard")).to_be_focused()
+    expect(row(page, "standard")).to_contain_text("Connected as")
+    assert posts == []
+
+
+def test_a_user_who_declines_is_told_so(app: App, page: Page) -> None:
+    act(page, "Connect", "recurse-center").click()
+    agree(page, "recurse-center", declines=True)
+    page.wait_for_url(f"{app.origin}/**")
+    expect(row(page, "recurse-center")).to_contain_text("was not connected.")
+    expect(row(page, "recurse-center")).to_contain_text("Not connected")
+    assert "connected-accounts=" not in page.url
+    page.reload()
+    expect(row(page, "recurse-center")).to_contain_text("Not connected")
+    expect(row(page, "recurse-center")).not_to_contain_text("was not connected.")
+
+
+def test_a_service_that_fails_is_told_apart_from_a_user_who_declines(app: App, page: Page) -> None:
+    app.misbehave("standard POST /token => status 500")
+    act(page, "Connect", "standard").click()
+    agree(page, "standard")
+    page.wait_for_url(f"{app.origin}/**")
+    expect(row(page, "standard")).to_contain_text("couldn’t be connected.")
+
+
+def test_what_the_address_says_of_no_attempt_is_not_believed(app: App, page: Page) -> None:
+    for outcome in ("failed", "cancelled", "%3Cb%3E"):
+        page.goto(f"{app.origin}/?connected-accounts={outcome}")
+        expect(row(page, "standard")).to_contain_text("Not connected")
+        assert page.locator("connected-accounts .said:visible").count() == 0
+        page.wait_for_function("!location.search.includes('connected-accounts')")
+
+
+def test_back_from_a_service_claims_nothing(app: App, page: Page) -> None:
+    act(page, "Connect", "sequencing").click()
+    expect(page.get_by_label("E-mail address")).to_be_visible()
+    page.go_back()
+    expect(act(page, "Connect", "sequencing")).to_be_visible()
+    expect(row(page, "sequencing")).to_contain_text("Not connected")
+    assert page.locator("connected-accounts .said:visible").count() == 0
+
+
+def test_opening_a_slow_service_is_said_and_can_be_cancelled(app: App, page: Page) -> None:
+    page.route("**/connect/standard/start*", lambda route: None)  # never answers
+    # By keyboard, because a click waits for the navigation that it begins.
+    act(page, "Connect", "standard").focus()
+    page.keyboard.press("Enter")
+    expect(row(page, "standard")).to_contain_text("Opening")
+    expect(act(page, "Cancel", "standard")).to_be_focused()
+    act(page, "Cancel", "standard").click()
+    expect(row(page, "standard")).to_contain_text("was not connected.")
+    expect(act(page, "Connect", "standard")).to_be_focused()
+
+
+@pytest.mark.parametrize("delay", [0, 1, 6])
+def test_disconnecting_is_shown_for_as_long_as_it_takes(app: App, page: Page, delay: int) -> None:
+    connect(page, app, "standard")
+    if delay:
+        app.misbehave(f"standard POST /revoke => delay {delay / 2}")  # two tokens
+    disconnect(page, "standard")
+    if delay:
+        expect(row(page, "standard")).to_contain_text("Disconnecting…")
+        expect(act(page, "Cancel", "standard")).to_be_visible()
+    if delay > 5:
+        expect(row(page, "standard")).to_contain_text("longer than usual", timeout=15_000)
+        assert "longer than usual" in said(page)
+    expect(row(page, "standard")).to_contain_text("is disconnected.")
+    expect(act(page, "Connect", "standard")).to_be_focused()
+
+
+def test_a_user_who_stops_waiting_is_told_what_is_known(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    app.misbehave("standard POST /revoke => delay 4")
+    disconnect(page, "standard")
+    act(page, "Cancel", "standard").click()
+    expect(row(page, "standard")).to_contain_text("Disconnecting may still finish.")
+    app.misbehave()
+    # Whatever the server made of it, the page ends with what is true.
+    expect(row(page, "standard")).to_contain_text(re.compile("Not connected|isn’t finished|Connected as"))
+    page.reload()
+    state = row(page, "standard").locator(".state")
+    expect(state).to_be_visible()
+
+
+def test_a_service_that_does_not_confirm_needs_attention_until_it_does(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    app.misbehave("standard POST /revoke => status 503")
+    events(page)
+    disconnect(page, "standard")
+    expect(row(page, "standard")).to_contain_text("Needs attention: disconnecting isn’t finished")
+    expect(row(page, "standard")).to_contain_text("didn’t confirm.")
+    assert page.evaluate("heard") == [["failed", {"service": "standard", "reason": "unfinished"}]]
+    app.misbehave()
+    disconnect(page, "standard")
+    expect(row(page, "standard")).to_contain_text("Not connected")
+
+
+def test_an_account_that_the_service_refuses_is_connected_again(app: App, page: Page) -> None:
+    connect(page, app, "recurse-center")
+    app.misbehave("recurse-center /api/v1/profiles/me => status 401",
+                  'recurse-center POST /oauth/token => status 400 {"error":"invalid_grant"}')
+    page.get_by_role("button", name="Use them now").click()
+    expect(row(page, "recurse-center")).to_contain_text("Needs attention: reconnect")
+    app.misbehave()
+    act(page, "Reconnect", "recurse-center").click()
+    agree(page, "recurse-center")
+    page.wait_for_url(f"{app.origin}/**")
+    expect(row(page, "recurse-center")).to_contain_text("Connected as")
+    expect(row(page, "recurse-center")).to_contain_text("is connected.")
+
+
+def test_another_user_of_the_app_sees_nothing_of_it(app: App, page: Page, open_page) -> None:
+    connect(page, app, "standard")
+    other = open_page()
+    log_in(other, app, "grace")
+    expect(row(other, "standard")).to_contain_text("Not connected")
+    token = page.evaluate("async () => (await (await fetch('/connect/connected-accounts/standard')).json()).token")
+    status = other.evaluate("""async token => (await fetch('/connect/standard/disconnect', { method: 'POST',
+      headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token }) })).status""", token)
+    assert status == 403
+    page.reload()
+    expect(row(page, "standard")).to_contain_text("Connected as")
+
+
+def test_another_tab_is_right_when_it_is_looked_at_again(app: App, page: Page) -> None:
+    other = page.context.new_page()
+    other.goto(app.origin)
+    expect(row(other, "standard")).to_contain_text("Not connected")
+    connect(page, app, "standard")
+    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(row(other, "standard")).to_contain_text("Connected as")
+
+
+def test_loading_is_shown_can_be_stopped_and_tried_again(app: App, page: Page) -> None:
+    page.route("**/connect/connected-accounts", lambda route: None)  # never answers
+    page.reload()
+    element = page.locator("connected-accounts")
+    expect(element.locator(".pane")).to_contain_text("Loading…")
+    element.get_by_role("button", name="Cancel").click()
+    expect(element.locator(".pane")).to_contain_text("You stopped loading")
+    expect(element.get_by_role("button", name="Try again")).to_be_focused()
+    page.unroute_all(behavior="ignoreErrors")
+    element.get_by_role("button", name="Try again").click()
+    expect(row(page, "standard")).to_be_visible()
+
+
+@pytest.mark.parametrize("status, body, text", [
+    (500, "{}", "can’t be reached"), (200, "<html>", "can’t be reached"), (200, '{"accounts":{}}', "can’t be reached"),
+    (200, '{"accounts":[null,7,{"service":"../x"}]}', "can’t be reached"), (429, "{}", "Too many"), (401, "{}", "logged out"),
+])
+def test_what_is_no_list_is_said_in_words(app: App, page: Page, status: int, body: str, text: str) -> None:
+    page.route("**/connect/connected-accounts", lambda route: route.fulfill(status=status, body=body))
+    page.reload()
+    expect(page.locator("connected-accounts .pane")).to_contain_text(text)
+    assert text in said(page)
+    assert violations(page) == []
+
+
+def test_names_from_elsewhere_are_text(app: App, page: Page) -> None:
+    page.route("**/connect/connected-accounts", lambda route: route.fulfill(json={"accounts": [
+        {"service": "standard", "name": "<img src=x onerror=alert(1)>", "state": "signed_in", "user": "\u202e<b>evil</b>$1$&",
+         "is_name_available": False, "last_use": 1e300, "token": "t"}]}))
+    page.reload()
+    expect(row(page, "standard")).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(row(page, "standard")).to_contain_text("Connected as \u2068<b>evil</b>$1$&\u2069")
+    assert page.locator("connected-accounts img").count() == 0
+
+
+def test_offline_is_said_once_and_ends_by_itself(app: App, page: Page) -> None:
+    page.context.set_offline(True)
+    banner = page.locator("connected-accounts .banner")
+    expect(banner).to_contain_text("You’re offline.")
+    page.evaluate("document.querySelector('connected-accounts').refresh()")
+    expect(page.locator("connected-accounts .card").get_by_text("offline").filter(visible=True)).to_have_count(1)
+    act(page, "Connect", "standard").click(force=True)
+    expect(row(page, "standard")).not_to_contain_text("Opening")
+    picture(page, "offline")
+    assert violations(page) == []
+    page.context.set_offline(False)
+    expect(banner).to_be_hidden()
+    expect(row(page, "standard")).to_contain_text("Not connected")
+
+
+def test_a_session_that_ended_leaves_nothing_on_the_page(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    page.context.clear_cookies(name="session")
+    page.evaluate("document.querySelector('connected-accounts').refresh()")
+    element = page.locator("connected-accounts")
+    expect(element.locator(".pane")).to_contain_text("You’re logged out")
+    expect(element.locator(".row:visible")).to_have_count(0)
+    expect(element.get_by_role("link", name="Log in")).to_be_visible()
+    log_in(page, app)
+
+
+def test_the_whole_way_by_keyboard(app: App, page: Page) -> None:
+    person = ShadowPerson(page)
+    person.go_to("Connect")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("E-mail address")).to_be_visible()
+    agree(page, "sequencing")
+    page.wait_for_url(f"{app.origin}/**")
+    expect(row(page, "sequencing")).to_contain_text("Connected as")
+    person.go_to("Disconnect")
+    page.keyboard.press("Enter")
+    expect(page.locator("connected-accounts dialog")).to_be_visible()
+    person.see_focus()
+    page.keyboard.press("Tab")
+    person.see_focus()
+    page.keyboard.press("Enter")
+    expect(row(page, "sequencing")).to_contain_text("Not connected")
+    expect(act(page, "Connect", "sequencing")).to_be_focused()
+    person.see_focus()
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_locale_fits_320_pixels(app: App, page: Page, locale: str) -> None:
+    accounts = [dict(service=f"s{at}", name="Sequencing.com", state=state, user="Ada Example-Longname", is_name_available=False,
+                     last_use=time.time() - 86_400 * 40, token="t")
+                for at, state in enumerate(["absent", "signed_in", "sign_in_required", "signing_out"])]
+    page.route("**/connect/connected-accounts", lambda route: route.fulfill(json={"accounts": accounts}))
+    page.set_viewport_size({"width": 320, "height": 900})
+    page.goto(app.origin)
+    page.evaluate("locale => document.querySelector('connected-accounts').setAttribute('locale', locale)", locale)
+    expect(page.locator("connected-accounts .card")).to_have_attribute("lang", locale)
+    assert overflow(page, ".unseen, .bones, .bones *") == []
+    assert violations(page) == []
+    picture(page, f"{locale}-320")
+    page.locator("connected-accounts button:visible").first.click()
+    expect(page.locator("connected-accounts dialog")).to_be_visible()
+    assert overflow(page, ".unseen, .bones, .bones *") == []
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("tag, locale", [
+    ("de-AT", "de"), ("en-AU", "en-GB"), ("es-MX", "es-419"), ("pt", "pt-BR"), ("zh-HK", "zh-Hant"), ("zh", "zh-Hans"),
+    ("nn", "nb"), ("xx", "en-US"), ("ar", "en-US"), ("!", "en-US"), ("yue-Hans", "zh-Hans"),
+])
+def test_a_tag_has_the_locale_that_swift_gives_it(app: App, page: Page, tag: str, locale: str) -> None:
+    page.evaluate("tag => document.querySelector('connected-accounts').setAttribute('locale', tag)", tag)
+    expect(page.locator("connected-accounts .card")).to_have_attribute("lang", locale)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1024, 390, 320])
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_the_page_in_every_light(app: App, page: Page, scheme: str, width: int, direction: str) -> None:
+    connect(page, app, "standard")
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": 844})
+    page.evaluate("direction => { document.documentElement.dir = direction }", direction)
+    assert overflow(page, ".unseen, .bones, .bones *") == []
+    assert violations(page) == []
+    picture(page, f"{scheme}-{width}-{direction}")
+    name, button = row(page, "standard").locator(".name"), act(page, "Disconnect", "standard")
+    if width == 1024:
+        before = name.bounding_box()["x"] < button.bounding_box()["x"]  # type: ignore[index]
+        assert before == (direction == "ltr")
+    act(page, "Disconnect", "standard").click()
+    assert violations(page) == []
+    picture(page, f"question-{scheme}-{width}-{direction}")
+    page.keyboard.press("Escape")
+
+
+def test_waiting_is_free_of_what_axe_finds(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    app.misbehave("standard POST /revoke => delay 2")
+    disconnect(page, "standard")
+    expect(row(page, "standard")).to_contain_text("Disconnecting…")
+    assert violations(page) == []
+    picture(page, "waiting")
+    expect(row(page, "standard")).to_contain_text("is disconnected.")
