@@ -21,6 +21,7 @@ let package = Package(
                 .product(name: "Sequencing", package: "handshake"),
                 .product(name: "IFTTTConnect", package: "handshake"),
                 .product(name: "ConnectButton", package: "handshake"),
+                .product(name: "ConnectedAccountsUI", package: "handshake"),
                 .product(name: "Nearby", package: "handshake"),
                 // Their traits are off: they compile to nothing.
                 .product(name: "SecretServiceVault", package: "handshake"),
