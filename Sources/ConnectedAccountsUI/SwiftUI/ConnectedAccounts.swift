@@ -1,0 +1,136 @@
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
+import Accessibility
+public import Handshake
+public import SwiftUI
+import Translations
+
+/// Every service of the app, how the user's account there stands, and what can be done. It draws a
+/// ``ConnectedAccountsModel``.
+///
+/// It names what it shows to assistive technology, follows the text size, light and dark mode, and mirrors itself in
+/// right-to-left layouts.
+public struct ConnectedAccounts<SignInBrowser: Browser>: View {
+    private let model: ConnectedAccountsModel
+    private let browser: SignInBrowser
+    private let locale: InterfaceLocale
+
+    /// The account that the user is asked about.
+    @State private var asked: ConnectedAccount?
+
+    /// Creates a list.
+    ///
+    /// - Parameters:
+    ///   - model: the accounts. The list loads it when it appears.
+    ///   - browser: shows the services' pages, such as `WebAuthenticationBrowser`.
+    ///   - languages: the user's languages, the best first; by default the device's.
+    public init(
+        _ model: ConnectedAccountsModel, through browser: SignInBrowser, languages: [String] = Locale.preferredLanguages
+    ) {
+        self.model = model
+        self.browser = browser
+        locale = InterfaceLocale(preferred: languages)
+    }
+
+    public var body: some View {
+        ScrollView {
+            VStack(alignment: .leading, spacing: 24) {
+                if model.isUnavailable {
+                    Text(verbatim: text(.unavailable))
+                    Button(text(.tryAgain)) { Task { await model.load() } }
+                } else if model.accounts.isEmpty {
+                    Text(verbatim: text(.loading))
+                }
+                ForEach(model.accounts, id: \.id) { account in row(account) }
+            }
+            .padding(16)
+        }
+        .task { await model.load() }
+        .onChange(of: model.outcomes) { before, after in announce(before, after) }
+    }
+
+    private func row(_ account: ConnectedAccount) -> some View {
+        VStack(alignment: .leading, spacing: 8) {
+            VStack(alignment: .leading, spacing: 2) {
+                Text(verbatim: account.displayName).fontWeight(.heavy)
+                Text(verbatim: state(of: account))
+                if let lastUse = account.lastUse {
+                    Text(verbatim: text(.lastUsed, Self.moment(lastUse, in: locale))).opacity(0.7)
+                }
+            }
+            if asked == account {
+                question(account)
+            } else if let running = model.running[account.service] {
+                Text(verbatim: text(running.words, account.displayName))
+                button(.cancel, account) { model.cancel(account.service) }
+            } else {
+                HStack(spacing: 12) {
+                    ForEach(account.state.actions, id: \.self) { action in
+                        button(action.words, account) { act(action, on: account) }
+                    }
+                }
+                if let outcome = model.outcomes[account.service] {
+                    Text(verbatim: text(outcome.words, account.displayName))
+                }
+            }
+        }
+    }
+
+    /// Asks in the row itself, so that what it is about stays in view.
+    private func question(_ account: ConnectedAccount) -> some View {
+        VStack(alignment: .leading, spacing: 8) {
+            Text(verbatim: text(.confirmTitle, account.displayName)).fontWeight(.heavy)
+            Text(verbatim: text(.confirmText, account.displayName))
+            HStack(spacing: 12) {
+                button(.keep, account) { asked = nil }
+                button(.disconnect, account) {
+                    asked = nil
+                    model.disconnect(account.service)
+                }
+            }
+        }
+    }
+
+    /// A button whose name says which account it is about.
+    private func button(
+        _ words: ConnectedAccountsWords, _ account: ConnectedAccount, action: @escaping @MainActor () -> Void
+    ) -> some View {
+        Button(text(words), action: action)
+            .accessibilityLabel(Text(verbatim: "\(text(words)), \(account.displayName)"))
+    }
+
+    private func act(_ action: ConnectedAccount.Action, on account: ConnectedAccount) {
+        switch action {
+        case .connect, .reconnect: model.connect(account.service, through: browser)
+        case .disconnect: asked = account
+        }
+    }
+
+    private func state(of account: ConnectedAccount) -> String {
+        guard account.state.isConnected, let name = account.userName else { return text(account.state.words) }
+        return text(.connectedAs, name)
+    }
+
+    private func text(_ words: ConnectedAccountsWords, _ argument: String = "") -> String {
+        words.text(in: locale, argument)
+    }
+
+    private static func moment(_ time: Double, in locale: InterfaceLocale) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: locale.tag)
+        formatter.dateStyle = .medium
+        formatter.timeStyle = .short
+        formatter.doesRelativeDateFormatting = true
+        return formatter.string(from: Date(timeIntervalSince1970: time))
+    }
+
+    private func announce(
+        _ before: [String: ConnectedAccountsModel.Outcome], _ after: [String: ConnectedAccountsModel.Outcome]
+    ) {
+        for account in model.accounts where before[account.service] != after[account.service] {
+            guard let outcome = after[account.service] else { continue }
+            let said = AttributedString(text(outcome.words, account.displayName))
+            AccessibilityNotification.Announcement(said).post()
+        }
+    }
+}
+#endif
