@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -127,13 +128,18 @@ def test_back_from_a_service_claims_nothing(app: App, page: Page) -> None:
 
 
 def test_opening_a_slow_service_is_said_and_can_be_cancelled(app: App, page: Page) -> None:
-    page.route("**/connect/standard/start*", lambda route: None)  # never answers
-    # By keyboard, because a click waits for the navigation that it begins.
-    act(page, "Connect", "standard").focus()
-    page.keyboard.press("Enter")
-    expect(row(page, "standard")).to_contain_text("Opening")
-    expect(act(page, "Cancel", "standard")).to_be_focused()
-    act(page, "Cancel", "standard").click()
+    app.misbehave("standard POST /par => delay 8")
+    # Through the debugger, because everything else waits for the navigation to end.
+    debugger = page.context.new_cdp_session(page)
+
+    def look(what: str) -> Any:
+        expression = f"(root => {what})(document.querySelector('connected-accounts').shadowRoot)"
+        return debugger.send("Runtime.evaluate", {"expression": expression, "returnByValue": True})["result"].get("value")
+
+    look("void root.getElementById('connect-standard').click()")
+    assert "Opening" in look("root.querySelector('#row-standard .wait').innerText")
+    assert look("root.activeElement.id") == "stop-standard"
+    look("void root.getElementById('stop-standard').click()")
     expect(row(page, "standard")).to_contain_text("was not connected.")
     expect(act(page, "Connect", "standard")).to_be_focused()
 

@@ -119,7 +119,7 @@ sheet.replaceSync(`
 :host([hidden]),[hidden]{display:none !important}
 *{box-sizing:border-box}
 p,ul,h2{margin:0}
-bdi{text-align:match-parent}
+bdi{text-align:-webkit-match-parent;text-align:match-parent}
 .card{--card:light-dark(#fff,#1e2226);--line:light-dark(#dcdad3,#383e44);--ink:light-dark(#1c2024,#eceef0);
   --quiet:light-dark(#565b62,#b4bbc2);--field:light-dark(#80796b,#8b939b);--good:light-dark(#17693a,#7fd6a2);
   --warn:light-dark(#8a4b00,#ffc46b);--warn-tint:light-dark(#fff5e5,#352a18);--bad:light-dark(#a11b1b,#ffb4ab);
@@ -441,6 +441,7 @@ class ConnectedAccounts extends HTMLElement {
   #loading = null
   #problem = null
   #isSlow = false
+  #retries = 0
   isOffline = false
 
   constructor() {
@@ -480,6 +481,7 @@ class ConnectedAccounts extends HTMLElement {
     this.#loading?.abort()
     clearInterval(this.clock)
     clearTimeout(this.watching)
+    clearTimeout(this.again)
   }
 
   attributeChangedCallback(name, before, after) {
@@ -550,6 +552,7 @@ class ConnectedAccounts extends HTMLElement {
   // MARK: Loading
 
   async refresh() {
+    clearTimeout(this.again)
     this.#loading?.abort()
     const loading = this.#loading = new AbortController()
     const isFirst = this.#rows.size === 0
@@ -570,10 +573,17 @@ class ConnectedAccounts extends HTMLElement {
       if (status !== 200 || accounts.length === 0) throw new Refusal("unavailable", status)
       if (loading !== this.#loading) return
       this.#settle()
+      this.#retries = 0
       this.#problem = null
       this.#take(accounts)
     } catch (error) {
       if (error.name === "AbortError" || loading !== this.#loading) return
+      if (error.kind === "unavailable" && this.#retries > 0) {
+        // The network is often a little later than the browser says.
+        this.#retries -= 1
+        this.again = setTimeout(() => this.refresh(), 1_000)
+        return
+      }
       this.#settle()
       this.fail(error)
     }
@@ -586,6 +596,7 @@ class ConnectedAccounts extends HTMLElement {
 
   #stop() {
     this.#loading?.abort()
+    clearTimeout(this.again)
     this.#settle()
     this.#problem = "stopped"
     this.announce("stopped")
@@ -687,6 +698,8 @@ class ConnectedAccounts extends HTMLElement {
   #setOffline(isOffline) {
     if (this.isOffline === isOffline) return
     this.isOffline = isOffline
+    if (this.#problem === "offline") this.#problem = null
+    if (!isOffline) this.#retries = 5
     this.#draw()
     if (isOffline) this.announce("offline")
     else this.refresh()
