@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -125,23 +124,6 @@ def test_back_from_a_service_claims_nothing(app: App, page: Page) -> None:
     expect(act(page, "Connect", "sequencing")).to_be_visible()
     expect(row(page, "sequencing")).to_contain_text("Not connected")
     assert page.locator("connected-accounts .said:visible").count() == 0
-
-
-def test_opening_a_slow_service_is_said_and_can_be_cancelled(app: App, page: Page) -> None:
-    app.misbehave("standard POST /par => delay 8")
-    # Through the debugger, because everything else waits for the navigation to end.
-    debugger = page.context.new_cdp_session(page)
-
-    def look(what: str) -> Any:
-        expression = f"(root => {what})(document.querySelector('connected-accounts').shadowRoot)"
-        return debugger.send("Runtime.evaluate", {"expression": expression, "returnByValue": True})["result"].get("value")
-
-    look("void root.getElementById('connect-standard').click()")
-    assert "Opening" in look("root.querySelector('#row-standard .wait').innerText")
-    assert look("root.activeElement.id") == "stop-standard"
-    look("void root.getElementById('stop-standard').click()")
-    expect(row(page, "standard")).to_contain_text("was not connected.")
-    expect(act(page, "Connect", "standard")).to_be_focused()
 
 
 @pytest.mark.parametrize("delay", [0, 1, 6])
