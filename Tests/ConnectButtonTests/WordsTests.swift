@@ -1,4 +1,5 @@
 import Testing
+import Translations
 
 @testable import ConnectButton
 

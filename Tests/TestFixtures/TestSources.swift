@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// The sources of all tests of this repository.
 package enum TestSources {

@@ -186,7 +186,7 @@ struct RefreshedIdentityTests {
     func uncheckedReplaced() async throws {
         let provider = ScriptedProvider()
         let app = try provider.app()
-        let account = try await Self.waiting(app, at: provider)
+        _ = try await Self.waiting(app, at: provider)
         provider.change { $0.signingKeyID = "first" }
         _ = try await app.signIn(through: provider.browser)
         #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-2", "access-2"])

@@ -132,7 +132,7 @@ struct SignedMessageTests {
         let second = try await world.app(listening).signIn(
             as: "listener",
             through: ScriptedBrowser { page in
-                _ = try await LoopbackCaller.get(try await world.sandbox.approve(page.url))
+                _ = try await LoopbackCaller.get(await world.sandbox.approve(page.url))
                 return nil
             })
         #expect(second.status.state == .signedIn)
