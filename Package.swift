@@ -309,7 +309,8 @@ let package = Package(
             resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.js")],
             swiftSettings: strict),
         .testTarget(
-            name: "ConnectButtonTests", dependencies: ["ConnectButton", "IFTTTConnect", "TestFixtures", "Translations"],
+            name: "ConnectButtonTests",
+            dependencies: ["ConnectButton", "IFTTTConnect", "TestFixtures", "Translations"],
             exclude: ["Vectors.json"],
             swiftSettings: strict),
 

@@ -1,7 +1,9 @@
 public import Handshake
 import OAuth
 
-/// What a list of connected accounts shows of one service: its state, whose account it is, and when it was last used.
+/// One service in a list of connected accounts.
+///
+/// It has the account's state, whose account it is, and when it was last used.
 public struct ConnectedAccount: Sendable, Hashable, Identifiable {
     /// The service's name, such as `recurse-center`.
     public let service: String
@@ -23,7 +25,7 @@ public struct ConnectedAccount: Sendable, Hashable, Identifiable {
         case absent
         /// The account can be used.
         case signedIn = "signed_in"
-        /// The account can be used; whether its last refresh arrived is found out by the next request.
+        /// The account can be used. The next request finds out whether its last refresh arrived.
         case refreshUncertain = "refresh_uncertain"
         /// The service accepts the account no longer. The user has to connect again.
         case signInRequired = "sign_in_required"
@@ -83,7 +85,9 @@ public struct ConnectedAccount: Sendable, Hashable, Identifiable {
         return account
     }
 
-    /// The same account with the name that the service's API gave; nil and an empty one change nothing.
+    /// The same account with the name that the service's API gave.
+    ///
+    /// Nil and an empty name change nothing.
     public func named(_ name: String?) -> ConnectedAccount {
         var account = self
         account.userName = name.flatMap(Self.bounded) ?? userName

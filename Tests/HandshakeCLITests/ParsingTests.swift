@@ -38,12 +38,13 @@ struct ParsingTests {
         ["request", "GET", "user", "--account", "github", "-H", "A: b"],
         ["inspect", "github"], ["logout", "github", "--local"], ["doctor"],
         ["vault", "check", "--vault", "files:a"], ["vault", "stats", "--json"], ["vault", "migrate"],
-        ["vault", "rotate-key"],
+        ["vault", "rotate-key"], ["keep", "--once", "--ahead", "60", "--dry-run"],
         ["vault", "copy", "files:a", "sqlite:b", "--replace"],
         ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
         ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
         ["sequencing", "beacon", "1", "10000", "A"], ["sequencing", "register", "ada@example.test"],
-        ["sequencing", "reset-password", "ada@example.test"], ["sequencing", "import", "23andme", "--wait"],
+        ["sequencing", "jobs"], ["sequencing", "resume", "1"], ["sequencing", "reset-password", "ada@example.test"],
+        ["sequencing", "import", "23andme", "--wait"],
         ["sequencing", "connect", "ada@example.test", "--file", "a=https://files.example.test/a", "--deliver"],
         ["recurse-center", "me"], ["recurse-center", "profile", "759"], ["recurse-center", "search", "ada"],
         ["recurse-center", "batches"], ["recurse-center", "visit", "--notes", "pairing"],
@@ -94,7 +95,7 @@ struct ParsingTests {
             "VaultCopy", "VaultRotateKey",
         ]
         let endless = [
-            "RunSandbox", "Demo", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",
+            "RunSandbox", "Demo", "Keep", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",
             "NearbyAdvertise",
         ]
         #expect(Set(unbounded).isSubset(of: own + local + endless), "\(unbounded)")

@@ -146,7 +146,8 @@ struct DevicePollingTests {
         #expect(slow.wait == 90)
     }
 
-    @Test("no interval traps", arguments: [.nan, .infinity, -.infinity, 0, -1, 1e308, .leastNonzeroMagnitude] as [Double])
+    @Test(
+        "no interval traps", arguments: [.nan, .infinity, -.infinity, 0, -1, 1e308, .leastNonzeroMagnitude] as [Double])
     func hostileIntervals(_ interval: Double) {
         var polling = DevicePolling(interval: interval)
         for outcome in [.failed, .slowDown(interval: interval), .pending] as [DevicePolling.Outcome] {

@@ -2,7 +2,7 @@ public import Handshake
 import OAuth
 public import Observation
 
-/// The user's accounts of an app that has its own vault, and what runs for each of them.
+/// A user's accounts in an app's own vault, and what is under way for each.
 ///
 /// SwiftUI's ``ConnectedAccounts`` draws it; an app may draw it in its own way.
 @MainActor @Observable
@@ -92,7 +92,7 @@ public final class ConnectedAccountsModel {
         }
     }
 
-    /// Disconnects an account: revokes its tokens where the service can, and forgets it.
+    /// Forgets an account, and revokes its tokens where the service can.
     public func disconnect(_ service: String) {
         run(.disconnecting, for: service) { [handshake, name] in
             do {

@@ -4,8 +4,9 @@ public import Handshake
 public import SwiftUI
 import Translations
 
-/// Every service of the app, how the user's account there stands, and what can be done. It draws a
-/// ``ConnectedAccountsModel``.
+/// The services of an app, with the state of the user's account at each.
+///
+/// It draws a ``ConnectedAccountsModel``.
 ///
 /// It names what it shows to assistive technology, follows the text size, light and dark mode, and mirrors itself in
 /// right-to-left layouts.

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The web component `<connected-accounts>`: a JavaScript module without dependencies.
+/// The web component `<connected-accounts>`, a module without dependencies.
 public enum ConnectedAccountsScript {
     /// The module's bytes; serve them as `text/javascript`.
     ///

@@ -12,7 +12,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The server side of `<connected-accounts>`: every service of the app, and how the user's account there stands.
+/// The server side of `<connected-accounts>`.
+///
+/// It answers with the services of the app and the state of the user's account at each.
 ///
 /// Add them beside ``SignInRoutes``, which connect and disconnect:
 ///
@@ -93,7 +95,7 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Answers a sign-in that failed with the page that it started from, where the component says so.
+    /// Sends a failed sign-in back to the page it started from, which reports it.
     ///
     /// Give it to ``SignInRoutes`` as `respond`. A program that asks for JSON gets the usual answer.
     public static func returnToPage(
