@@ -46,7 +46,7 @@ APPLE = [MACOS, IOS, WATCHOS]
 # What `swift build` and `Tests/Consumers` compile.
 LINUX = [Platform("Linux", frozenset({"Glibc", "FoundationEssentials"}), traits) for traits in (EVERYTHING, NOTHING, frozenset(TRAITS))]
 # No check here: Musl has the names of Glibc.
-MUSL = [Platform("Linux", frozenset({"Musl", "FoundationEssentials"}), EVERYTHING)]
+MUSL = [Platform("Linux", frozenset({"Musl", "FoundationEssentials"}), frozenset(TRAITS))]
 
 
 def selected(text: str, platform: Platform) -> str:
