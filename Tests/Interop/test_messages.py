@@ -126,7 +126,7 @@ def test_a_wrong_address_of_a_server_is_named(handshake: Handshake, option: str)
 
 
 @pytest.mark.parametrize(("variable", "value", "text"), [
-    ("HANDSHAKE_VAULT", "zip", "HANDSHAKE_VAULT takes memory, files:DIR, secret-service or sqlite:FILE, not “zip”."),
+    ("HANDSHAKE_VAULT", "zip", "HANDSHAKE_VAULT takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION, not “zip”."),
     ("HANDSHAKE_AUTH", "bad", "HANDSHAKE_AUTH takes none, basic, post, private-key-jwt, client-secret-jwt, tls or self-signed-tls, not “bad”."),
     ("HANDSHAKE_BROWSER_CHOICE", "bad", "HANDSHAKE_BROWSER_CHOICE takes system or print, not “bad”."),
     ("HANDSHAKE_REDIRECT", "bad", "HANDSHAKE_REDIRECT takes loopback"),
@@ -137,7 +137,7 @@ def test_a_wrong_variable_is_named(handshake: Handshake, variable: str, value: s
 
 
 @pytest.mark.parametrize(("settings", "text"), [
-    ('vault = "zip"', "“vault” in “CONFIG” takes memory, files:DIR, secret-service or sqlite:FILE, not “zip”."),
+    ('vault = "zip"', "“vault” in “CONFIG” takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION, not “zip”."),
     ('[services.github]\nauth = "bad"', "“auth” of [services.github] in “CONFIG” takes none, basic, post, private-key-jwt, client-secret-jwt, tls or self-signed-tls, not “bad”."),
     ('[services.github]\nresource = ["bad"]', "“resource” of [services.github] in “CONFIG” takes an absolute URI"),
     ("[services.github]\nclient_id = 3", "“CONFIG”: in [services.github], “client_id” is not a setting. Did you mean “client-id”?"),
