@@ -12,7 +12,8 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where accounts are stored: memory, files:DIR, secret-service or sqlite:FILE.", valueName: "vault"))
+            "Where accounts are stored: memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION.",
+            valueName: "vault"))
     var vault: String?
 
     @Option(
