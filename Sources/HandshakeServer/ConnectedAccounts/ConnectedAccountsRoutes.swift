@@ -142,9 +142,10 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         do {
             let identity = try await within(Self.timeout, on: time.clock) { try await account.identity() }
             guard let identity else { return try await answer(shown, of: user) }
-            let name = identity.name ?? identity.subject
-            names.remember(name, of: account.status, now: time.now())
-            return try await answer(shown.named(name), of: user)
+            let named = shown.named(identity.name ?? identity.subject)
+            // The shortened name: a service chooses how long its own is.
+            if let name = named.userName { names.remember(name, of: account.status, now: time.now()) }
+            return try await answer(named, of: user)
         } catch HandshakeError.signInRequired {
             return try await answer(shown.ended, of: user)
         } catch let error as HandshakeError {
