@@ -59,7 +59,8 @@ struct PostgresFailure: Error, Sendable {
         case "57014", "55P03": return .unavailable("\(place) is too slow (\(text))")
         case _ where state.hasPrefix("22") || state.hasPrefix("42"):
             return .damaged(
-                what: "\(place), schema \(schema)", reason: "its tables are not what this version made (\(text))")
+                what: "\(place), schema \(schema)",
+                reason: "its tables were changed, or another program made them (\(text))")
         default:
             return .unavailable("\(place): \(text)")
         }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Tells waiting tasks that a record was released: by notifications, where a connection that stays can be had.
 ///
-/// Without one (a pooler in transaction mode, an engine that has no LISTEN, a connection that was lost) nobody is told, and every waiter
+/// Without one (a pooler in transaction mode, an engine that has no LISTEN, a connection that was lost) no waiter is told, and each
 /// looks for itself after a while. Nothing depends on a notification.
 final class PostgresListener: Sendable {
     /// One wait for a record. It is told once, or left.
@@ -148,7 +148,7 @@ final class PostgresListener: Sendable {
             if let connection = await connect() {
                 pause = .milliseconds(100)
                 started()
-                // What was released while nobody listened.
+                // What was released while no connection listened.
                 tell(nil)
                 await withCheckedContinuation { continuation in
                     connection.whenClosed { continuation.resume() }

@@ -216,12 +216,31 @@ public final class PostgresVault: Vault {
     /// - Throws: `CancellationError`, and ``VaultError`` when the database cannot be read.
     @concurrent
     public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
-        var keys: [VaultKey] = []
-        var damaged: [VaultError] = []
+        let all = Mutex((keys: [VaultKey](), damaged: [VaultError]()))
+        try await forEachPage(of: kind) { page in
+            all.withLock {
+                $0.keys += page.keys
+                $0.damaged += page.damaged
+            }
+        }
+        return all.withLock { VaultListing(keys: $0.keys, damaged: $0.damaged) }
+    }
+
+    /// Hands over the keys of all records of a kind, a thousand at a time.
+    ///
+    /// - Throws: as ``keys(of:)``, and what `body` throws.
+    @concurrent
+    public func forEachPage(
+        of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void
+    ) async throws {
         var last: [UInt8]?
         while true {
             try Task.checkCancellation()
             let page = try await store.labels(of: kind, after: last)
+            guard let end = page.last else { return }
+            last = end.name
+            var keys: [VaultKey] = []
+            var damaged: [VaultError] = []
             for label in page {
                 do throws(VaultError) {
                     if let key = try await self.key(of: label, kind) { keys.append(key) }
@@ -229,10 +248,8 @@ public final class PostgresVault: Vault {
                     damaged.append(error)
                 }
             }
-            guard page.count == PostgresStore.pageSize else { break }
-            last = page.last?.name
+            try await body(VaultListing(keys: keys, damaged: damaged))
         }
-        return VaultListing(keys: keys, damaged: damaged)
     }
 
     /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
@@ -468,7 +485,7 @@ extension PostgresVault {
         } catch let error as VaultError {
             throw error
         } catch {
-            throw .unavailable("the place of the vault's keys did not answer")
+            throw .unavailable("the key store did not answer")
         }
         return masters
     }

@@ -358,7 +358,7 @@ extension SQLiteVault {
         } catch let error as VaultError {
             throw error
         } catch {
-            throw .unavailable("the place of the vault's keys did not answer")
+            throw .unavailable("the key store did not answer")
         }
         return masters
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Handshake
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -122,6 +123,9 @@ struct PostgresProcessTests {
             }
             #expect(listed.count == names.count && Set(listed) == Set(names))
         }
+        let sizes = Mutex<[Int]>([])
+        try await vault.forEachPage(of: .delivery) { page in sizes.withLock { $0.append(page.keys.count) } }
+        #expect(sizes.withLock { $0.count } == 2 && sizes.withLock { $0[0] } <= 1_000)
         try await churn
     }
 
