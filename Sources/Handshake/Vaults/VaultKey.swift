@@ -40,7 +40,7 @@ public struct VaultKey: Sendable, Codable {
         case crossings
         /// Which areas are watched for an account, and where its user was. The components are an account and a part.
         case places
-        /// Jobs of a service that have not ended. The component is an account.
+        /// Jobs of a service that have not ended. The components are those of the account.
         case jobs
     }
 

@@ -48,7 +48,7 @@ public struct UnfinishedJobs: Sendable {
     ///   - vault: holds the list, encrypted.
     public init(of account: Account, in vault: any Vault) {
         self.vault = vault
-        key = Self.key(account.id.name)
+        key = Self.key(account.id)
     }
 
     /// The jobs, in the order of their runs.
@@ -85,13 +85,14 @@ public struct UnfinishedJobs: Sendable {
 
     /// Forgets all jobs of an account. Call it when the user signs out.
     ///
-    /// - Parameter account: the account's name.
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
-    public static func forget(_ account: String, in vault: any Vault) async throws {
+    public static func forget(_ account: AccountID, in vault: any Vault) async throws {
         do { try await vault.remove(key(account)) } catch { throw placing(error) }
     }
 
-    private static func key(_ account: String) -> VaultKey { VaultKey(.jobs, [account]) }
+    package static func key(_ account: AccountID) -> VaultKey {
+        VaultKey(.jobs, [account.service, account.issuer, account.client, account.name] + account.resources)
+    }
 
     private static func noting(_ step: ChainProgress, in known: [UnfinishedJob], at time: Date) -> [UnfinishedJob] {
         let noted = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }

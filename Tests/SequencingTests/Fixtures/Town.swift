@@ -7,6 +7,7 @@ import TestFixtures
 /// A sandbox, and a user of its Sequencing.com who has signed in.
 struct Town: Sendable {
     let sandbox: Sandbox
+    let client: Client
     let account: Account
     let genome: Sequencing
 
@@ -18,7 +19,8 @@ struct Town: Sendable {
         let service = Service.sequencing.at(try EndpointURL(origin, security: security))
         guard let client = sandbox.sequencing.clients.first(where: { $0.kind == .public })
         else { throw HandshakeError.configuration(member: "client", problem: "the sandbox has no public client") }
-        let handshake = try Handshake(Client(service: service, id: client.id, scopes: scopes), vault: MemoryVault())
+        self.client = Client(service: service, id: client.id, scopes: scopes)
+        let handshake = try Handshake(self.client, vault: MemoryVault())
         account = try await handshake.signIn(through: Approval(sandbox: sandbox, user: user))
         genome = Sequencing(account, polling: polling, clock: HurriedClock())
         sandbox.clearRequests()

@@ -75,9 +75,12 @@ struct UnfinishedJobsTests {
         for try await step in waiting.resume(many) { try await jobs.note(step) }
         let listed = try await jobs.all
         #expect(listed.count == UnfinishedJobs.limit && listed.first?.id == JobID(6))
-        try await UnfinishedJobs.forget("somebody else", in: vault)
+        for client in [ada.client, Client(service: ada.client.service, id: "another")] {
+            let name = client.id == ada.client.id ? "grace" : ada.account.id.name
+            try await UnfinishedJobs.forget(AccountID(client, name: name), in: vault)
+        }
         #expect(try await jobs.all.count == UnfinishedJobs.limit)
-        try await UnfinishedJobs.forget(ada.account.id.name, in: vault)
+        try await UnfinishedJobs.forget(ada.account.id, in: vault)
         #expect(try await jobs.all.isEmpty)
         await ada.sandbox.stop()
     }
@@ -87,7 +90,7 @@ struct UnfinishedJobsTests {
         arguments: ["", "[", #"[{"id":"x"}]"#])
     func damaged(_ text: String) async throws {
         let (town, vault) = (try await Town(), MemoryVault())
-        try await vault.update(VaultKey(.jobs, [town.account.id.name])) { try await $0.replace(with: Array(text.utf8)) }
+        try await vault.update(UnfinishedJobs.key(town.account.id)) { try await $0.replace(with: Array(text.utf8)) }
         let jobs = UnfinishedJobs(of: town.account, in: vault)
         await #expect { try await jobs.all } throws: { error in
             if case SequencingError.account(.vault(.damaged)) = error { true } else { false }

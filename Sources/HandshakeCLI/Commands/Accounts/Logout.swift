@@ -47,11 +47,13 @@ struct Logout: BoundedCommand {
         let vault = try await common.existingVault(try Settings.load())
         try await forgetPlaces(in: vault)
         // Each account has a registration of its own: with the account it is of no more use (RFC 7592, section 2.3).
-        let client = local ? nil : try? await Registrations(in: vault).client(named: account)
+        let client = try? await Registrations(in: vault).client(named: account)
         let report = local ? try await forget(in: vault) : try await signOut(in: vault, returningTo: redirect)
         if report.isForgotten {
-            if let client { await DiscoveredResource.unregister(client) }
-            try await UnfinishedJobs.forget(account, in: vault)
+            if let client {
+                if !local { await DiscoveredResource.unregister(client) }
+                try await UnfinishedJobs.forget(AccountID(client, name: account), in: vault)
+            }
             try await Registrations(in: vault).forget(account)
         }
         print(report)
