@@ -20,7 +20,7 @@ import Synchronization
 /// * **Polite.** Each service has a rate and a bound of concurrent refreshes (``RateLimit``). A service that fails is left alone for as long
 ///   as it asks (`Retry-After`), and for a pause that doubles; then one account tries for all.
 /// * **Bounded.** In memory is a queue of names and times, not the accounts. The vault is listed page by page each
-///   ``Options/scanInterval``, and of what is listed only unknown accounts are read.
+///   ``Options/scanInterval``, and accounts in the queue are not read again.
 ///
 /// Accounts that cannot lapse, or cannot be refreshed, are left alone: those of a client without users, those without a refresh token.
 public final class Keeper: Sendable {
@@ -140,12 +140,13 @@ public final class Keeper: Sendable {
     /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be listed; what `body` throws; `CancellationError`.
     @concurrent
     public func plan(_ body: @escaping @Sendable (AccountID, Double?) async throws -> Void) async throws {
-        try await accounts.pages { [accounts, options] page in
-            for error in page.damaged { self.reportDamage(error) }
-            for id in page.ids {
-                try Task.checkCancellation()
-                guard let record = try await accounts.stored(id) else { continue }
+        try await forEachAccount { [accounts, options] id in
+            do {
+                guard let record = try await accounts.stored(id) else { return }
                 try await body(id, options.schedule(of: record)?.earliest)
+            } catch HandshakeError.vault(let error) {
+                guard case .damaged = error else { throw HandshakeError.vault(error) }
+                self.reportDamage(error)
             }
         }
     }
@@ -196,12 +197,20 @@ extension Keeper {
 
     /// Lists the accounts and queues those that are not queued yet.
     private func scan(isOnce: Bool, _ found: @escaping @Sendable (KeeperLane) -> Void) async throws {
+        count {
+            $0.left = 0
+            $0.damaged = 0
+        }
+        try await forEachAccount { try await self.queue($0, isOnce: isOnce, found) }
+    }
+
+    private func forEachAccount(_ body: @escaping @Sendable (AccountID) async throws -> Void) async throws {
         do {
             try await accounts.pages { page in
                 for error in page.damaged { self.reportDamage(error) }
                 for id in page.ids {
                     try Task.checkCancellation()
-                    try await self.queue(id, isOnce: isOnce, found)
+                    try await body(id)
                 }
             }
         } catch let error as VaultError {

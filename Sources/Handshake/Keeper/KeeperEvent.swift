@@ -39,8 +39,10 @@ public struct KeeperReport: Sendable, Hashable {
     public internal(set) var failed = 0
     /// How many accounts were left for later, because their service fails.
     public internal(set) var postponed = 0
-    /// How many listed accounts are not kept: they ended, or have no refresh token.
+    /// How many accounts of the last listing are not kept.
+    ///
+    /// They ended, or have no refresh token.
     public internal(set) var left = 0
-    /// How many records could not be read.
+    /// How many records of the last listing could not be read.
     public internal(set) var damaged = 0
 }

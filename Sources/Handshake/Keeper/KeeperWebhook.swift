@@ -41,7 +41,7 @@ public struct KeeperWebhook: Sendable {
         else {
             throw .configuration(
                 member: "webhook secret",
-                problem: "it is not whsec_ and 24 to 64 bytes in Base64; make one with: "
+                problem: "it must be whsec_ followed by 24 to 64 bytes in Base64; make one with: "
                     + "echo whsec_$(head -c 32 /dev/urandom | base64)")
         }
         self.secret = Array(bytes)

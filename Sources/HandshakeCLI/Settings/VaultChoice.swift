@@ -122,6 +122,14 @@ struct VaultChoice {
         }
     }
 
+    /// Opens the vault for a command that goes on, and creates it: what others store later has to be seen.
+    ///
+    /// - Throws: ``CommandError`` for a vault in memory, which no other command can see; what ``open()`` throws.
+    func openShared() async throws -> Opened {
+        if case .memory = kind { throw Self.endsWithCommand }
+        return try await open()
+    }
+
     /// Opens the vault if it exists.
     ///
     /// - Throws: ``CommandError`` when it does not; what ``open()`` throws.

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import OAuth
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -132,7 +133,8 @@ struct KeeperTests {
         #expect(endings.map(\.change) == [.ended(.refreshRejected)])
         #expect(endings.first?.account?.name == "gone")
         #expect(server.requests == 5)
-        #expect(running.keeper.report.ended == 1)
+        // The vault was listed several times meanwhile.
+        #expect(running.keeper.report.ended == 1 && running.keeper.report.left == 1)
     }
 
     @Test("an account whose refresh is refused for a reason of its own keeps no other waiting")
@@ -238,6 +240,19 @@ struct KeeperTests {
         await pass(.seconds(5)) { server.refreshes.count == 2 }
         await running.stop()
         #expect(server.refreshes.allSatisfy { $0.name == "second" })
+    }
+
+    @Test("a plan names every account that can be read, and counts one that cannot")
+    func plan() async throws {
+        try await server.store(["first", "damaged", "third"], in: vault)
+        let damaged = AccountID(try server.client(), name: "damaged").vaultKey
+        try await vault.update(damaged) { try await $0.replace(with: [1]) }
+        let keeper = try keeper()
+        let planned = Mutex<[String: Double]>([:])
+        try await keeper.plan { id, due in planned.withLock { $0[id.name] = due } }
+        #expect(Set(planned.withLock { $0.keys }) == ["first", "third"])
+        #expect(keeper.report.damaged == 1)
+        #expect(server.requests == 0)
     }
 
     @Test("the queue gives accounts in the order of their times")

@@ -8,7 +8,7 @@ import Synchronization
 
 struct Keep: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Refresh accounts before they lapse, until interrupted.",
+        abstract: "Refresh accounts before their tokens expire, until interrupted.",
         discussion: """
             Prints a line for each account that was refreshed, failed or ended. Any number of these processes can share a vault: each \
             account is refreshed once. Examples:
@@ -32,7 +32,7 @@ struct Keep: AsyncParsableCommand {
     @Flag(help: "Show when each account is due, and refresh nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("How many refreshes begin in a second at each service.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of refreshes per second at each service.", valueName: "number"))
     var rate = 10.0
 
     @Option(
@@ -65,7 +65,8 @@ struct Keep: AsyncParsableCommand {
     func run() async throws {
         try check()
         let hook = try await makeWebhook()
-        let vault = try await common.existingVault(Settings.load())
+        let choice = try common.vaultChoice(Settings.load())
+        let vault = try await (once || dryRun ? choice.openExisting() : choice.openShared()).vault
         var options = Keeper.Options()
         options.longestAge = Double(longestAge)
         options.limit.perSecond = rate
@@ -74,7 +75,7 @@ struct Keep: AsyncParsableCommand {
         let printer = KeepPrinter(isJSON: common.json)
         let events = keeper.events
         // In a task of its own: what happened last is printed also when the command was interrupted.
-        let printing = Task { for await event in events where printer.print(event) {} }
+        let printing = Task { for await event in events { printer.print(event) } }
         if once {
             defer { printing.cancel() }
             let report = try await keeper.runOnce(horizon: Double(ahead))
@@ -113,7 +114,7 @@ struct Keep: AsyncParsableCommand {
                         ("is_due", .bool(due.map { $0 <= now } ?? false)),
                     ]).text)
             }
-            let when = due.map { $0 <= now ? "now" : "from " + Moment.text($0) } ?? "not kept"
+            let when = due.map { $0 <= now ? "now" : "due after " + Moment.text($0) } ?? "not refreshed"
             Output.result("\(id.name)  \(id.service)  \(when)")
         }
     }
@@ -126,8 +127,7 @@ private struct KeepPrinter: Sendable {
 
     init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// Prints an event; returns true.
-    func print(_ event: KeeperEvent) -> Bool {
+    func print(_ event: KeeperEvent) {
         var members: [(String, JSONText)] = [("event", .string(event.word))]
         if let account = event.account { members.append(("account", .string(account.name))) }
         members += [("service", .string(event.service)), ("time", .seconds(event.time))]
@@ -139,7 +139,8 @@ private struct KeepPrinter: Sendable {
             text = "refreshed \(who), next \(Moment.text(next))"
         case .ended(let reason):
             members.append(("reason", .string(reason.rawValue)))
-            text = "ended \(who): \(reason.text). Sign in again with: handshake login"
+            let name = event.account?.name ?? event.service
+            text = "ended \(who): \(reason.text). Sign in again with: \(Self.login(name, at: event.service))"
         case .failed(let error, let at):
             last.note(error)
             members += [("code", .string(error.code)), ("retry_at", .seconds(at))]
@@ -150,7 +151,6 @@ private struct KeepPrinter: Sendable {
         case .resumed: text = "resumed \(who)"
         }
         Output.result(isJSON ? JSONText.object(members).text : quoted(text, limit: 4_096))
-        return true
     }
 
     func print(_ report: KeeperReport) {
@@ -168,22 +168,30 @@ private struct KeepPrinter: Sendable {
             JSONText.object([("event", .string("done"))] + counts.map { ($0.0, .integer(Int64($0.1))) }).text)
     }
 
+    private static func login(_ name: String, at service: String) -> String {
+        "handshake login \(service)" + (name == service ? "" : " --account \(name)")
+    }
+
     /// The error of a pass that was not wholly successful.
     func failure(_ report: KeeperReport) -> CommandError? {
         if let error = last.value {
             return CommandError(
                 status: ExitStatus(error), code: error.code,
-                message: "\(report.failed) of the accounts could not be refreshed. The last error: \(error)")
+                message: report.failed == 1
+                    ? "1 account could not be refreshed: \(error)"
+                    : "\(report.failed) accounts could not be refreshed. The last error: \(error)")
         }
         if report.damaged > 0 {
             return CommandError(
                 status: .vault, code: "vault_incomplete",
-                message: "\(report.damaged) records could not be read. See: handshake vault check")
+                message: "\(report.damaged == 1 ? "1 record" : "\(report.damaged) records") could not be read. "
+                    + "See: handshake vault check")
         }
         guard report.ended > 0 else { return nil }
         return CommandError(
             status: .signInNeeded, code: "sign_in_required",
-            message: "\(report.ended) sessions have ended. List the accounts with: handshake accounts")
+            message: "\(report.ended == 1 ? "1 session has" : "\(report.ended) sessions have") ended. "
+                + "List the accounts with: handshake accounts")
     }
 }
 
