@@ -60,7 +60,7 @@ public struct ConnectedAccount: Sendable, Hashable, Identifiable {
         self.init(
             service, state: state, userName: name.flatMap(Self.bounded),
             isNameAvailable: service.identityEndpoint != nil || status?.server?.userInfoEndpoint != nil,
-            // A token is asked for when somebody signs in or sends a request.
+            // A token is asked for when a user signs in or sends a request.
             lastUse: status.map { max($0.issuedAt, lastUse ?? 0) })
     }
 

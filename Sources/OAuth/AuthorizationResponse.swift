@@ -72,7 +72,7 @@ public struct AuthorizationResponse: Sendable {
 
     /// The pairs of a posted form that a response may have, as they were spelled, for the query of a redirect URL.
     ///
-    /// Others are left out: some servers post the user's name and address beside the response, which belong into no URL.
+    /// Others are left out: some servers post the user's name and address beside the response, which do not belong in a URL.
     ///
     /// - Returns: nil when the form is longer than a redirect URL may be, or has a byte that no form has (`a-z A-Z 0-9 * - .
     ///   _ % + & =` and `~`).

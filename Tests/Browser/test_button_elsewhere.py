@@ -296,7 +296,7 @@ def test_a_wish_that_is_answered_with_nonsense_can_be_made_again(page: Page, ser
     server.answers(*[ANSWERS[name]] * (9 if name == "closed" else 1))
     switch(page).click()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
-    said = {"too many": "Too many tries. Wait a moment and try again.", "closed": "This page can’t reach its server."}
+    said = {"too many": "Too many attempts. Wait a moment and try again.", "closed": "This page can’t reach its server."}
     assert footer(page).startswith(said.get(name, "IFTTT isn’t answering right now."))
     shown(page, "connect")
     assert page.locator("#one .bar.fills").count() == 0 and page.locator("#one .bar.part").count() == 0

@@ -673,7 +673,7 @@ def test_a_refusal_for_asking_too_often_is_said_and_can_be_tried_again(page: Pag
         page.locator("input[type=email]").fill("ada@example.com")
         page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
-    assert footer(page).startswith("Too many tries. Wait a moment and try again.")
+    assert footer(page).startswith("Too many attempts. Wait a moment and try again.")
     assert heard(page, "failure") == [["one", {"kind": "too_many", "detail": "HTTP 429", "during": "activation"}]]
     # It stands where it stood, and what was typed is still there.
     shown(page, step)

@@ -20,7 +20,7 @@ extension Handshake {
         guard !client.options.responseMode.isPosted || (redirectURI == nil && uri.kind == .claimed) else {
             throw HandshakeError.configuration(
                 member: "response_mode",
-                problem: "only a web server takes a posted response; use query or jwt with \(uri.string)")
+                problem: "form_post needs a redirect URI on a web server; use query or jwt with \(uri.string)")
         }
         // Known to be possible before the user is asked.
         let authentication = try client.authentication(at: server, in: environment)

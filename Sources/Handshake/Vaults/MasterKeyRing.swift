@@ -76,7 +76,7 @@ package struct MasterKeyRing: Sendable {
 
     /// Refuses to seal with an older key than was used before.
     ///
-    /// Numbers only grow: a copy was put back, or somebody wants records sealed with a key that has leaked.
+    /// Numbers only grow: a copy was put back, or an attacker wants records sealed with a key that has leaked.
     ///
     /// - Parameters:
     ///   - number: the key that the vault's table says seals now.
@@ -95,7 +95,7 @@ extension VaultError {
     package static func keyCannotChange(of path: String) -> VaultError {
         .denied(
             what: path,
-            reason: "its key comes from a place where no new one can be put. "
+            reason: "the key was given by the caller, so it cannot be replaced. "
                 + "Make a vault with another key, and copy the records to it")
     }
 

@@ -83,7 +83,7 @@ public protocol LockedRecord: Sendable {
     /// Removes the record durably. Removing what is absent is no error.
     func remove() async throws
 
-    /// Makes sure that nobody else gets the key for some time from now.
+    /// Makes sure that no other holder gets the key for some time from now.
     ///
     /// Call it before a request whose effect cannot be taken back, after its journal entry. A vault that holds by a lock does nothing here; one
     /// that holds by a lease renews it where it ends sooner (`vault-lease.md` 6).

@@ -110,7 +110,7 @@ extension Template {
         <h1>Back to the app</h1>
         <form method="post" action="{{action}}">
         {{#fields}}<input type="hidden" name="{{name}}" value="{{value}}">
-        {{/fields}}<p>If nothing happens, go on yourself.</p>
+        {{/fields}}<p>If nothing happens, select Continue.</p>
         <button type="submit">Continue</button>
         </form>
         <script>{{{script}}}</script>

@@ -20,7 +20,7 @@ struct SequencingJobs: BoundedCommand {
         if options.common.json {
             return Output.result(JSONText.object([("jobs", .array(jobs.map(Self.json)))]).text)
         }
-        guard !jobs.isEmpty else { return Output.note("No app chain that was started here is unfinished.") }
+        guard !jobs.isEmpty else { return Output.note("No unfinished app chains.") }
         let rows = jobs.map { job in
             [
                 "\(job.id)", job.chain?.string ?? "", job.file?.string ?? "",
@@ -58,7 +58,7 @@ struct SequencingResume: BoundedCommand {
             let wanted = jobs.isEmpty ? known.map(\.id) : jobs
             guard !wanted.isEmpty else {
                 throw CommandError.usage(
-                    "No app chain that was started here is unfinished. Start one with: handshake sequencing chain")
+                    "No unfinished app chains. Start one with: handshake sequencing chain")
             }
             return genome.resume(wanted)
         }
