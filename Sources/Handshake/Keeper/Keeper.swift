@@ -33,11 +33,18 @@ public final class Keeper: Sendable {
     let log: Logger
     private let webhook: KeeperWebhook?
     private let broadcast = Broadcaster<KeeperEvent>(capacity: 10_000)
-    private let lanes = Mutex<[LaneKey: KeeperLane]>([:])
+    let lanes = Mutex<[LaneKey: KeeperLane]>([:])
     private let counts = Mutex(KeeperReport())
+    /// What the listing under way has met; the report has the last complete one's.
+    private let listing = Mutex(Listing())
+
+    private struct Listing {
+        var left = 0
+        var damaged = 0
+    }
 
     /// Accounts of one authorization server share its rate limit.
-    private struct LaneKey: Hashable {
+    struct LaneKey: Hashable {
         let service: String
         let issuer: String
     }
@@ -155,8 +162,10 @@ public final class Keeper: Sendable {
         KeeperHook(webhook, by: accounts, time: time, log: log)
     }
 
-    func announce(_ change: KeeperEvent.Change, of account: AccountID? = nil, at service: String) {
-        broadcast.send(KeeperEvent(service: service, account: account, change: change, time: time.now()))
+    func announce(
+        _ change: KeeperEvent.Change, of account: AccountID? = nil, at service: String, time now: Double? = nil
+    ) {
+        broadcast.send(KeeperEvent(service: service, account: account, change: change, time: now ?? time.now()))
     }
 
     func count(_ change: (inout KeeperReport) -> Void) {
@@ -197,14 +206,11 @@ extension Keeper {
 
     /// Lists the accounts and queues those that are not queued yet.
     private func scan(isOnce: Bool, _ found: @escaping @Sendable (KeeperLane) -> Void) async throws {
-        count {
-            $0.left = 0
-            $0.damaged = 0
-        }
         try await forEachAccount { try await self.queue($0, isOnce: isOnce, found) }
     }
 
     private func forEachAccount(_ body: @escaping @Sendable (AccountID) async throws -> Void) async throws {
+        listing.withLock { $0 = Listing() }
         do {
             try await accounts.pages { page in
                 for error in page.damaged { self.reportDamage(error) }
@@ -212,6 +218,11 @@ extension Keeper {
                     try Task.checkCancellation()
                     try await body(id)
                 }
+            }
+            let met = listing.withLock { $0 }
+            count {
+                $0.left = met.left
+                $0.damaged = met.damaged
             }
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
@@ -224,7 +235,7 @@ extension Keeper {
         do {
             guard let record = try await accounts.stored(id) else { return }
             guard let schedule = options.schedule(of: record) else {
-                count { $0.left += 1 }
+                listing.withLock { $0.left += 1 }
                 return
             }
             let (lane, isNew) = lanes.withLock { lanes in
@@ -240,18 +251,19 @@ extension Keeper {
         } catch let error as HandshakeError {
             // The other accounts may well be readable.
             guard case .vault(.damaged(_, _)) = error else { throw error }
-            fail(id, with: error, retryAt: time.now() + options.scanInterval)
+            let now = time.now()
+            fail(id, with: error, at: now, retryAt: now + options.scanInterval)
         }
     }
 
-    func fail(_ id: AccountID, with error: HandshakeError, retryAt: Double) {
+    func fail(_ id: AccountID, with error: HandshakeError, at now: Double, retryAt: Double) {
         count { $0.failed += 1 }
         log.warning("an account was not refreshed", metadata: ["account": "\(id)", "reason": "\(error.code)"])
-        announce(.failed(error, retryAt: retryAt), of: id, at: id.service)
+        announce(.failed(error, retryAt: retryAt), of: id, at: id.service, time: now)
     }
 
     private func reportDamage(_ error: VaultError) {
-        count { $0.damaged += 1 }
+        listing.withLock { $0.damaged += 1 }
         log.warning("a record cannot be read", metadata: ["reason": "\(error)"])
     }
 }

@@ -11,9 +11,9 @@ final class KeeperLane: Sendable {
     private let longestPause: Double
     private let time: TimeSource
     private let wake = WakeUp()
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
-    private struct State {
+    struct State {
         var queue = KeeperQueue()
         /// The accounts in the queue, and those at work.
         var known: Set<KeptName> = []
@@ -148,11 +148,11 @@ final class KeeperLane: Sendable {
         case .accountFailed(let error, let pause):
             failures = min(item.failures, 200) + 1
             next = now + pause
-            keeper.fail(id, with: error, retryAt: now + pause)
+            keeper.fail(id, with: error, at: now, retryAt: now + pause)
         case .serviceFailed(let error, let retryAfter):
             let until = noteFailure(epoch, retryAfter, now, error, keeper)
             next = until
-            keeper.fail(id, with: error, retryAt: until)
+            keeper.fail(id, with: error, at: now, retryAt: until)
         case .cancelled: next = now
         }
         state.withLock { state in
@@ -193,7 +193,7 @@ final class KeeperLane: Sendable {
             state.pausedUntil = max(min(state.pausedUntil, now + longestPause * 1.1), now + pause * (1 + 0.1 * chance))
             return (state.pausedUntil, isNews)
         }
-        if isNews { keeper.announce(.paused(error, until: until), at: service) }
+        if isNews { keeper.announce(.paused(error, until: until), at: service, time: now) }
         return until
     }
 }

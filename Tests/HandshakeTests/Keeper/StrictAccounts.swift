@@ -124,6 +124,16 @@ final class RunningKeeper: Sendable {
 
     var events: [KeeperEvent] { told.value }
 
+    /// After how many seconds each failed attempt is repeated.
+    var failures: [Double] {
+        events.compactMap { if case .failed(_, let at) = $0.change { at - $0.time } else { nil } }
+    }
+
+    /// Whether no account is being refreshed.
+    var isIdle: Bool {
+        keeper.lanes.withLock { Array($0.values) }.allSatisfy { lane in lane.state.withLock { $0.running == 0 } }
+    }
+
     /// Returns when an event has come for which `isIt` holds.
     func first(_ isIt: @Sendable (KeeperEvent) -> Bool) async -> KeeperEvent? {
         while !Task.isCancelled {

@@ -111,10 +111,14 @@ package final class ManualClock: Clock, Sendable {
     }
 
     /// Advances the clock by `step` whenever at least `count` tasks sleep, until the returned task is cancelled.
-    package func pass(inStepsOf step: Duration, whileAsleep count: Int) -> Task<Void, Never> {
+    ///
+    /// - Parameter isIdle: whether nothing is under way that time must not overtake.
+    package func pass(
+        inStepsOf step: Duration, whileAsleep count: Int, if isIdle: @escaping @Sendable () -> Bool = { true }
+    ) -> Task<Void, Never> {
         Task {
             while !Task.isCancelled {
-                if state.withLock({ $0.sleepers.count >= count }) { advance(by: step) }
+                if state.withLock({ $0.sleepers.count >= count }) && isIdle() { advance(by: step) }
                 await Task.yield()
             }
         }
