@@ -68,7 +68,7 @@ struct LeaseObservationTests {
 }
 
 @Suite(
-    "The lease of a PostgreSQL vault", .heavy,
+    "The lease of a PostgreSQL vault", .heavy, .timeLimit(.minutes(10)),
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresLeaseTests {
     private let folder: PostgresFolder
@@ -217,9 +217,7 @@ struct PostgresLeaseTests {
         let other = try await folder.place.open(listen: isTold ? nil : "host=/nonexistent dbname=postgres")
         let waiter = try await vault.update(.alice) { record in
             let waiter = Task { try await other.put([2], under: .alice) }
-            while try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") != [1] {
-                await Task.yield()
-            }
+            try await folder.waitsForLease()
             #expect(other.listener.isListening == isTold)
             try await record.replace(with: [1])
             return waiter
@@ -233,9 +231,7 @@ struct PostgresLeaseTests {
         let other = try await folder.place.open()
         try await vault.update(.alice) { record in
             let waiter = Task { try await other.put([2], under: .alice) }
-            while try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") != [1] {
-                await Task.yield()
-            }
+            try await folder.waitsForLease()
             waiter.cancel()
             await #expect(throws: CancellationError.self) { try await waiter.value }
             try await record.replace(with: [1])

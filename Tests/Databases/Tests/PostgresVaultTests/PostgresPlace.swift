@@ -24,9 +24,9 @@ struct PostgresPlace: Codable, Sendable {
         return options
     }
 
-    /// Opens the vault with leases that end soon.
+    /// Opens the vault, with leases that outlive a test's slow moments.
     func open(
-        timeout: Duration = .seconds(60), timing: LeaseTiming? = shortTiming, listen: String? = nil,
+        timeout: Duration = .seconds(60), timing: LeaseTiming? = .standard, listen: String? = nil,
         bodyLimit: Duration = PostgresHolds.bodyLimit, clock: any Clock<Duration> = .continuous
     ) async throws -> PostgresVault {
         var options = options
@@ -67,7 +67,7 @@ final class PostgresFolder: Sendable {
     deinit { pool.close() }
 
     /// A new vault.
-    func vault(_ timing: LeaseTiming? = PostgresPlace.shortTiming) async throws -> PostgresVault {
+    func vault(_ timing: LeaseTiming? = .standard) async throws -> PostgresVault {
         _ = try await place.migrate()
         return try await place.open(timing: timing)
     }
@@ -81,6 +81,11 @@ final class PostgresFolder: Sendable {
             rows = try await pool.run([PostgresStatement(text)]).first ?? []
         }
         return rows
+    }
+
+    /// Returns when a holder's record is wanted by a waiter.
+    func waitsForLease() async throws {
+        while try await look("SELECT count(*) FROM @.lease WHERE wanted = fence") != [1] { await Task.yield() }
     }
 
     /// The numbers in the first column of a query.

@@ -51,17 +51,20 @@ final class PostgresPooler: Sendable {
         }
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
+        // SIGTERM would do nothing: a process that a test starts inherits a mask that blocks it.
         process.arguments =
             [
-                "-c", "exec 3<&0; (read end <&3; kill -TERM $$) & exec \"$@\" < /dev/null 3<&-", "sh",
+                "-c", "exec 3<&0; (read end <&3; kill -KILL $$) & exec \"$@\" < /dev/null 3<&-", "sh",
             ] + PostgresServer.asUser([program, "-q", folder.path + "/settings"])
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         process.standardInput = input
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        for _ in 0..<200 where !FileManager.default.fileExists(atPath: folder.path + "/.s.PGSQL.6432") {
-            usleep(50_000)
+        let socket = folder.path + "/.s.PGSQL.6432"
+        for _ in 0..<200 where !FileManager.default.fileExists(atPath: socket) { usleep(50_000) }
+        guard FileManager.default.fileExists(atPath: socket) else {
+            throw PostgresServer.Failure(what: "PgBouncer did not begin to listen within 10 s")
         }
     }
 

@@ -16,7 +16,7 @@ import Glibc
 
 #if os(Linux) || os(macOS)
 @Suite(
-    "A PostgreSQL vault in several processes", .heavy, .serialized,
+    "A PostgreSQL vault in several processes", .heavy, .serialized, .timeLimit(.minutes(10)),
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresProcessTests {
     private let folder: PostgresFolder
@@ -46,24 +46,25 @@ struct PostgresProcessTests {
 
     @Test("VL2: a process that is killed with a key in its hand loses it when its lease has ended, and not before")
     func deadHolder() async throws {
-        let vault = try await folder.vault()
+        let vault = try await folder.vault(PostgresPlace.shortTiming)
         await #expect(processExitsWith: .signal(SIGKILL)) { [place = folder.place as PostgresPlace] in
-            try await place.open().update(.alice) { record in
+            try await place.open(timing: PostgresPlace.shortTiming).update(.alice) { record in
                 try await record.replace(with: [1])
                 kill(getpid(), SIGKILL)
             }
         }
         let error = await #expect(throws: VaultError.self) {
-            try await folder.place.open(timeout: .zero).put([2], under: .alice)
+            try await folder.place.open(timeout: .zero, timing: PostgresPlace.shortTiming).put([2], under: .alice)
         }
         #expect(error?.code == "vault_busy")
         try await vault.update(.alice) { #expect(await $0.contents == [1]) }
         #expect(try await folder.look("SELECT fence FROM @.lease") == [2])
     }
 
+    #if os(Linux)
     @Test("VL5: a holder that was stopped until another one took its record writes nothing when it goes on")
     func stoppedHolder() async throws {
-        let vault = try await folder.vault()
+        let vault = try await folder.vault(PostgresPlace.shortTiming)
         async let holder: Void = holdWhileStopped(folder.place)
         let process = try await stoppedProcess(folder.place)
         try await vault.put([2], under: .alice)
@@ -83,6 +84,7 @@ struct PostgresProcessTests {
         await holder
         #expect(try await vault.record(.alice) == [3])
     }
+    #endif
 
     /// 6 rounds, or as many as `HANDSHAKE_KILL_ROUNDS` says.
     @Test("VL2, E1, E6: kill -9 at any moment tears and loses no record")
@@ -92,7 +94,7 @@ struct PostgresProcessTests {
         let harness = KillHarness(path: folder.place.journal)
         for round in 0..<rounds {
             await beKilledInAnotherProcess(folder.place)
-            try await harness.check(round: round, in: folder.place.open())
+            try await harness.check(round: round, in: folder.place.open(timing: PostgresPlace.shortTiming))
         }
         #expect(try harness.journal().done.values.reduce(0, +) >= UInt64(rounds))
     }
@@ -169,7 +171,7 @@ private func migrateInAnotherProcess(_ place: PostgresPlace, _ index: Int) async
 
 private func holdWhileStopped(_ place: PostgresPlace, isRobbed: Bool = true) async {
     await #expect(processExitsWith: .success) { [place = place as PostgresPlace, isRobbed = isRobbed as Bool] in
-        try await place.open().update(.alice) { record in
+        try await place.open(timing: PostgresPlace.shortTiming).update(.alice) { record in
             try await record.replace(with: [1])
             try "\(getpid())".write(toFile: place.journal, atomically: true, encoding: .utf8)
             // For this thread, which goes no further: one for the process may come to another thread first.
@@ -189,7 +191,8 @@ private func holdWhileStopped(_ place: PostgresPlace, isRobbed: Bool = true) asy
 private func beKilledInAnotherProcess(_ place: PostgresPlace) async {
     await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as PostgresPlace] in
         let harness = KillHarness(path: place.journal)
-        try await harness.work(in: place.open()) { killAtRandom(countingUpTo: 3_000_000) }
+        let vault = try await place.open(timing: PostgresPlace.shortTiming)
+        try await harness.work(in: vault) { killAtRandom(countingUpTo: 3_000_000) }
     }
 }
 #endif

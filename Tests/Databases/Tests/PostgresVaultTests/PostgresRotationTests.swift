@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "Rotating the key of a PostgreSQL vault", .heavy, .serialized,
+    "Rotating the key of a PostgreSQL vault", .heavy, .serialized, .timeLimit(.minutes(10)),
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresRotationTests {
     private static let names = (0..<20).map(String.init)
@@ -88,16 +88,16 @@ struct PostgresRotationTests {
             async let writer: Void = writeInAnotherProcess(place)
             async let rotator: Void = rotateInAnotherProcess(place, isKilled: round % 2 == 0)
             _ = await (writer, rotator)
-            try await harness.check(round: round, in: place.open())
-            try await expectAll(in: place.open())
+            try await harness.check(round: round, in: place.open(timing: PostgresPlace.shortTiming))
+            try await expectAll(in: place.open(timing: PostgresPlace.shortTiming))
         }
-        let opened = try await place.open()
+        let opened = try await place.open(timing: PostgresPlace.shortTiming)
         var rotation = try await opened.rotateKey()
         if rotation.isResumed { rotation = try await opened.rotateKey() }
         #expect(rotation.isComplete)
         #expect(try await folder.look("SELECT DISTINCT key FROM @.record") == [rotation.key])
         #expect(try await folder.look("SELECT count(*) FROM @.key WHERE state = 'old'") == [0])
-        try await expectAll(in: place.open())
+        try await expectAll(in: place.open(timing: PostgresPlace.shortTiming))
     }
 
     @Test("a copy to files and back has every record")
@@ -122,7 +122,8 @@ struct PostgresRotationTests {
 private func writeInAnotherProcess(_ place: PostgresPlace) async {
     await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as PostgresPlace] in
         let harness = KillHarness(path: place.journal)
-        try await harness.work(in: place.open()) { killAtRandom(countingUpTo: 20_000_000) }
+        let vault = try await place.open(timing: PostgresPlace.shortTiming)
+        try await harness.work(in: vault) { killAtRandom(countingUpTo: 20_000_000) }
     }
 }
 
@@ -130,7 +131,7 @@ private func rotateInAnotherProcess(_ place: PostgresPlace, isKilled: Bool) asyn
     await #expect(processExitsWith: .signal(SIGKILL)) {
         [place = place as PostgresPlace, isKilled = isKilled as Bool] in
         if isKilled { killAtRandom(countingUpTo: 20_000_000) }
-        _ = try await place.open().rotateKey()
+        _ = try await place.open(timing: PostgresPlace.shortTiming).rotateKey()
         kill(getpid(), SIGKILL)
     }
 }

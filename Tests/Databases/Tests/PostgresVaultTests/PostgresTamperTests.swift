@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "A PostgreSQL vault that was changed by hand", .heavy,
+    "A PostgreSQL vault that was changed by hand", .heavy, .timeLimit(.minutes(10)),
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresTamperTests {
     private let folder: PostgresFolder
@@ -42,6 +42,7 @@ struct PostgresTamperTests {
 
     @Test("VL9: a lease whose end was set to the year 2999 is free after it was watched for long enough")
     func farEnd() async throws {
+        let vault = try await folder.place.open(timing: PostgresPlace.shortTiming)
         try await abandon()
         try await folder.edit("UPDATE @.lease SET until = '2999-01-01'")
         try await vault.put([2], under: .alice)
@@ -50,7 +51,10 @@ struct PostgresTamperTests {
 
     @Test("VL7: a holder that renews its lease keeps it when the server's clock jumps forward")
     func jump() async throws {
-        let other = try await folder.place.open(timeout: .seconds(2))
+        // The waiter looks for twice the time in which a lease without renewals would be free.
+        let timing = LeaseTiming(unchecked: .seconds(45), renewal: .milliseconds(200), observation: .seconds(3))
+        let vault = try await folder.place.open(timing: timing)
+        let other = try await folder.place.open(timeout: .seconds(6), timing: timing)
         try await vault.update(.alice) { record in
             let waiter = Task { try await other.put([2], under: .alice) }
             let isOver = Shared(false)
