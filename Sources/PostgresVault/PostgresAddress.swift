@@ -15,13 +15,7 @@ struct PostgresAddress: Sendable {
         var message: UnsafeMutablePointer<CChar>?
         let parsed = text.contains("\0") ? nil : PQconninfoParse(text, &message)
         defer { if let message { PQfreemem(message) } }
-        guard let parsed else {
-            throw .denied(
-                what: "the connection string of the PostgreSQL vault",
-                reason:
-                    "it cannot be read. Write postgresql://USER@HOST:PORT/DATABASE, and special characters with %: @ as %40, / as %2F"
-            )
-        }
+        guard let parsed else { throw Self.unreadable }
         defer { PQconninfoFree(parsed) }
         var options: [String: String] = [:]
         var option = parsed
@@ -29,7 +23,21 @@ struct PostgresAddress: Sendable {
             if let value = option.pointee.val { options[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
+        guard !Self.isMisread(options) else { throw Self.unreadable }
         self.options = options
+    }
+
+    private static let unreadable = VaultError.denied(
+        what: "the connection string of the PostgreSQL vault",
+        reason:
+            "it cannot be read. Write postgresql://USER@HOST:PORT/DATABASE, and special characters with %: @ as %40, / as %2F"
+    )
+
+    /// Whether a part that errors show may hold a piece of a password whose `@` or `/` was not written with %.
+    private static func isMisread(_ options: [String: String]) -> Bool {
+        let shown = ["host", "hostaddr", "port", "dbname"].compactMap { options[$0] }
+        return shown.contains { $0.contains("@") || $0.contains("://") } || options["dbname"]?.contains("=") == true
+            || options["port"]?.contains { !"0123456789,".contains($0) } == true
     }
 
     /// Starts to connect. It may wait for a name server.

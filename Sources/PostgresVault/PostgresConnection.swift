@@ -30,7 +30,20 @@ final class PostgresConnection: Sendable {
         let continuation: CheckedContinuation<[Answer], Never>
         var answers: [Answer] = []
         var current: Answer?
+        /// How often libpq had something to read.
+        var results = 0
         var isPipelined: Bool { count > 1 }
+        /// More than statements have: for each an answer, its end, and the end of its transaction; and a few errors.
+        var isFlooded: Bool { results > 3 * count + 3 }
+    }
+
+    /// What became of statements that were to be sent.
+    private enum Sent {
+        case sent(isWriting: Bool)
+        /// The connection is lost. The exchange is under way, and ends with it.
+        case broken
+        /// Nothing was sent: the connection is closed or does another exchange.
+        case refused
     }
 
     private struct State {
@@ -147,16 +160,22 @@ final class PostgresConnection: Sendable {
         await withCheckedContinuation { continuation in
             let deadline = ContinuousClock.now.advanced(by: timeout)
             let exchange = Exchange(count: statements.count, deadline: deadline, continuation: continuation)
-            let (isSent, isWriting) = state.withLock { state in
-                guard let handle = state.handle, state.exchange == nil else { return (false, false) }
+            let sent = state.withLock { state -> Sent in
+                guard let handle = state.handle, state.exchange == nil else { return .refused }
+                // From here on only `advance` and `fail` resume the continuation: the watching thread may do so immediately.
                 state.exchange = exchange
-                let isSent = Self.send(statements, over: handle.pointer)
-                let flushed = isSent ? PQflush(handle.pointer) : -1
+                guard Self.send(statements, over: handle.pointer) else { return .broken }
+                let flushed = PQflush(handle.pointer)
                 state.isWriting = flushed == 1
-                return (flushed >= 0, state.isWriting)
+                return flushed < 0 ? .broken : .sent(isWriting: state.isWriting)
             }
-            guard isSent else { return fail("the connection was lost", mayBeDone: true, or: exchange) }
-            PostgresReactor.shared.wake(always: isWriting)
+            switch sent {
+            case .sent(let isWriting): PostgresReactor.shared.wake(always: isWriting)
+            case .broken: fail("the connection was lost", mayBeDone: true)
+            case .refused:
+                let answer = Answer.failure(.connection("the connection was lost"))
+                continuation.resume(returning: [Answer](repeating: answer, count: statements.count))
+            }
         }
     }
 
@@ -215,9 +234,13 @@ final class PostgresConnection: Sendable {
                 payloads.append(String(cString: notice.pointee.extra))
                 PQfreemem(notice)
             }
-            let isComplete = state.exchange.map { _ in read(&state, handle) } ?? false
-            if PQstatus(handle) == CONNECTION_BAD, !isComplete { lost = String(cString: PQerrorMessage(handle)) }
-            guard isComplete, let exchange = state.exchange else { return nil }
+            let progress = state.exchange.map { _ in read(&state, handle) } ?? .incomplete
+            if progress == .senseless {
+                lost = "the server sent what is no answer to a statement"
+            } else if PQstatus(handle) == CONNECTION_BAD, progress == .incomplete {
+                lost = String(cString: PQerrorMessage(handle))
+            }
+            guard progress == .complete, let exchange = state.exchange else { return nil }
             state.exchange = nil
             return exchange
         }
@@ -226,21 +249,29 @@ final class PostgresConnection: Sendable {
         done?.continuation.resume(returning: done?.answers ?? [])
     }
 
+    private enum Progress {
+        case incomplete, complete
+        /// What no server sends for a statement, so that nothing after it can be understood.
+        case senseless
+    }
+
     /// Takes the answers that have come.
-    ///
-    /// - Returns: whether the exchange is complete.
-    private func read(_ state: inout State, _ handle: OpaquePointer) -> Bool {
+    private func read(_ state: inout State, _ handle: OpaquePointer) -> Progress {
         while PQisBusy(handle) == 0, let exchange = state.exchange {
             guard let result = PQgetResult(handle) else {
                 if exchange.isPipelined {
                     // The end of one statement's answer; without an answer before, nothing is left to read.
-                    guard exchange.current != nil else { return false }
+                    guard exchange.current != nil else { return .incomplete }
+                    guard !exchange.isFlooded else { return .senseless }
+                    state.exchange?.results += 1
                     continue
                 }
                 state.exchange?.answers.append(exchange.current ?? .success([]))
-                return true
+                return .complete
             }
             defer { PQclear(result) }
+            state.exchange?.results += 1
+            guard !exchange.isFlooded else { return .senseless }
             switch PQresultStatus(result) {
             case PGRES_TUPLES_OK: state.exchange?.current = .success(PostgresRow.all(of: result))
             case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: state.exchange?.current = .success([])
@@ -249,20 +280,21 @@ final class PostgresConnection: Sendable {
                 state.exchange?.current = nil
                 guard state.exchange?.answers.count == exchange.count else { continue }
                 _ = PQexitPipelineMode(handle)
-                return true
+                return .complete
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH, PGRES_BAD_RESPONSE:
+                // libpq repeats the first three until the program copies.
+                return .senseless
             default:
                 // The first error is the one that says why.
                 if case .failure = exchange.current { continue }
                 state.exchange?.current = .failure(.answered(result, address))
             }
         }
-        return false
+        return .incomplete
     }
 
     /// Ends the connection and the exchange that is under way.
-    private func fail(
-        _ text: String, mayBeDone: Bool, or unsent: Exchange? = nil
-    ) {
+    private func fail(_ text: String, mayBeDone: Bool) {
         let (handle, exchange, closed) = state.withLock { state in
             defer { state = State(handle: nil) }
             return (state.handle, state.exchange, state.closed)
@@ -278,9 +310,6 @@ final class PostgresConnection: Sendable {
                 answers.append(.failure(.connection(text, mayBeDone: mayBeDone)))
             }
             exchange.continuation.resume(returning: answers)
-        } else if let unsent {
-            let answer = Answer.failure(.connection(text))
-            unsent.continuation.resume(returning: [Answer](repeating: answer, count: unsent.count))
         }
     }
 }

@@ -20,7 +20,7 @@ final class PostgresPool: Sendable {
     private struct State {
         var idle: [PostgresConnection] = []
         var open = 0
-        /// The callers that wait for a connection, first come first served.
+        /// The callers that wait for a connection, first come first served, after those who cannot wait.
         var waiting: [Turn] = []
         var firstWaiting = 0
         var isClosed = false
@@ -30,7 +30,11 @@ final class PostgresPool: Sendable {
             guard firstWaiting < waiting.count else { return nil }
             defer {
                 firstWaiting += 1
-                if firstWaiting == waiting.count { (waiting, firstWaiting) = ([], 0) }
+                // Half at a time, so that each caller is moved once at most on average.
+                if firstWaiting * 2 >= waiting.count {
+                    waiting.removeFirst(firstWaiting)
+                    firstWaiting = 0
+                }
             }
             return waiting[firstWaiting]
         }
@@ -50,8 +54,12 @@ final class PostgresPool: Sendable {
     }
 
     /// Sends statements together, each a transaction of its own, and waits for their answers. It is not ended by cancellation.
-    func run(_ statements: [PostgresStatement]) async throws(PostgresFailure) -> [[PostgresRow]] {
-        let connection = try await take()
+    ///
+    /// - Parameter isUrgent: goes before all who wait for a connection: a lease ends while its renewal waits.
+    func run(
+        _ statements: [PostgresStatement], isUrgent: Bool = false
+    ) async throws(PostgresFailure) -> [[PostgresRow]] {
+        let connection = try await take(isUrgent: isUrgent)
         let answers = await connection.run(statements, within: Self.timeout)
         giveBack(connection)
         var rows: [[PostgresRow]] = []
@@ -94,7 +102,10 @@ final class PostgresPool: Sendable {
 
     // MARK: Lending
 
-    private func take() async throws(PostgresFailure) -> PostgresConnection {
+    /// How many callers wait for a connection.
+    var waitingCount: Int { state.withLock { $0.waiting.count - $0.firstWaiting } }
+
+    private func take(isUrgent: Bool = false) async throws(PostgresFailure) -> PostgresConnection {
         let lent = await withCheckedContinuation { (turn: Turn) in
             let result = state.withLock { state -> Result<PostgresConnection?, PostgresFailure>? in
                 if state.isClosed { return .failure(.connection("the vault was closed")) }
@@ -106,7 +117,7 @@ final class PostgresPool: Sendable {
                     state.open += 1
                     return .success(nil)
                 }
-                state.waiting.append(turn)
+                state.waiting.insert(turn, at: isUrgent ? state.firstWaiting : state.waiting.endIndex)
                 return nil
             }
             if let result { turn.resume(returning: result) }

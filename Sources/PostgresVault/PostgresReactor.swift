@@ -32,7 +32,8 @@ final class PostgresReactor: Sendable {
 
     private init() {
         var ends: [Int32] = [-1, -1]
-        _ = pipe(&ends)
+        // Without a pipe (no descriptor is free), the thread looks at every tick.
+        if pipe(&ends) != 0 { ends = [-1, -1] }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -85,7 +86,7 @@ final class PostgresReactor: Sendable {
                 let events = Int16(POLLIN) | (isWriting ? Int16(POLLOUT) : 0)
                 sockets.append(pollfd(fd: socket, events: events, revents: 0))
             }
-            let ready = poll(&sockets, nfds_t(sockets.count), sleeps ? -1 : Self.tick)
+            let ready = poll(&sockets, nfds_t(sockets.count), sleeps && wakeRead >= 0 ? -1 : Self.tick)
             if sockets[0].revents != 0 { drain() }
             let now = ContinuousClock.now
             var isBusy = ready > 0

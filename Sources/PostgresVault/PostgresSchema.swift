@@ -88,14 +88,22 @@ struct PostgresSchema: Sendable {
         return Contents(identifier: identifier, timing: timing, keys: try await keys(at: address, run))
     }
 
+    /// More keys than rotations leave behind; each is asked for at the key store.
+    private static let mostKeys = 1000
+
     /// The keys that are not retired.
     func keys(
         at address: PostgresAddress, _ run: (PostgresStatement) async throws(PostgresFailure) -> [PostgresRow]
     ) async throws -> [MasterKeyEntry] {
         let rows = try await run(
             PostgresStatement(
-                "SELECT id, identifier, proof, names, state = 'active' FROM \(table("key")) WHERE state <> 'retired' ORDER BY id"
-            ))
+                "SELECT id, identifier, proof, names, state = 'active' FROM \(table("key")) WHERE state <> 'retired' "
+                    + "ORDER BY id LIMIT \(Self.mostKeys + 1)"))
+        guard rows.count <= Self.mostKeys else {
+            throw VaultError.damaged(
+                what: "\(address), table \(name).key",
+                reason: "it names more than \(Self.mostKeys) keys that are not retired")
+        }
         return try rows.map { row in
             guard let identifier = VaultIdentifier(stored: try row.uuid(1)) else {
                 throw VaultError.damaged(

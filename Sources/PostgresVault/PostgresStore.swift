@@ -83,6 +83,7 @@ struct PostgresStore: Sendable {
     /// The next sealed names of a kind, in the order of their digests.
     func labels(of kind: VaultKey.Kind, after last: [UInt8]?) async throws(VaultError) -> [Label] {
         let rows = try await perform([PostgresStatement(sql.labels, [.text(kind.rawValue), .uuid(last)])])[0]
+        try requirePage(rows, after: last)
         var labels: [Label] = []
         for row in rows {
             labels.append(
@@ -96,9 +97,21 @@ struct PostgresStore: Sendable {
     /// The next names of records that other keys sealed, in the order of their digests.
     func names(sealedOtherThan key: Int64, after last: [UInt8]?) async throws(VaultError) -> [[UInt8]] {
         let rows = try await perform([PostgresStatement(sql.otherKeys, [.int(key), .uuid(last)])])[0]
+        try requirePage(rows, after: last)
         var names: [[UInt8]] = []
         for row in rows { names.append(try row.uuid(0)) }
         return names
+    }
+
+    /// Makes sure that a listing goes forward, and so ends: a page has as many rows as were asked for at most, and begins after the last.
+    func requirePage(_ rows: [PostgresRow], after last: [UInt8]?) throws(VaultError) {
+        guard let first = rows.first, let end = rows.last else { return }
+        let (start, name) = (try first.uuid(0), try end.uuid(0))
+        guard rows.count <= Self.pageSize, last.map({ $0.lexicographicallyPrecedes(start) }) ?? true,
+            !name.lexicographicallyPrecedes(start)
+        else {
+            throw .damaged(what: "\(address)", reason: "its listing does not go forward; its tables were changed")
+        }
     }
 
     // MARK: Leases
@@ -148,16 +161,19 @@ struct PostgresStore: Sendable {
 
     /// Replaces a record, if the hold still has its lease and the record's key is the one that seals.
     ///
-    /// - Parameter expected: the version of the lease, which the record's follows.
+    /// - Parameters:
+    ///   - expected: the version of the lease, which the record's follows.
+    ///   - takesOldKey: also with a key that is not retired yet.
     func replace(
-        _ record: PostgresRecord, of hold: PostgresHold, after expected: Int64, timing: LeaseTiming, for time: Duration
+        _ record: PostgresRecord, of hold: PostgresHold, after expected: Int64, takesOldKey: Bool = false,
+        timing: LeaseTiming, for time: Duration
     ) async throws(VaultError) -> Written {
         let replace = PostgresStatement(
             sql.replace,
             [
                 .uuid(hold.name.bytes), .uuid(hold.holder), .int(hold.fence), .int(expected),
                 .int(timing.lease.milliseconds), .text(record.kind), .int(record.key), .int(record.version),
-                .bytes(record.label), .bytes(record.body),
+                .bytes(record.label), .bytes(record.body), .bool(takesOldKey),
             ])
         if let row = try await perform([replace], for: time)[0].first { return .done(version: try row.int(0)) }
         // Either it is lost, or the statement was applied before and its answer did not come.
@@ -213,7 +229,7 @@ struct PostgresStore: Sendable {
             ])
         var standing: Set<[UInt8]> = []
         // Not repeated here: the next renewal comes in a second.
-        for row in try await perform([renew], for: .zero)[0] { standing.insert(try row.uuid(0)) }
+        for row in try await perform([renew], for: .zero, isUrgent: true)[0] { standing.insert(try row.uuid(0)) }
         return standing
     }
 
@@ -234,7 +250,11 @@ struct PostgresStore: Sendable {
     /// The number that the next key gets; those of retired keys are never used again.
     func nextKey() async throws(VaultError) -> Int64 {
         let rows = try await perform([PostgresStatement(sql.lastKey)])[0]
-        return (try rows.first?.int(0) ?? 0) &+ 1
+        let last = try rows.first.map { row throws(VaultError) in row.isNull(0) ? 0 : try row.int(0) } ?? 0
+        guard 0..<Int64.max ~= last else {
+            throw .damaged(what: "\(address), table key", reason: "it holds what this version did not write")
+        }
+        return last + 1
     }
 
     /// Makes a key the one that seals, and the one before an old one, if that is still the active one.
@@ -277,11 +297,13 @@ struct PostgresStore: Sendable {
 
     /// Sends statements that may be repeated, also those whose answer did not come.
     private func perform(
-        _ statements: [PostgresStatement], for time: Duration = retryTime
+        _ statements: [PostgresStatement], for time: Duration = retryTime, isUrgent: Bool = false
     ) async throws(VaultError) -> [[PostgresRow]] {
         let rows: [[PostgresRow]]
         do throws(PostgresFailure) {
-            rows = try await repeating(for: time) { () throws(PostgresFailure) in try await pool.run(statements) }
+            rows = try await repeating(for: time) { () throws(PostgresFailure) in
+                try await pool.run(statements, isUrgent: isUrgent)
+            }
         } catch {
             throw error.vaultError(at: address, schema: schema.name)
         }
@@ -334,15 +356,19 @@ private struct PostgresTexts: Sendable {
 
     init(_ schema: PostgresSchema) {
         let (lease, record, key) = (schema.table("lease"), schema.table("record"), schema.table("key"))
+        // What was changed by hand may have the largest number.
+        func next(_ column: String) -> String {
+            "CASE WHEN \(column) < \(Int64.max) THEN \(column) + 1 ELSE 1 END"
+        }
         let end = "pg_catalog.clock_timestamp() + %@ * interval '1 millisecond'"
         func until(_ parameter: String) -> String { end.replacing("%@", with: parameter) }
         let unsynchronized = "pg_catalog.set_config('synchronous_commit', 'off', true) = 'off'"
         acquire = """
             INSERT INTO \(lease) AS l (name, holder, fence, beat, until, taken, wanted, version)
             VALUES ($1, $2, 1, 1, \(until("$3")), false, 0, 0) ON CONFLICT (name) DO UPDATE SET
-              fence = CASE WHEN l.holder = excluded.holder THEN l.fence ELSE l.fence + 1 END,
+              fence = CASE WHEN l.holder = excluded.holder THEN l.fence ELSE \(next("l.fence")) END,
               taken = CASE WHEN l.holder = excluded.holder THEN l.taken ELSE l.holder IS NOT NULL END,
-              holder = excluded.holder, beat = l.beat + 1, until = \(until("$3"))
+              holder = excluded.holder, beat = \(next("l.beat")), until = \(until("$3"))
             WHERE (l.holder IS NULL OR l.holder = excluded.holder OR l.holder = $4
                 OR (l.holder = $5 AND l.fence = $6 AND l.beat = $7 AND (l.until <= pg_catalog.clock_timestamp() OR $8)))
               AND \(unsynchronized) RETURNING fence, version, taken
@@ -355,21 +381,22 @@ private struct PostgresTexts: Sendable {
             name = $1 AND holder = $2 AND fence = $3 AND version = $4
             """
         replace = """
-            WITH held AS (UPDATE \(lease) SET version = $8, beat = beat + 1, until = \(until("$5"))
-              WHERE \(held) AND EXISTS (SELECT 1 FROM \(key) k WHERE k.id = $7 AND k.state = 'active')
+            WITH held AS (UPDATE \(lease) SET version = $8, beat = \(next("beat")), until = \(until("$5"))
+              WHERE \(held) AND EXISTS (SELECT 1 FROM \(key) k WHERE k.id = $7
+                AND (k.state = 'active' OR ($11 AND k.state = 'old')))
               RETURNING name, version)
             INSERT INTO \(record) AS r (name, kind, key, version, label, body) SELECT name, $6, $7, $8, $9, $10 FROM held
             ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
               label = excluded.label, body = excluded.body RETURNING version
             """
         remove = """
-            WITH held AS (UPDATE \(lease) SET version = $6, beat = beat + 1, lane = NULL, due_at = NULL,
+            WITH held AS (UPDATE \(lease) SET version = $6, beat = \(next("beat")), lane = NULL, due_at = NULL,
                 until = \(until("$5")) WHERE \(held) RETURNING name, version),
               gone AS (DELETE FROM \(record) r USING held WHERE r.name = held.name RETURNING r.name)
             SELECT held.version, (SELECT count(*) FROM gone) FROM held
             """
         renew = """
-            UPDATE \(lease) l SET beat = beat + 1, until = \(until("$4"))
+            UPDATE \(lease) l SET beat = \(next("beat")), until = \(until("$4"))
             FROM unnest($1, $2, $3) AS m (name, holder, fence)
             WHERE l.name = m.name AND l.holder = m.holder AND l.fence = m.fence RETURNING l.holder
             """

@@ -351,6 +351,7 @@ extension PostgresVault {
     ) async throws(VaultError) {
         try await noting(hold) { () throws(VaultError) in
             let path = path(of: hold.name)
+            var takesOldKey = false
             // Once more for each rotation that began meanwhile.
             for _ in 0..<3 {
                 let keys = keys
@@ -368,7 +369,8 @@ extension PostgresVault {
                     leased: version)
                 let now = LeaseMoment.now()
                 let written = try await store.replace(
-                    record, of: hold, after: expected, timing: timing, for: retryTime(of: hold))
+                    record, of: hold, after: expected, takesOldKey: takesOldKey, timing: timing,
+                    for: retryTime(of: hold))
                 switch written {
                 case .done(let version):
                     note(version, of: hold.name)
@@ -376,7 +378,12 @@ extension PostgresVault {
                 case .lost: throw lost(hold)
                 case .otherKey(let number):
                     try keys.requireNotOlder(number, path: path)
-                    try await readKeys()
+                    do throws(VaultError) { try await readKeys() } catch {
+                        // The new key has not come to this machine. What follows a first write may be an answer that no request brings
+                        // again: it is stored with the key that it was to leave, and the next rotation finds it.
+                        guard case .locked = error, hold.hasWritten, !takesOldKey else { throw error }
+                        takesOldKey = true
+                    }
                 }
             }
             throw .unavailable("\(path): the vault's keys change faster than they can be read")
@@ -417,7 +424,8 @@ extension PostgresVault {
     private func noting(_ hold: PostgresHold, _ body: () async throws(VaultError) -> Void) async throws(VaultError) {
         if let reason = hold.end { throw .unavailable("\(path(of: hold.name)): \(reason)") }
         do throws(VaultError) { try await body() } catch {
-            if case .unavailable = error, hold.hasWritten { hold.failedToWrite() }
+            // For whatever reason it was not stored: an answer that is lost here comes from no request again.
+            if hold.hasWritten, hold.end == nil { hold.failedToWrite() }
             throw error
         }
     }
@@ -520,6 +528,7 @@ extension PostgresVault {
         do {
             var observation = LeaseObservation()
             var pause = Duration.milliseconds(50)
+            var attempts = 0
             while true {
                 if let taken = try await acquire(name, as: holder, observation.claim(timing)) { return taken }
                 let ticket = await listener.join(name)
@@ -530,6 +539,11 @@ extension PostgresVault {
                 }
                 guard let look else {
                     listener.leave(ticket)
+                    // Free, as it seems: others may be faster a few times, or the lease was changed by hand.
+                    attempts += 1
+                    guard clock.now < deadline else { throw VaultError.busy(path(of: name)) }
+                    let next = clock.now.advanced(by: .milliseconds(50))
+                    if attempts > 3 { try await clock.sleep(until: next, tolerance: nil) }
                     try Task.checkCancellation()
                     continue
                 }

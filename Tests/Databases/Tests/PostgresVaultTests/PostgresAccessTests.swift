@@ -79,6 +79,18 @@ struct PostgresAccessTests {
         }
     }
 
+    @Test("more keys than rotations leave behind are damage, and none is asked for")
+    func manyKeys() async throws {
+        _ = try await folder.vault()
+        try await folder.edit(
+            """
+            INSERT INTO @.key (id, identifier, proof, made_at, state)
+            SELECT i, gen_random_uuid(), '\\x00', now(), 'old' FROM generate_series(2, 1001) i
+            """)
+        let error = await #expect(throws: VaultError.self) { try await place.open() }
+        #expect(error?.code == "vault_damaged")
+    }
+
     @Test("no error and no description holds the password, and a wrong one is denied with the cure")
     func password() async throws {
         try await folder.edit("CREATE ROLE secretive LOGIN PASSWORD 'right one'")
@@ -91,6 +103,10 @@ struct PostgresAccessTests {
             "postgresql://secretive:\(uri)@\(path)/postgres?sslmode=disable&unknown=\(uri)",
             "postgresql://secretive:\(uri)@[broken/postgres", "password=\(uri) \(uri)", "host=/nowhere password=\(uri)",
             "hunter2", "\(uri)\0",
+            // What libpq takes for a host, a port or a database when @ and / are not written with %.
+            "postgresql://secretive:a@hunter2@127.0.0.1:1/x", "postgresql://secretive:hunter2/a@127.0.0.1:1/x",
+            "postgresql://secretive:1/hunter2@127.0.0.1:1/x", "dbname=postgresql://secretive:hunter2@127.0.0.1:1/x",
+            "host=127.0.0.1 dbname='password=hunter2'", "host=127.0.0.1 port=hunter2",
         ] {
             place.connection = connection
             let error = try #require(await #expect(throws: VaultError.self) { try await place.open() })

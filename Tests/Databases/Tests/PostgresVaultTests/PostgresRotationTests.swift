@@ -100,6 +100,27 @@ struct PostgresRotationTests {
         try await expectAll(in: place.open(timing: PostgresPlace.shortTiming))
     }
 
+    @Test("an answer is stored with the old key where the new one has not arrived, and the rotation finds it")
+    func keyOnTheWay() async throws {
+        let (vault, folder) = (vault, folder)
+        try FileManager.default.copyItem(atPath: place.keys, toPath: place.parent + "/other")
+        let other = try await PostgresVault.open(
+            place.connection, keyFolder: place.parent + "/other", options: place.options, clock: .continuous,
+            timing: .standard)
+        let rotating = try await other.update(.alice) { record in
+            try await record.replace(with: [1])
+            let rotating = Task { try await vault.rotateKey() }
+            while try await folder.look("SELECT count(*) FROM @.key WHERE state = 'old'") != [1] { await Task.yield() }
+            try await record.replace(with: [2])
+            return rotating
+        }
+        #expect(try await rotating.value.isComplete)
+        #expect(try await vault.record(.alice) == [2])
+        // A first write may wait for the key.
+        let error = await #expect(throws: VaultError.self) { try await other.put([3], under: .bob) }
+        #expect(error?.code == "vault_locked")
+    }
+
     @Test("a copy to files and back has every record")
     func copied() async throws {
         let files = try FileVault(directory: place.parent + "/files", keyFile: place.parent + "/files.key")

@@ -78,10 +78,13 @@ struct PostgresServerTests {
         #expect(try await vault.record(.alice) == [4])
     }
 
-    @Test("VL22: a hold whose answer cannot be stored is not released, and this process goes on with it")
-    func unstored() async throws {
+    @Test(
+        "VL22: a hold whose answer cannot be stored, for whatever reason, is not released, and this process goes on with it",
+        arguments: ["53100", "22012", "42501"])
+    func unstored(reason: String) async throws {
         try await folder.edit(
-            "CREATE FUNCTION @.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '53100'; END $$")
+            "CREATE FUNCTION @.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '\(reason)'; END $$"
+        )
         await #expect(throws: VaultError.self) {
             try await vault.update(.alice) { record in
                 try await record.replace(with: [1])

@@ -49,6 +49,60 @@ struct PostgresTamperTests {
         #expect(try await vault.record(.alice) == [2])
     }
 
+    @Test("a lease whose numbers are the largest there are goes on")
+    func largestNumbers() async throws {
+        try await vault.put([1], under: .alice)
+        try await folder.edit("UPDATE @.lease SET fence = \(Int64.max), beat = \(Int64.max)")
+        try await vault.update(.alice) { record in
+            try await record.replace(with: [2])
+            try await folder.edit("UPDATE @.lease SET beat = \(Int64.max)")
+            try await record.replace(with: [3])
+            try await folder.edit("UPDATE @.lease SET beat = \(Int64.max)")
+            try await record.confirm(for: LeaseTiming.request)
+            try await folder.edit("UPDATE @.lease SET beat = \(Int64.max)")
+            try await record.remove()
+        }
+        #expect(try await vault.record(.alice) == nil)
+    }
+
+    @Test("a key with the largest number there is leaves none for another one")
+    func largestKey() async throws {
+        try await folder.edit(
+            """
+            INSERT INTO @.key (id, identifier, proof, made_at, state)
+            VALUES (\(Int64.max), gen_random_uuid(), '\\x00', now(), 'retired')
+            """)
+        await expectDamage { try await vault.rotateKey() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.place.keys).count == 1)
+    }
+
+    @Test("a lease that is free and cannot be taken is busy after the vault's wait")
+    func untakable() async throws {
+        try await vault.put([1], under: .alice)
+        try await folder.edit(
+            "CREATE FUNCTION @.ignore() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+            "CREATE TRIGGER ignored BEFORE UPDATE ON @.lease FOR EACH ROW EXECUTE FUNCTION @.ignore()")
+        let impatient = try await folder.place.open(timeout: .milliseconds(300))
+        let error = await #expect(throws: VaultError.self) { try await impatient.put([2], under: .alice) }
+        #expect(error?.code == "vault_busy")
+    }
+
+    @Test(
+        "a page of a listing that has too many rows, or does not follow the last one, is damage",
+        arguments: [([2], [1], true), ([1], [1], false), ([0], [1], false), ([2, 1], [1], false)]
+            as [([UInt8], [UInt8], Bool)])
+    func page(names: [UInt8], last: [UInt8], isPage: Bool) throws {
+        func name(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 16) }
+        let rows = names.map { PostgresRow(cells: [name($0)]) }
+        func check(_ rows: [PostgresRow]) -> VaultError? {
+            do throws(VaultError) { try vault.store.requirePage(rows, after: name(last[0])) } catch { return error }
+            return nil
+        }
+        #expect(check(rows)?.code == (isPage ? nil : "vault_damaged"))
+        let many = [PostgresRow](repeating: PostgresRow(cells: [name(9)]), count: PostgresStore.pageSize + 1)
+        #expect(check(many)?.code == "vault_damaged" && check(many.dropLast()) == nil)
+    }
+
     @Test("VL7: a holder that renews its lease keeps it when the server's clock jumps forward")
     func jump() async throws {
         // The waiter looks for twice the time in which a lease without renewals would be free.
