@@ -21,8 +21,8 @@ public enum SecretServiceVault {
     ///   - directory: the vault's folder.
     ///   - environment: names the session bus: `DBUS_SESSION_BUS_ADDRESS`, otherwise `bus` in `XDG_RUNTIME_DIR`.
     ///   - promptTime: how long the user has to unlock the keyring; nil never prompts.
-    /// - Throws: ``VaultError/locked(_:)`` when the keyring is locked, or no longer has the key;
-    ///   ``VaultError/unavailable(_:)`` when there is no session bus or keyring, or it has no default collection; what
+    /// - Throws: `VaultError.locked` when the keyring is locked, or no longer has the key;
+    ///   `VaultError.unavailable` when there is no session bus or keyring, or it has no default collection; what
     ///   `FileVault` throws; `CancellationError`.
     public static func open(
         directory: String, environment: [String: String], promptTime: Duration? = promptTime
