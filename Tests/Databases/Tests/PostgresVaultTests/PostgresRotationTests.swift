@@ -111,14 +111,14 @@ struct PostgresRotationTests {
             try await record.replace(with: [1])
             let rotating = Task { try await vault.rotateKey() }
             while try await folder.look("SELECT count(*) FROM @.key WHERE state = 'old'") != [1] { await Task.yield() }
+            // A first write may wait for the key.
+            let error = await #expect(throws: VaultError.self) { try await other.put([3], under: .bob) }
+            #expect(error?.code == "vault_locked")
             try await record.replace(with: [2])
             return rotating
         }
         #expect(try await rotating.value.isComplete)
         #expect(try await vault.record(.alice) == [2])
-        // A first write may wait for the key.
-        let error = await #expect(throws: VaultError.self) { try await other.put([3], under: .bob) }
-        #expect(error?.code == "vault_locked")
     }
 
     @Test("a copy to files and back has every record")
