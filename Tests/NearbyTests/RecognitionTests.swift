@@ -212,3 +212,37 @@ struct RollingKeysTests {
         for text in ["\(shared)", String(reflecting: shared), dumped] { #expect(!text.contains(key)) }
     }
 }
+
+@Suite("The user's own number")
+struct OwnNumberTests {
+    private struct Unreachable: Error {}
+    private let ada = person(759)
+    private let vault = MemoryVault()
+
+    private var memory: OwnNumber { OwnNumber(in: vault, community: "recurse-center", account: "ada") }
+
+    private func current(_ answer: Result<UserNumber, any Error>) async throws -> UserNumber {
+        try await memory.current { try answer.get() }
+    }
+
+    @Test("RC-20: without an answer of the service the stored number is used, and without both the error is thrown")
+    func stored() async throws {
+        await #expect(throws: Unreachable.self) { try await current(.failure(Unreachable())) }
+        #expect(try await current(.success(ada)) == ada)
+        #expect(try await current(.failure(Unreachable())) == ada)
+        await #expect(throws: CancellationError.self) { try await current(.failure(CancellationError())) }
+        await #expect(throws: BeaconsError.self) { try await current(Result { try UserNumber(0) }) }
+        #expect(try await current(.success(person(36))) == person(36))
+        #expect(try await memory.known() == person(36))
+    }
+
+    @Test("a damaged own number is replaced by what the service states")
+    func damaged() async throws {
+        try await vault.update(VaultKey(.ownNumber, ["recurse-center", "ada"])) {
+            try await $0.replace(with: Array("x".utf8))
+        }
+        await #expect(throws: Unreachable.self) { try await current(.failure(Unreachable())) }
+        #expect(try await current(.success(ada)) == ada)
+        #expect(try await memory.known() == ada)
+    }
+}

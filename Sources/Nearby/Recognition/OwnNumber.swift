@@ -28,6 +28,25 @@ package struct OwnNumber: Sendable {
         }
     }
 
+    /// The number that a service states, which is stored for later; when the service does not answer, the stored number.
+    ///
+    /// - Parameter ask: asks the service. A `BeaconsError` says that its number fits no beacon: it is thrown.
+    /// - Throws: what `ask` throws when no number is stored; ``NearbyError``; `CancellationError`.
+    package func current(asking ask: () async throws -> UserNumber) async throws -> UserNumber {
+        let own: UserNumber
+        do {
+            own = try await ask()
+        } catch let error where error is CancellationError || error is BeaconsError {
+            throw error
+        } catch {
+            guard let stored = try? await known() else { throw error }
+            return stored
+        }
+        // A damaged record is replaced.
+        if (try? await known()) != own { try await remember(own) }
+        return own
+    }
+
     /// Stores the number.
     package func remember(_ number: UserNumber) async throws {
         try await wrapped {

@@ -55,8 +55,10 @@ extension PeopleNearby {
             try await radio.advertise(broadcasts) { radioEvent(.sending($0)) }
         } catch let error as RadioError {
             radioEvent(.sendingFailed(error))
+        } catch is CancellationError {
+            // The watch has ended.
         } catch {
-            // Cancelled: the watch has ended.
+            radioEvent(.sendingFailed(.refused(operation: "sending", reason: "\(error)")))
         }
     }
 

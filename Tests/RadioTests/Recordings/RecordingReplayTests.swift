@@ -145,6 +145,17 @@ struct RecordingReplayTests {
         #expect(try await reading.value == 4)
     }
 
+    @Test("a replay without delays passes ten minutes at most between two packets, whatever their times")
+    func leapWithoutDelays() async throws {
+        let later = Self.first.replacing("1767225600", with: "4000000000")
+        let replay = Self.replay([Self.first, later])
+        let clock = try #require(replay.time.clock as? ReplayTimeline)
+        let begin = clock.now
+        #expect(try await Self.events(replay.scan()).count == 3)
+        #expect(begin.duration(to: clock.now) == RecordingReplay.maximumPause)
+        #expect(replay.time.now().wholeSeconds == 4_000_000_000)
+    }
+
     @Test("a replay without delays skips no tick, however many turns other tasks take", arguments: [0, 1000])
     func time(turns: Int) async throws {
         let lines = (0..<10).map { second in Self.first.replacing("1767225600", with: "\(1_767_225_600 + second)") }

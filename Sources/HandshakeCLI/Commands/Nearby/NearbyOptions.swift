@@ -27,16 +27,17 @@ struct NearbyOptions: ParsableArguments {
         )
     }
 
-    /// The user's own number from the service; without a network, the stored one. Nil when unknown.
+    /// The user's own number from the service; when it does not answer, the stored one. Nil without a network when none is
+    /// stored.
     func ownNumber(_ center: RecurseCenter, in vault: any Vault) async throws -> UserNumber? {
         let memory = OwnNumber(in: vault, community: NearbyCommand.community, account: account)
         return try await NearbyFailure.reported {
             do {
-                let own = try UserNumber(Int(truncatingIfNeeded: try await center.profile(.me).id.number))
-                if try await memory.known() != own { try await memory.remember(own) }
-                return own
+                return try await memory.current {
+                    try UserNumber(Int(truncatingIfNeeded: try await center.profile(.me).id.number))
+                }
             } catch RecurseCenterError.account(.network) {
-                return try await memory.known()
+                return nil
             } catch let error as RecurseCenterError {
                 throw RecurseCenterOptions.commandError(error)
             } catch let error as BeaconsError {
