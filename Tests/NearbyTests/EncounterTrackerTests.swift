@@ -164,6 +164,8 @@ struct EncounterTrackerTests {
         for number in 0..<EncounterTracker.capacity { _ = tracker.note(sighting(0, of: person(1000 + number))) }
         let answer = tracker.note(sighting(1))
         #expect(answer.leftOut == .tooMany && !answer.began)
+        #expect(tracker.note(sighting(1, isVerified: true, of: person(7))).began, "a friend is let in")
+        #expect(tracker.people.count == EncounterTracker.capacity)
         let later = tracker.note(sighting(6))
         #expect(later.began && later.displaced != nil)
     }

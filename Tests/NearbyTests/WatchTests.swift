@@ -195,4 +195,40 @@ struct WatchTests {
         #expect(alerts.contains { $0.person == named && $0.known == known })
         #expect(Set(alerts.filter { !$0.isUpdate }.map(\.person)).count == alerts.filter { !$0.isUpdate }.count)
     }
+
+    @Test("206 numbers from one transmitter raise three alerts, those of the nearest, and a note once a minute")
+    func oneTransmitter() async throws {
+        let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
+        let notes = Mutex(0)
+        let watch = watch { update in
+            if case .leftOut(.oneTransmitter) = update { notes.withLock { $0 += 1 } }
+        }
+        for second in 0..<10 {
+            let sightings = (1...206).map {
+                Sighting(
+                    of: person($0), at: 1_000_000 + Double(second), instant: .seconds(second),
+                    distance: 300 - Double($0), transmitter: address)
+            }
+            await watch.take(
+                SightingList(time: 1_000_000 + Double(second), instant: .seconds(second), sightings: sightings))
+            for number in 204...206 where second == 1 { await watch.note(.known(known), about: person(number)) }
+        }
+        let (alerts, questions) = await outcome()
+        let nearest = (204...206).map { person($0) }
+        #expect(alerts.map(\.person).sorted() == nearest && questions.sorted() == nearest)
+        #expect(alerts.allSatisfy { $0.known == known && !$0.isVerified })
+        #expect(notes.withLock(\.self) == 1)
+    }
+
+    @Test("a sender of ten invented numbers a second delays neither the name nor the alert of someone who stays")
+    func aFloodDelaysNobodyWhoStays() async {
+        let watch = watch()
+        for second in 0..<60 {
+            let invented = (0..<10).map { person(1000 + second * 10 + $0) }
+            await hear(invented + (second >= 40 ? [ada] : []), at: second, watch)
+        }
+        let (alerts, questions) = await outcome()
+        #expect(questions.contains(ada))
+        #expect(alerts.contains(Alert(person: ada, known: nil)))
+    }
 }

@@ -8,7 +8,8 @@ struct EncounterTracker: Sendable {
     /// How many people are tracked concurrently. This bounds the memory and look-ups that a sender of invented numbers can cause.
     ///
     /// When it is full, a new person takes the place of the one who was near for the shortest time and is silent now: numbers that
-    /// are sent once give way to people who stay. A person whom a key verifies never gives way.
+    /// are sent once give way to people who stay. A person whom a key verifies never gives way, and is always let in while there is
+    /// another.
     static let capacity = 2048
     /// How many people one transmitter can be, as long as no key verifies them. More than one, because a device may be passed on or
     /// have two beacons.
@@ -66,6 +67,14 @@ struct EncounterTracker: Sendable {
     /// Whether a key has verified the person in this encounter.
     func isVerified(_ person: UserNumber) -> Bool { presences[person]?.isVerified ?? false }
 
+    /// Whom to look up and announce first: those whom a key verifies, then those who are being heard; a number that was sent once
+    /// comes last.
+    func priority(of person: UserNumber, at instant: Duration) -> Int {
+        guard let presence = presences[person] else { return 3 }
+        if presence.isVerified { return 0 }
+        return instant - presence.heard < Self.shortestSilence ? 1 : 2
+    }
+
     /// The distance, proximity and time of a person's last sighting.
     func lastHeard(_ person: UserNumber) -> (distance: Double?, proximity: Proximity, instant: Duration)? {
         presences[person].map { ($0.distance, $0.proximity, $0.heard) }
@@ -91,7 +100,7 @@ struct EncounterTracker: Sendable {
                 return response
             }
             if presences.count >= Self.capacity {
-                guard let person = dispensable(at: sighting.instant) else {
+                guard let person = dispensable(at: sighting.instant, evenIfHeard: sighting.isVerified) else {
                     response.leftOut = .tooMany
                     return response
                 }
@@ -204,9 +213,9 @@ struct EncounterTracker: Sendable {
     }
 
     /// The person without a key who was near for the shortest time and is silent now, the longest silent one of several; nil when
-    /// all are being heard.
-    private func dispensable(at instant: Duration) -> UserNumber? {
-        presences.filter { !$0.value.isVerified && instant - $0.value.heard >= Self.shortestSilence }
+    /// there is none.
+    private func dispensable(at instant: Duration, evenIfHeard: Bool) -> UserNumber? {
+        presences.filter { !$0.value.isVerified && (evenIfHeard || instant - $0.value.heard >= Self.shortestSilence) }
             .min { ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard) }?.key
     }
 

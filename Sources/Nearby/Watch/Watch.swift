@@ -57,18 +57,33 @@ actor Watch {
             hasPruned = true
             await tryLog { _ = try await log.prune(at: list.time) }
         }
+        // Those who are near come before those who leave: both share the limit of alerts without a name.
+        announceThoseWhoWaited()
         for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
-        for sighting in list.sightings where sighting.person != own { await take(sighting) }
+        for sighting in Self.inOrderOfTrust(list.sightings) where sighting.person != own { await take(sighting) }
         for person in inOrderOfArrival() where !lookups.isUnknown(person, at: instant) {
             guard lookups.begin(person, at: instant) else { continue }
             questions += 1
             ask.yield(person)
         }
-        for (person, until) in waiting.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) where until <= instant {
-            announceIfAllowed(person)
-        }
         await save(all: false)
         await report(.people(people()))
+    }
+
+    /// Announces people whose name did not come in time.
+    private func announceThoseWhoWaited() {
+        let late = waiting.filter { $0.value <= instant }
+            .map { (priority: tracker.priority(of: $0.key, at: instant), until: $0.value, person: $0.key) }
+            .sorted { ($0.priority, $0.until, $0.person) < ($1.priority, $1.until, $1.person) }
+        for (_, _, person) in late { announceIfAllowed(person) }
+    }
+
+    /// Those whom a key verifies first, then the nearest: where only some can be taken, it is these.
+    private static func inOrderOfTrust(_ sightings: [Sighting]) -> [Sighting] {
+        sightings.sorted { left, right in
+            guard left.isVerified == right.isVerified else { return left.isVerified }
+            return (left.distance ?? .infinity, left.person) < (right.distance ?? .infinity, right.person)
+        }
     }
 
     /// Whether a queued look-up is still needed. One for a person who left is not: a sender of invented numbers must not
@@ -175,10 +190,16 @@ actor Watch {
         announce(person)
     }
 
-    /// Those who have been near for longest are looked up first, so that a crowd does not delay them.
+    /// Of those who are being heard, the ones who have been near for longest are looked up first, so that a crowd does not delay
+    /// them.
     private func inOrderOfArrival() -> [UserNumber] {
-        tracker.people.map { ($0, tracker.encounter(with: $0)?.firstSeen ?? .infinity) }
-            .sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
+        tracker.people.map { person in
+            (
+                priority: tracker.priority(of: person, at: instant),
+                arrival: tracker.encounter(with: person)?.firstSeen ?? .infinity, person: person
+            )
+        }
+        .sorted { ($0.priority, $0.arrival, $0.person) < ($1.priority, $1.arrival, $1.person) }.map(\.person)
     }
 
     private func proximity(_ person: UserNumber) -> Proximity {
