@@ -295,7 +295,8 @@ let package = Package(
         .target(
             name: "Nearby",
             dependencies: [
-                "AsyncSupport", "Handshake", "OAuth", "Beacons", "Radio", desktop("DBus"), desktop("DesktopServices"),
+                "AsyncSupport", "Handshake", "OAuth", "Beacons", "Radio", crypto, desktop("DBus"),
+                desktop("DesktopServices"),
             ],
             swiftSettings: strict),
         .testTarget(

@@ -9,6 +9,8 @@ public enum NearbyError: Error, Sendable, Hashable {
     case damaged(UserNumber, reason: String)
     /// The text given as a friend's beacon keys is invalid.
     case sharedKeys(String)
+    /// A friend's keys are signed by another identity than the friend's earlier ones.
+    case otherIdentity(UserNumber)
 }
 
 extension NearbyError: CustomStringConvertible {
@@ -18,6 +20,7 @@ extension NearbyError: CustomStringConvertible {
         case .vault(let error): error.code
         case .damaged: "person_damaged"
         case .sharedKeys: "shared_keys_invalid"
+        case .otherIdentity: "identity_changed"
         }
     }
 
@@ -26,7 +29,9 @@ extension NearbyError: CustomStringConvertible {
         case .vault(let error): "\(error)"
         case .damaged(let person, let reason):
             "the record of person \(person) cannot be read: \(reason). Delete it with handshake nearby forget \(person), or use the version that wrote it"
-        case .sharedKeys(let reason): "these are not a friend's beacon keys: \(reason). Ask the friend for new ones"
+        case .sharedKeys(let reason): "these keys of a friend cannot be used: \(reason). Ask the friend for new ones"
+        case .otherIdentity(let person):
+            "the keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first: handshake nearby unfriend \(person)"
         }
     }
 }

@@ -131,7 +131,7 @@ struct RollingTests {
     }
 
     @Test(
-        "BE-20: a friend is recognised in the window and in its neighbours, by both forms, and never without the key"
+        "BE-20: a friend is recognised in the window and three minutes around it, by both forms, and never without the key"
     )
     func resolving() throws {
         var resolver = RollingResolver<String>()
@@ -141,7 +141,8 @@ struct RollingTests {
         try resolver.prepare(for: now)
         for number in first.number + 8...first.number + 12 {
             let window = RollingWindow(number: number)
-            let isNear = abs(Int(number) - Int(first.number) - 10) <= 1
+            // A second into a window, the one before is accepted and the next is not.
+            let isNear = [first.number + 9, first.number + 10].contains(number)
             let expected: RollingResolver<String>.Resolution = isNear ? .member("Ada", window) : .unknown
             let token = seed.token(in: window)
             #expect(try resolver.resolve(token, at: now) == expected)
@@ -153,6 +154,19 @@ struct RollingTests {
         #expect(throws: BeaconsError.notPrepared(RollingWindow(number: first.number + 12))) {
             try resolver.resolve(seed.token(in: first), at: later)
         }
+    }
+
+    @Test(
+        "BE-20: an identifier is accepted up to three minutes before and after its window, and a later copy is not",
+        arguments: [(-181, false), (-180, true), (0, true), (1_080, true), (1_081, false), (1_440, false)])
+    func replayed(second: Int, isAccepted: Bool) throws {
+        var resolver = RollingResolver<String>()
+        let window = RollingWindow(number: first.number + 10)
+        resolver.add(seed.dayKey(for: window.day), of: "Ada")
+        let now = window.start.advanced(by: .seconds(second))
+        try resolver.prepare(for: now)
+        let expected: RollingResolver<String>.Resolution = isAccepted ? .member("Ada", window) : .unknown
+        #expect(try resolver.resolve(seed.token(in: window), at: now) == expected)
     }
 
     @Test("BE-20: at midnight the neighbour of the other day is recognised by that day's key only")

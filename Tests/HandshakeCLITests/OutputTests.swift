@@ -99,7 +99,9 @@ extension CommandTests {
 
         @Test("friends are listed with the day until which they are recognised")
         func friends() async throws {
-            let keys = try await command.run("nearby", "share", "--me", "36", "--days", "2")
+            let keys = try await command.run(
+                "nearby", "share", "--me", "36", "--days", "2",
+                environment: ["HANDSHAKE_HOME": command.folder + "/friend"])
             let befriended = try await command.start(["nearby", "befriend", "-"], input: keys.stdout).finish()
             #expect(befriended.ending == .status(0), "\(befriended)")
             let friends = try await command.run("nearby", "friends", "--json").json["friends"] as? [[String: Any]]

@@ -203,8 +203,13 @@ def test_an_exported_log_is_harmless_on_a_terminal(hub: Hub, recording: Callable
 
 
 def test_only_a_friend_is_recognised_by_the_keys_that_were_shared(
-        handshake: Handshake, recording: Callable[..., Path]) -> None:
-    shared = handshake.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
+        handshake: Handshake, recording: Callable[..., Path], tmp_path: Path) -> None:
+    friend = Handshake(handshake.path, tmp_path / "friend")
+    shared = friend.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
+    own = friend.run("nearby", "befriend", "-", "--json", stdin=shared)
+    assert own.status == 64 and "your own" in own.error["message"]
+    changed = handshake.run("nearby", "befriend", "-", "--json", stdin=shared.replace('"person":36', '"person":99'))
+    assert changed.status == 64 and "changed" in changed.error["message"]
     befriended = handshake.run("nearby", "befriend", "-", "--json", stdin=shared)
     assert befriended.ok().json == {"person": 36, "days": 2}
     day = min(map(int, json.loads(shared)["keys"]))
@@ -219,8 +224,8 @@ def test_only_a_friend_is_recognised_by_the_keys_that_were_shared(
     replay = ("nearby", "replay", str(path), "--no-delay", "--json")
     assert [event["person"] for event in events(handshake.run(*replay), "arrived")] == [36]
     assert handshake.run("nearby", "unfriend", "36", "--json").ok().json == {"forgotten": True}
-    handshake.run("nearby", "share", "--me", "36", "--days", "1", "--revoke").ok()
     assert not events(handshake.run(*replay), "arrived")
+    friend.end()
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"person":0,"keys":{}}', '{"person":36,"keys":{"1":"00"}}', "x" * 100_000])

@@ -1,8 +1,9 @@
 import Beacons
 import Foundation
 import Handshake
-import Nearby
 import Testing
+
+@testable import Nearby
 
 /// The vectors are those of the beacons dossier, 2.4 and 8.4: seed 00 01 … 1f.
 @Suite("Whose beacon it is")
@@ -56,6 +57,23 @@ struct RecognitionTests {
 
         var stranger = Recognition()
         #expect(stranger.person(of: beacon(0x32C1, 0x70D9), at: later) == nil)
+    }
+
+    @Test("BE-20: an hour of four-byte identifiers at one a second is one encounter, from the second window on")
+    func anHourOfFourBytes() throws {
+        var tracker = EncounterTracker()
+        var recognition = Recognition(friends: friends())
+        var begun = 0
+        for second in 0..<3600 {
+            let time = newYear.advanced(by: .seconds(second))
+            let short = try #require(seed.token(in: try RollingWindow(at: time)).short)
+            guard let person = recognition.person(of: beacon(short.major, short.minor), at: time) else { continue }
+            let instant = Duration.seconds(second)
+            #expect(tracker.advance(to: instant).isEmpty)
+            if tracker.note(Sighting(of: person, at: time.secondsSince1970, instant: instant)).began { begun += 1 }
+        }
+        #expect(begun == 1)
+        #expect(tracker.encounter(with: ada)?.duration == 2699)
     }
 
     @Test("a friend is recognised by sixteen bytes immediately, as Eddystone carries them")
@@ -116,8 +134,88 @@ struct RollingKeysTests {
     private let ada = person(759)
     private let newYear: Timestamp
 
+    private static let zeros = String(repeating: "00", count: 32)
+
     init() throws {
         newYear = try #require(Timestamp(secondsSince1970: 1_767_225_600))
+    }
+
+    /// What a user shared, as text that a test changes.
+    private func text(of shared: RollingKeys.Shared) throws -> String {
+        String(decoding: try JSONEncoder().encode(shared), as: UTF8.self)
+    }
+
+    private func shared(_ text: String) throws -> RollingKeys.Shared {
+        try JSONDecoder().decode(RollingKeys.Shared.self, from: Data(text.utf8))
+    }
+
+    @Test("a key file whose person, day or signature was changed is refused, and nothing is stored")
+    func changed() async throws {
+        let mine = RollingKeys(in: MemoryVault(), community: "c")
+        let theirs = RollingKeys(in: MemoryVault(), community: "c")
+        let text = try text(of: try await mine.share(ada, days: 1, from: newYear))
+        let changes = [
+            text.replacing("759", with: "36"), text.replacing("20454", with: "20455"),
+            text.replacing(#""signature":""#, with: #""signature":"00"#),
+            text.replacing("signature", with: "comment"), text.replacing("identity", with: "comment"),
+        ]
+        for change in changes {
+            let keys = try shared(change)
+            await #expect(throws: NearbyError.self) { try await theirs.addFriend(keys, at: newYear) }
+        }
+        let other = RollingKeys(in: MemoryVault(), community: "d")
+        let keys = try shared(text)
+        await #expect(throws: NearbyError.self, "signed for another community") {
+            try await other.addFriend(keys, at: newYear)
+        }
+        #expect(try await theirs.friends().keys.isEmpty)
+        try await theirs.addFriend(keys, at: newYear)
+        #expect(try await theirs.friends().keys.map(\.0) == [ada])
+    }
+
+    @Test("keys that another identity signed are refused while the friend's are stored, also after a new seed")
+    func pinned() async throws {
+        let mine = RollingKeys(in: MemoryVault(), community: "c")
+        let stranger = RollingKeys(in: MemoryVault(), community: "c")
+        let theirs = RollingKeys(in: MemoryVault(), community: "c")
+        try await theirs.addFriend(try await mine.share(ada, days: 1, from: newYear), at: newYear)
+        let forged = try await stranger.share(ada, days: 2, from: newYear)
+        await #expect(throws: NearbyError.otherIdentity(ada)) { try await theirs.addFriend(forged, at: newYear) }
+        #expect(try await theirs.friends().keys.count == 1)
+        try await mine.forgetSeed()
+        try await theirs.addFriend(try await mine.share(ada, days: 3, from: newYear), at: newYear)
+        #expect(try await theirs.friends().keys.count == 3)
+        try await theirs.removeFriend(ada)
+        try await theirs.addFriend(forged, at: newYear)
+    }
+
+    @Test("a friend's keys under another number, and one's own, are refused: neither person could be recognised")
+    func knownKeys() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let theirs = RollingKeys(in: MemoryVault(), community: "c")
+        let keys = try await mine.share(ada, days: 1, from: newYear)
+        let again = try await mine.share(person(36), days: 1, from: newYear)
+        try await theirs.addFriend(keys, at: newYear)
+        await #expect(throws: NearbyError.sharedKeys("they are the keys of person 759")) {
+            try await theirs.addFriend(again, at: newYear)
+        }
+        await #expect(throws: NearbyError.sharedKeys("they are your own")) {
+            try await mine.addFriend(keys, at: newYear)
+        }
+        #expect(try await theirs.friends().keys.map(\.0) == [ada])
+    }
+
+    @Test("keys of past days only are refused")
+    func expired() async throws {
+        let mine = RollingKeys(in: MemoryVault(), community: "c")
+        let theirs = RollingKeys(in: MemoryVault(), community: "c")
+        let keys = try await mine.share(ada, days: 2, from: newYear)
+        let later = newYear.advanced(by: .seconds(2 * 86_400))
+        await #expect(throws: NearbyError.sharedKeys("they have expired")) {
+            try await theirs.addFriend(keys, at: later)
+        }
+        try await theirs.addFriend(keys, at: newYear.advanced(by: .seconds(86_400)))
     }
 
     @Test("what one shares lets a friend recognise one on these days, and only these")
@@ -196,6 +294,8 @@ struct RollingKeysTests {
         arguments: [
             #"{"person":759,"keys":{"20454":"00"}}"#, #"{"person":759,"keys":{"x":"00"}}"#,
             #"{"person":759,"keys":{"20454":"zz"}}"#, #"{"person":759,"keys":{"-1":"00"}}"#,
+            #"{"person":759,"keys":{}}"#,
+            #"{"person":759,"keys":{"1":"\#(RollingKeysTests.zeros)","2":"\#(RollingKeysTests.zeros)"}}"#,
         ])
     func noKeys(text: String) throws {
         let shared = try JSONDecoder().decode(RollingKeys.Shared.self, from: Data(text.utf8))
@@ -206,10 +306,14 @@ struct RollingKeysTests {
     func secrets() async throws {
         let shared = try await RollingKeys(in: MemoryVault(), community: "c").share(ada, days: 1, from: newYear)
         let digits = String(decoding: try JSONEncoder().encode(shared), as: UTF8.self).split(separator: "\"")
-        let key = try #require(digits.first { $0.count == 64 })
+        // The day key and the identity.
+        let keys = digits.filter { $0.count == 64 }
+        #expect(keys.count == 2)
         var dumped = ""
         dump(shared, to: &dumped)
-        for text in ["\(shared)", String(reflecting: shared), dumped] { #expect(!text.contains(key)) }
+        for text in ["\(shared)", String(reflecting: shared), dumped] {
+            for key in keys { #expect(!text.contains(key)) }
+        }
     }
 }
 

@@ -221,7 +221,7 @@ struct WatchTests {
     }
 
     @Test("a sender of ten invented numbers a second delays neither the name nor the alert of someone who stays")
-    func aFloodDelaysNobodyWhoStays() async {
+    func aFlood() async {
         let watch = watch()
         for second in 0..<60 {
             let invented = (0..<10).map { person(1000 + second * 10 + $0) }

@@ -1,7 +1,8 @@
 /// Resolves rolling identifiers of members whose day keys are known (dossier 8.4).
 ///
-/// The identifiers of the current window and its two neighbours are derived once and looked up in tables. Memory is bounded by
-/// the keys: at most one per member and day, none older than yesterday's.
+/// The identifiers of the current window and its two neighbours are derived once and looked up in tables. A neighbour's is accepted
+/// up to three minutes before and after its window, so that a copy sent later is not. Memory is bounded by the keys: at most one per
+/// member and day, none older than yesterday's.
 public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     private var keys: [RollingDay: [Member: DayKey]] = [:]
     private var tables: [RollingWindow: Table] = [:]
@@ -112,7 +113,7 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         var found: [(RollingWindow, Match)] = []
         for window in present.neighbourhood {
             guard let table = tables[window] else { throw .notPrepared(window) }
-            if let match = match(table) { found.append((window, match)) }
+            if window.isAccepted(at: time), let match = match(table) { found.append((window, match)) }
         }
         guard let first = found.first else { return .unknown }
         let members = found.reduce(into: Set<Member>()) { $0.formUnion($1.1.members) }

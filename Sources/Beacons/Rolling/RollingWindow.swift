@@ -28,7 +28,15 @@ public struct RollingWindow: Sendable, Hashable, Comparable {
     /// The next window; the same at the end of 32 bits.
     var next: RollingWindow { RollingWindow(number: number == .max ? number : number + 1) }
 
-    /// The window and its neighbours, which receivers accept because clocks differ.
+    /// How long before and after a window its identifier is accepted: the rotation may be a minute off, and clocks differ by two.
+    static let tolerance = Duration.seconds(180)
+
+    /// Whether the window's identifier is accepted at a time. A copy that is sent 25 minutes later never is.
+    func isAccepted(at time: Timestamp) -> Bool {
+        start.advanced(by: .zero - Self.tolerance) <= time && time <= next.start.advanced(by: Self.tolerance)
+    }
+
+    /// The window and its neighbours, whose identifiers can be accepted.
     var neighbourhood: [RollingWindow] {
         [number &- 1, number, number &+ 1].filter { $0.distance(to: number).magnitude <= 1 }.map(RollingWindow.init)
     }

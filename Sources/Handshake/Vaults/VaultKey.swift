@@ -19,7 +19,8 @@ public struct VaultKey: Sendable, Codable {
         case appRegistration = "app_registration"
         /// A person whom the user met nearby. The components are a community and the person's number in it.
         case encounters
-        /// What lets beacons roll: the component is a community.
+        /// What lets beacons roll: the component is a community. With `identity` as the second, the key that signs what the
+        /// user gives to friends.
         case beaconSeed = "beacon_seed"
         /// The keys by which a friend's rolling beacon is recognised. The components are a community and the friend's
         /// number.

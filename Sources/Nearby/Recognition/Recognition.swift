@@ -30,7 +30,8 @@ public struct Recognition: Sendable {
     ///
     /// - Parameters:
     ///   - beacon: what was heard.
-    ///   - time: when it was heard; rolling identifiers are valid for their quarter of an hour and the two beside it.
+    ///   - time: when it was heard; rolling identifiers are valid for their quarter of an hour and three minutes
+    ///     before and after it.
     public mutating func person(of beacon: BeaconIdentity, at time: Timestamp) -> UserNumber? {
         recognize(beacon, at: time)?.person
     }

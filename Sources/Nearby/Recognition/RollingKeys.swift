@@ -1,8 +1,12 @@
 public import Beacons
+import Crypto
 import Foundation
 public import Handshake
 
 /// The user's own seed and the day keys of friends (beacons dossier 8.4). They are stored encrypted in a vault.
+///
+/// What a user shares is signed (Ed25519, RFC 8032). The first keys of a friend pin the friend's identity: keys that were
+/// changed, and keys that another identity signed, are refused.
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
 public struct RollingKeys: Sendable {
@@ -12,11 +16,16 @@ public struct RollingKeys: Sendable {
         public let person: UserNumber
         /// 32 bytes in hexadecimal digits, keyed by days since 1970. Secret.
         fileprivate let keys: [String: String]
+        /// The public key that signs, in hexadecimal digits; nil in what an older version wrote.
+        fileprivate let identity: String?
+        /// In hexadecimal digits; nil in a vault, where it has been verified.
+        fileprivate var signature: String?
 
-        fileprivate init(person: UserNumber, keys: [DayKey]) {
+        fileprivate init(person: UserNumber, keys: [DayKey], identity: String?) {
             self.person = person
             self.keys = Dictionary(
                 keys.map { (String($0.day.number), Beacons.Hexadecimal.encode($0.reveal())) }, uniquingKeysWith: { $1 })
+            self.identity = identity
         }
 
         /// How many days they cover.
@@ -30,7 +39,37 @@ public struct RollingKeys: Sendable {
                 throw .sharedKeys(
                     "they cover \(keys.count) days, more than the maximum of \(RollingKeys.maximumDays)")
             }
-            return try everyKey()
+            guard !keys.isEmpty else { throw .sharedKeys("there are none") }
+            let read = try everyKey()
+            guard Set(read.map(\.day)).count == read.count, Set(read.map { $0.reveal() }).count == read.count else {
+                throw .sharedKeys("a day or a key is there twice")
+            }
+            return read
+        }
+
+        /// The identity that signed the keys.
+        ///
+        /// - Throws: ``NearbyError/sharedKeys(_:)`` without a valid signature.
+        fileprivate func verifiedIdentity(of keys: [DayKey], in community: String) throws(NearbyError) -> String {
+            guard let identity, let signature, let point = Beacons.Hexadecimal.decode(identity.utf8),
+                let code = Beacons.Hexadecimal.decode(signature.utf8),
+                let key = try? Curve25519.Signing.PublicKey(rawRepresentation: point)
+            else { throw .sharedKeys("they are not signed") }
+            guard key.isValidSignature(code, for: Self.signedBytes(person, keys, in: community)) else {
+                throw .sharedKeys("they were changed after they were signed")
+            }
+            return Beacons.Hexadecimal.encode(point)
+        }
+
+        /// What is signed: a label, the community, the person, and each day with its key.
+        fileprivate static func signedBytes(
+            _ person: UserNumber, _ keys: [DayKey], in community: String
+        ) -> [UInt8] {
+            func bytes(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+            var signed = Array("SH1 keys\0".utf8) + bytes(UInt32(community.utf8.count)) + Array(community.utf8)
+            signed += bytes(UInt32(person.value)) + bytes(UInt32(keys.count))
+            for key in keys.sorted(by: { $0.day < $1.day }) { signed += bytes(key.day.number) + key.reveal() }
+            return signed
         }
 
         /// The keys, without the bound on their count.
@@ -103,30 +142,73 @@ public struct RollingKeys: Sendable {
     ///   - days: how many, from 1 to ``maximumDays``.
     ///   - time: a moment of the first day.
     public func share(_ own: UserNumber, days: Int, from time: Timestamp) async throws -> Shared {
+        let keys = try await ownKeys(days: days, from: time)
+        let identity = try await identity()
+        var shared = Shared(
+            person: own, keys: keys, identity: Beacons.Hexadecimal.encode(identity.publicKey.rawRepresentation))
+        let code = try identity.signature(for: Shared.signedBytes(own, keys, in: community))
+        shared.signature = Beacons.Hexadecimal.encode(code)
+        return shared
+    }
+
+    /// The user's own day keys, by which the user's own beacon is recognised.
+    ///
+    /// - Parameters:
+    ///   - days: how many, from 1 to ``maximumDays``.
+    ///   - time: a moment of the first day.
+    package func ownKeys(days: Int, from time: Timestamp) async throws -> [DayKey] {
         let seed = try await seed()
         let first = try today(time)
         let days = min(max(days, 1), Self.maximumDays)
-        return Shared(
-            person: own, keys: (0..<UInt32(days)).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) })
+        return (0..<UInt32(days)).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) }
     }
 
     /// Stores a friend's keys. Keys for the same day replace earlier ones; keys of past days are deleted. Of more than twice
     /// ``maximumDays``, the earliest days are stored.
     ///
     /// - Parameters:
-    ///   - shared: the friend's keys. They name their owner: accept them only from that person.
+    ///   - shared: the friend's keys. The first ones pin the friend's identity: accept them only from that person.
     ///   - time: the present.
+    /// - Throws: ``NearbyError/sharedKeys(_:)`` for keys that are changed, expired, or another person's;
+    ///   ``NearbyError/otherIdentity(_:)``. Nothing is stored then.
     public func addFriend(_ shared: Shared, at time: Timestamp) async throws {
         let keys = try shared.dayKeys()
+        let identity = try shared.verifiedIdentity(of: keys, in: community)
         let oldest = try today(time).number
+        guard keys.contains(where: { $0.day.number >= oldest }) else {
+            throw NearbyError.sharedKeys("they have expired")
+        }
+        try await refuseKnown(keys, of: shared.person)
         try await wrapped {
             try await vault.update(key(shared.person)) { record in
-                let known = try await record.contents.map { try Self.decode($0, of: shared.person) }?.everyKey() ?? []
+                let stored = try await record.contents.map { try Self.decode($0, of: shared.person) }
+                if let pinned = stored?.identity, pinned != identity {
+                    throw NearbyError.otherIdentity(shared.person)
+                }
+                let known = try stored?.everyKey() ?? []
                 // A window around midnight still uses yesterday's keys.
                 let current = Dictionary((known + keys).map { ($0.day, $0) }, uniquingKeysWith: { $1 }).values
                     .filter { $0.day.number &+ 1 >= oldest }.sorted { $0.day < $1.day }.prefix(Self.maximumStoredDays)
                 try await record.replace(
-                    with: Array(try JSONEncoder().encode(Shared(person: shared.person, keys: Array(current)))))
+                    with: Array(
+                        try JSONEncoder().encode(
+                            Shared(person: shared.person, keys: Array(current), identity: identity))))
+            }
+        }
+    }
+
+    /// Refuses keys that are known as another person's: neither of the two could be recognised.
+    private func refuseKnown(_ keys: [DayKey], of person: UserNumber) async throws {
+        if let seed = try await existingSeed(),
+            keys.contains(where: { seed.dayKey(for: $0.day).reveal() == $0.reveal() })
+        {
+            throw NearbyError.sharedKeys("they are your own")
+        }
+        let others = try await friends().keys.filter { $0.0 != person }
+        let known = Dictionary(others.map { ($0.1.reveal(), $0.0) }, uniquingKeysWith: { first, _ in first })
+        for key in keys {
+            if let other = known[key.reveal()] {
+                throw NearbyError.sharedKeys("they are the keys of person \(other)")
             }
         }
     }
@@ -156,6 +238,26 @@ public struct RollingKeys: Sendable {
             }
         }
         return (keys, damaged)
+    }
+
+    private var identityKey: VaultKey { VaultKey(.beaconSeed, [community, "identity"]) }
+
+    /// The key that signs what the user shares; created at the first call.
+    private func identity() async throws -> Curve25519.Signing.PrivateKey {
+        try await wrapped {
+            try await vault.update(identityKey) { record in
+                if let contents = await record.contents {
+                    guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: contents) else {
+                        throw VaultError.damaged(
+                            what: "your identity among friends", reason: "it is not an Ed25519 key")
+                    }
+                    return key
+                }
+                let key = Curve25519.Signing.PrivateKey()
+                try await record.replace(with: Array(key.rawRepresentation))
+                return key
+            }
+        }
     }
 
     private func key(_ person: UserNumber) -> VaultKey {

@@ -49,8 +49,7 @@ struct NearbyCircle: Sendable {
             for error in damaged { Output.note(quoted("\(error)")) }
             // Recognises the user's own beacon, as received by another adapter.
             if let own, try await keys.existingSeed() != nil {
-                let mine = try await keys.share(own, days: RollingKeys.maximumDays, from: Now.timestamp)
-                friends += try mine.dayKeys().map { (own, $0) }
+                friends += try await keys.ownKeys(days: RollingKeys.maximumDays, from: Now.timestamp).map { (own, $0) }
             }
             return Recognition(friends: friends)
         }

@@ -47,7 +47,10 @@ struct NearbyShare: AsyncParsableCommand {
 struct NearbyBefriend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "befriend", abstract: "Add the keys that a friend printed with `share`.",
-        discussion: "The keys name their owner without proof: accept them only from that person.")
+        discussion: """
+            The first keys of a number pin the identity that signed them: accept them only from that person. Keys that were changed, \
+            have expired, or are signed by another identity later are refused.
+            """)
 
     @Argument(help: "The file, or - for standard input.")
     var file: String
