@@ -19,7 +19,7 @@ struct RowsTests {
         let names = table.matches(of: /“([^”]+)”/).map { String($0.1) }
         #expect(names.count > 50)
         for name in names { #expect(all.contains("\"\(name)\""), "\(name)") }
-        for match in table.matches(of: /`(test_\w+)`/) { #expect(all.contains("def \(match.1)("), "\(match.1)") }
+        #expect(TestSources.faults(ofRowsIn: table, sources: sources) == [])
         // And the other way round: a test that is for a row is in the table.
         for match in own.matches(of: /"(BE-\d\d[^"]*)"/) {
             #expect(names.contains(String(match.1)), "\(match.1)")

@@ -31,6 +31,21 @@ extension CommandTests {
             #expect(identity.stdout.isEmpty)
         }
 
+        @Test("RC-14: the number that `search --location` takes is listed by the beginning of a place's name")
+        func locations() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await command.signIn(at: sandbox).ending == .status(0))
+            let found = try await command.run("recurse-center", "locations", "göte", "--json")
+            let places = try #require(try Self.object(found.stdout)["locations"] as? [[String: Any]])
+            #expect(places.compactMap { $0["name"] as? String } == ["Göteborg, Sweden"])
+            #expect(places.compactMap { $0["id"] as? Int } == [2_711_537])
+            let listed = try await command.run("recurse-center", "locations", "New", "--limit", "50")
+            #expect(listed.stdout.contains("900001") && listed.stdout.hasPrefix("NUMBER"))
+            let none = try await command.run("recurse-center", "locations", "Atlantis")
+            #expect(none.ending == .status(0) && none.stdout.isEmpty)
+        }
+
         @Test("without an account there is one line and status 3")
         func absent() async throws {
             let done = try await Command().run("headers", "absent")

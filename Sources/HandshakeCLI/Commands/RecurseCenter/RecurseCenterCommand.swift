@@ -11,8 +11,8 @@ struct RecurseCenterCommand: AsyncParsableCommand {
         abstract: "Use the Recurse Center: profiles, search, batches, visits to the hub.",
         discussion: "Sign in first: handshake login recurse-center",
         subcommands: [
-            RecurseCenterMe.self, RecurseCenterProfile.self, RecurseCenterSearch.self, RecurseCenterBatches.self,
-            RecurseCenterVisit.self,
+            RecurseCenterMe.self, RecurseCenterProfile.self, RecurseCenterSearch.self, RecurseCenterLocations.self,
+            RecurseCenterBatches.self, RecurseCenterVisit.self,
         ])
 }
 

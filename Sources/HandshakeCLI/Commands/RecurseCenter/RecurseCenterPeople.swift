@@ -57,7 +57,7 @@ struct RecurseCenterSearch: BoundedCommand {
     @Option(help: ArgumentHelp("Only people of this batch.", valueName: "number"))
     var batch: Int64?
 
-    @Option(help: ArgumentHelp("Only people in this place.", valueName: "number"))
+    @Option(help: ArgumentHelp("Only people in this place; see `locations`.", valueName: "number"))
     var location: Int64?
 
     @Option(help: "Only recurser, resident, facilitator or faculty.", transform: Self.word)
@@ -118,7 +118,8 @@ struct RecurseCenterSearch: BoundedCommand {
         }
         if let location {
             guard let id = LocationID(location) else {
-                throw CommandError.usage("--location takes a location's number.")
+                throw CommandError.usage(
+                    "--location takes a place's number. Find it with: handshake recurse-center locations NAME")
             }
             search.location = id
         }
@@ -126,6 +127,36 @@ struct RecurseCenterSearch: BoundedCommand {
             throw CommandError.usage("Say whom to search for: words of a name, --batch, --location, --role or --scope.")
         }
         return search
+    }
+}
+
+struct RecurseCenterLocations: BoundedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "locations", abstract: "List places by the beginning of their name, for `search --location`.")
+
+    @Argument(help: "The beginning of a place's name.")
+    var name: String
+
+    @Option(help: "The most places to list, 1 to 50.")
+    var limit = 10
+
+    @Option(help: .timeout)
+    var timeout = 60
+
+    @OptionGroup var options: RecurseCenterOptions
+
+    func run() async throws {
+        let places = try await options.use { try await $0.locations(name, limit: limit) }
+        if options.common.json {
+            let members = places.map { place in
+                JSONText.object([("id", .integer(place.id.number)), ("name", .string(place.name))])
+            }
+            return Output.result(JSONText.object([("locations", .array(members))]).text)
+        }
+        guard !places.isEmpty else { return Output.note("No place's name begins with this text.") }
+        for line in Table.lines([["NUMBER", "NAME"]] + places.map { [$0.id.description, $0.name] }) {
+            Output.result(line)
+        }
     }
 }
 
