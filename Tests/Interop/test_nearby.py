@@ -115,6 +115,7 @@ def test_the_log_shows_whom_one_met(hub: Hub, recording: Callable[..., Path]) ->
     assert [row["name"] for row in rows] == ["Zoë Ångström"]
     shown = hub.handshake.run("nearby", "log").ok().stdout
     assert "Zoë Ångström" in shown and "1 min" in shown
+    assert "+05:30" in hub.handshake.run("nearby", "log", TZ="Asia/Kolkata").ok().stdout, "times are local"
     assert hub.handshake.run("nearby", "log", "--person", "36").ok().stdout == ""
 
 
@@ -253,6 +254,8 @@ def test_who_waited_for_a_radio_in_vain_is_told_so_by_the_status(handshake: Hand
     handshake.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={tmp_path}/no-bus"
     done = handshake.run("nearby", *arguments, "--duration", "1", "--json")
     assert done.status == 6 and "no-bus" in done.error["message"]
+    told = handshake.run("nearby", *arguments, "--duration", "1")
+    assert told.status == 6 and len([line for line in told.stderr.splitlines() if "no-bus" in line]) == 1, told.stderr
 
 
 def test_the_live_list_is_drawn_over_itself(hub: Hub, recording: Callable[..., Path]) -> None:
