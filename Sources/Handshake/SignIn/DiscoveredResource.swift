@@ -86,11 +86,20 @@ public struct DiscoveredResource: Sendable {
             transport: transport, limits: limits)
     }
 
-    /// A client that the server knows already.
+    /// A client that the server knows already, paired with this API.
     ///
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a name that is none.
-    public func client(id: String, redirect: Client.Redirect = .loopback) throws -> Client {
-        try client(id: id, redirect: redirect, credential: nil)
+    /// The app names the server that issued the identifier, and the API has to name the same one. Otherwise a hostile API could
+    /// borrow the client, and the rights that users gave it (`any-server.md` 9).
+    ///
+    /// - Parameter issuer: the server where the identifier was registered, as the app knows it, not as the API names it.
+    /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/refused(_:)` when the API names another server;
+    ///   ``HandshakeError/configuration(member:problem:)`` for a name that is none.
+    public func client(id: String, issuedBy issuer: Issuer, redirect: Client.Redirect = .loopback) throws -> Client {
+        guard server.issuer == issuer || server.issuer == issuer.withOtherSlash else {
+            throw HandshakeError.exchange(
+                .refused(Refusal(.issuer, expected: issuer.string, found: server.issuer.string)))
+        }
+        return try client(id: id, redirect: redirect, credential: nil)
     }
 
     /// Registers the app at the server (RFC 7591).
@@ -140,7 +149,7 @@ public struct DiscoveredResource: Sendable {
             throw HandshakeError.configuration(
                 member: "client_id", problem: "the server takes no client that is named by the address of a document")
         }
-        return try client(id: address, redirect: redirect)
+        return try client(id: address, redirect: redirect, credential: nil)
     }
 
     /// A client for the API, by an identifier of the server's.

@@ -125,7 +125,8 @@ struct DiscoveredResourceTests {
             "dpop_bound_access_tokens_required": isRequired,
         ]
         let web = Web([Self.own: .json(200, document), Self.server: Self.metadata()])
-        let client = try await DiscoveredResource.discover(Self.mcp, transport: web).client(id: "c")
+        let client = try await DiscoveredResource.discover(Self.mcp, transport: web)
+            .client(id: "c", issuedBy: Issuer("https://as.example"))
         #expect(client.options.dpop == (isRequired ? .always : .automatic))
     }
 
@@ -147,7 +148,9 @@ struct DiscoveredResourceTests {
         document[name] = api
         let web = Web([Self.own: .json(200, document), Self.server: .json(200, members)])
         let client = try await DiscoveredResource.discover(Self.mcp, transport: web)
-            .client(id: "c", redirect: .uri(try RedirectURI("com.example.app:/callback")))
+            .client(
+                id: "c", issuedBy: Issuer("https://as.example"),
+                redirect: .uri(try RedirectURI("com.example.app:/callback")))
         let app = try Handshake(client, vault: MemoryVault(), transport: web)
         let asked = web.requests.count
         guard let chosen else {
@@ -175,7 +178,7 @@ struct DiscoveredResourceTests {
         ]
         let web = Web([Self.own: Self.document(), Self.server: .json(200, members)])
         let client = try await DiscoveredResource.discover(Self.mcp, transport: web).client(
-            id: "c", redirect: .uri(try RedirectURI("com.example.app:/cb")))
+            id: "c", issuedBy: Issuer("https://as.example"), redirect: .uri(try RedirectURI("com.example.app:/cb")))
         let shown = try await Handshake(client, vault: MemoryVault(), transport: web).beginSignIn().page
         #expect(shown.serverHost == server)
         for language in ["en", "de", "es", "fr", "ja", "pt-BR"] {
@@ -246,12 +249,30 @@ struct DiscoveredResourceTests {
     func spelling() async throws {
         let web = Web([Self.root: Self.document("https://api.example/"), Self.server: Self.metadata()])
         let found = try await DiscoveredResource.discover("https://API.example:443/", transport: web)
-        #expect(try found.client(id: "c").resources.map(\.string) == ["https://api.example/"])
+        let client = try found.client(id: "c", issuedBy: Issuer("https://as.example"))
+        #expect(client.resources.map(\.string) == ["https://api.example/"])
         let alone = Web([
             "https://api.example/.well-known/oauth-authorization-server": Self.metadata("https://api.example")
         ])
         let bare = try await DiscoveredResource.discover("https://API.example:443/", transport: alone)
-        #expect(try bare.client(id: "c").resources.map(\.string) == ["https://api.example"])
+        let own = try bare.client(id: "c", issuedBy: Issuer("https://api.example"))
+        #expect(own.resources.map(\.string) == ["https://api.example"])
+    }
+
+    @Test("M906: a client serves an API only at the server that issued it")
+    func pairing() async throws {
+        let web = Web([Self.own: Self.document(Self.mcp), Self.server: Self.metadata()])
+        let found = try await DiscoveredResource.discover(Self.mcp, transport: web)
+        #expect(try found.client(id: "c", issuedBy: Issuer("https://as.example")).id == "c")
+        #expect(try found.client(id: "c", issuedBy: Issuer("https://as.example/")).id == "c", "a bare origin's slash")
+        let asked = web.requests.count
+        for other in ["https://other.example", "https://as.example/tenant", "https://as.example:8443"] {
+            let error = await handshakeError { try found.client(id: "c", issuedBy: Issuer(other)) }
+            #expect(error?.code == "issuer_mismatch")
+            #expect(
+                error?.description.contains(other) == true && error?.description.contains("https://as.example") == true)
+        }
+        #expect(web.requests.count == asked)
     }
 
     @Test("M520: without a document the resource is its own server, if it publishes that; no address is guessed")
@@ -333,7 +354,7 @@ struct DiscoveredResourceTests {
     /// An account of a client that the server knows.
     private static func signedIn(to web: Web) async throws -> Account {
         let client = try await DiscoveredResource.discover(mcp, transport: web).client(
-            id: "c", redirect: .uri(try RedirectURI("com.example.app:/cb")))
+            id: "c", issuedBy: Issuer("https://as.example"), redirect: .uri(try RedirectURI("com.example.app:/cb")))
         return try await Handshake(client, vault: MemoryVault(), transport: web).signIn(
             through: ScriptedBrowser { page in
                 let items = URLComponents(string: page.url)?.queryItems ?? []

@@ -134,7 +134,7 @@ struct RegisteredClientTests {
         let own = try LoopbackListener()
         let ownPort = UInt16(try EndpointURL(own.redirectURI.string, security: .allowingInsecureLoopback).origin.port)
         let fixed = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
-            .client(id: "c", redirect: .loopback(port: ownPort))
+            .client(id: "c", issuedBy: Issuer("https://as.example"), redirect: .loopback(port: ownPort))
         #expect(
             await handshakeError {
                 try await Handshake(fixed, vault: vault, transport: network).signIn(through: network.browser())
@@ -295,7 +295,7 @@ struct RegisteredClientTests {
         #expect(last.head.headerFields[.authorization] == "Bearer management-1")
         let count = network.requests.count
         let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
-        await DiscoveredResource.unregister(try found.client(id: "by-hand"), transport: network)
+        await DiscoveredResource.unregister(try found.client(id: "by-hand", issuedBy: Issuer("https://as.example")), transport: network)
         #expect(network.requests.allSatisfy { $0.head.method != .delete || $0.head.authority == "as.example" })
         #expect(network.requests.dropFirst(count).allSatisfy { $0.head.method != .delete })
     }
