@@ -160,9 +160,6 @@ private struct RollingIdentifiers {
             try await benchmark.figure("16 bytes of a member", .atMost(50), tokens) {
                 try prepared.resolve($0, at: benchmark.now) != .unknown
             },
-            try await benchmark.figure("4 bytes of a member", .atMost(50), tokens) {
-                try $0.short.map { try prepared.resolve($0, at: benchmark.now) != .unknown } ?? true
-            },
             try await benchmark.figure("16 bytes of a stranger", .atMost(50), strangers) {
                 try prepared.resolve($0, at: benchmark.now) == .unknown
             },
