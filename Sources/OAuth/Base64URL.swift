@@ -11,20 +11,31 @@ public enum Base64URL {
 
     /// Encodes bytes without padding.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        let (bytes, alphabet) = (Array(bytes), alphabet)
+        let bytes = Array(bytes)
         var output = [UInt8](repeating: 0, count: (bytes.count * 8 + 5) / 6)
-        var (pending, bits, end) = (UInt32(0), UInt32(0), 0)
-        for byte in bytes {
-            pending = pending << 8 | UInt32(byte)
-            bits += 8
-            while bits >= 6 {
-                bits -= 6
-                output[end] = alphabet[Int(pending >> bits & 0x3F)]
-                end += 1
-            }
-        }
-        if bits > 0 { output[end] = alphabet[Int(pending << (6 - bits) & 0x3F)] }
+        write(bytes.span, to: output.mutableSpan)
         return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func write(_ bytes: Span<UInt8>, to output: consuming MutableSpan<UInt8>) {
+        let characters = alphabet
+        let alphabet = characters.span
+        var (start, end) = (0, 0)
+        while start + 3 <= bytes.count {
+            let (a, b, c) = (bytes[start], bytes[start + 1], bytes[start + 2])
+            output[end] = alphabet[Int(a >> 2)]
+            output[end + 1] = alphabet[Int((a << 4 | b >> 4) & 0x3F)]
+            output[end + 2] = alphabet[Int((b << 2 | c >> 6) & 0x3F)]
+            output[end + 3] = alphabet[Int(c & 0x3F)]
+            start += 3
+            end += 4
+        }
+        let rest = bytes.count - start
+        guard rest > 0 else { return }
+        let (a, b) = (bytes[start], rest == 2 ? bytes[start + 1] : 0)
+        output[end] = alphabet[Int(a >> 2)]
+        output[end + 1] = alphabet[Int((a << 4 | b >> 4) & 0x3F)]
+        if rest == 2 { output[end + 2] = alphabet[Int(b << 2 & 0x3F)] }
     }
 
     /// Decodes strictly. It accepts no padding, no white space, no other alphabet, and no stray bits behind the last
@@ -37,29 +48,35 @@ public enum Base64URL {
 
     /// Decodes strictly, from the characters' codes.
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        // No character stands alone.
-        guard text.count % 4 != 1 else { return nil }
-        let values = values
         let rest = text.count % 4
+        // No character stands alone.
+        guard rest != 1 else { return nil }
         var output = [UInt8](repeating: 0, count: text.count / 4 * 3 + max(0, rest - 1))
-        var (start, end) = (text.startIndex, 0)
-        while start + 4 <= text.endIndex {
-            let (a, b) = (values[Int(text[start])], values[Int(text[start + 1])])
-            let (c, d) = (values[Int(text[start + 2])], values[Int(text[start + 3])])
-            guard a | b | c | d < 64 else { return nil }
+        return read(text.span, to: output.mutableSpan) ? output : nil
+    }
+
+    /// Whether the text is the one encoding of some bytes; these are written.
+    private static func read(_ text: Span<UInt8>, to output: consuming MutableSpan<UInt8>) -> Bool {
+        let table = values
+        let values = table.span
+        func value(_ index: Int) -> UInt8 { values[Int(text[index])] }
+        var (start, end) = (0, 0)
+        while start + 4 <= text.count {
+            let (a, b, c, d) = (value(start), value(start + 1), value(start + 2), value(start + 3))
+            guard a | b | c | d < 64 else { return false }
             output[end] = a << 2 | b >> 4
             output[end + 1] = b << 4 | c >> 2
             output[end + 2] = c << 6 | d
             start += 4
             end += 3
         }
-        guard rest > 0 else { return output }
-        let last = text[start...].map { values[Int($0)] } + [0]
-        let (a, b, c) = (last[0], last[1], last[2])
-        guard a | b | c < 64 else { return nil }
+        let rest = text.count - start
+        guard rest > 0 else { return true }
+        let (a, b, c) = (value(start), value(start + 1), rest == 3 ? value(start + 2) : 0)
+        guard a | b | c < 64 else { return false }
         output[end] = a << 2 | b >> 4
         if rest == 3 { output[end + 1] = b << 4 | c >> 2 }
         // The last character's other bits are 0.
-        return (rest == 3 ? c & 0x03 : b & 0x0F) == 0 ? output : nil
+        return (rest == 3 ? c & 0x03 : b & 0x0F) == 0
     }
 }

@@ -100,6 +100,7 @@ extension DPoPKey {
         // A clock that is no time of this epoch would make a number that no server reads.
         guard now >= 0, now < 1e12 else { throw .configuration(member: "clock", problem: "its time is not plausible") }
         var claims = "{"
+        claims.reserveCapacity(512)
         if let accessToken { claims += #""ath":"\#(Self.hash(of: accessToken))","# }
         claims += #""htm":\#(JSONValue.string(request.head.method.rawValue).json),"#
         claims += #""htu":\#(JSONValue.string(try Self.target(of: request.head)).json),"#

@@ -51,11 +51,15 @@ public struct IDTokenClaims: Sendable, Hashable {
         authenticatedAt = try reader.time("auth_time") ?? previous?.authenticatedAt
         nonceDigest =
             previous?.nonceDigest ?? all[Self.digestName]?.string ?? all["nonce"]?.string.map(Self.digest)
-        var claims = all
-        claims["auth_time"] = all["auth_time"] ?? previous?.claims["auth_time"]
-        for name in ["nonce", "at_hash", "c_hash", Self.digestName] { claims[name] = nil }
+        var claims = all.filter { member in
+            !Self.hiddenNames.contains { $0.isIdentical(to: member.key) }
+        }
+        if let previous, all["auth_time"] == nil { claims["auth_time"] = previous.claims["auth_time"] }
         self.claims = claims
     }
+
+    /// The members that are secrets, or hashes of secrets.
+    private static let hiddenNames = ["nonce", "at_hash", "c_hash", digestName]
 
     /// The member of ``json`` that holds the nonce's digest. A claim of this name in a token is ignored.
     static let digestName = "urn:handshake:nonce_sha256"

@@ -24,17 +24,24 @@ public struct JSONObject: Sendable {
     /// The value of a member; nil when there is no member of this name. Assigning nil removes the member.
     public subscript(name: String) -> JSONValue? {
         get {
-            many.isEmpty ? few.first { $0.key.isIdentical(to: name) }?.value : many[Name(name)]
+            guard many.isEmpty else { return many[Name(name)] }
+            return index(of: name).map { few[$0].value }
         }
         set {
             if !many.isEmpty {
                 many[Name(name)] = newValue
-            } else if let index = few.firstIndex(where: { $0.key.isIdentical(to: name) }) {
+            } else if let index = index(of: name) {
                 if let newValue { few[index].value = newValue } else { few.remove(at: index) }
             } else if let newValue {
                 append(newValue, for: name)
             }
         }
+    }
+
+    /// Where a member is among the few.
+    private func index(of name: String) -> Int? {
+        for index in few.indices where few[index].key.isIdentical(to: name) { return index }
+        return nil
     }
 
     /// Adds a member whose name is new.
@@ -62,14 +69,15 @@ public struct JSONObject: Sendable {
     /// The members that satisfy a condition.
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> JSONObject {
         var object = JSONObject()
-        for member in self where try isIncluded(member) { object[member.key] = member.value }
+        object.few = try few.filter(isIncluded)
+        for (name, value) in many where try isIncluded((name.text, value)) { object[name.text] = value }
         return object
     }
 
     /// Adds a member; false when there is one of this name already.
     mutating func insert(_ value: JSONValue, for name: String) -> Bool {
         if !many.isEmpty { return many.updateValue(value, forKey: Name(name)) == nil }
-        guard !few.contains(where: { $0.key.isIdentical(to: name) }) else { return false }
+        guard index(of: name) == nil else { return false }
         append(value, for: name)
         return true
     }
@@ -140,8 +148,16 @@ private struct Name: Hashable, Sendable {
 
 extension String {
     /// Whether both texts have the same bytes. `==` also takes canonically equivalent texts, and quadratic time.
+    @inline(__always)
     package func isIdentical(to other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        utf8.count == other.utf8.count && hasBytes(of: other)
+    }
+
+    private func hasBytes(of other: String) -> Bool {
+        let isEqual = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
+        }
+        return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// The most combining marks in a row that ``streamSafe`` leaves as they are.

@@ -132,8 +132,26 @@ struct JSONReader {
         guard offset > start else { throw failure("a digit is missing") }
     }
 
+    /// The end of what needs no decoding: the next byte that is not ASCII, or a quotation mark, a reverse solidus or a control
+    /// character.
+    private func endOfPlainText() -> Int {
+        let bytes = bytes.span
+        var end = offset
+        while end < bytes.count {
+            let byte = bytes[end]
+            if byte >= 0x80 || byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            end += 1
+        }
+        return end
+    }
+
     mutating func string() throws(JSONValue.SyntaxError) -> String {
         offset += 1
+        let end = endOfPlainText()
+        if end < bytes.count, bytes[end] == UInt8(ascii: "\"") {
+            defer { offset = end + 1 }
+            return String(decoding: bytes[offset..<end], as: UTF8.self)
+        }
         /// What stands before the last escape.
         var output: [UInt8] = []
         var start = offset

@@ -33,19 +33,12 @@ struct JSONWebSignature: Sendable {
         guard bytes.count <= Self.maximumLength else {
             throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(bytes.count)")
         }
-        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
-        guard parts.count != 5 else {
-            throw .refused(
-                Refusal(.encrypted, expected: "a signed text of three parts", found: "an encrypted one of five"))
-        }
-        guard parts.count == 3 else {
-            throw Self.wrong("token", "a signed token of three parts", found: "\(parts.count) parts")
-        }
-        let header = try Self.header(Base64URL.decode(parts[0]))
-        guard let payload = Base64URL.decode(parts[1]) else {
+        let parts = try Self.parts(of: bytes)
+        let header = try Self.header(Base64URL.decode(parts.header))
+        guard let payload = Base64URL.decode(parts.payload) else {
             throw Self.wrong("payload", "Base64URL without padding", found: "something else")
         }
-        guard let signature = Base64URL.decode(parts[2]) else {
+        guard let signature = Base64URL.decode(parts.signature) else {
             throw Self.wrong("signature", "Base64URL without padding", found: "something else")
         }
         algorithm = try Self.string("alg", in: header)
@@ -62,7 +55,25 @@ struct JSONWebSignature: Sendable {
         }
         self.payload = payload
         self.signature = signature
-        signedBytes = bytes[..<parts[1].endIndex]
+        signedBytes = bytes[..<parts.payload.endIndex]
+    }
+
+    /// The three parts of the compact form.
+    private static func parts(
+        of bytes: [UInt8]
+    ) throws(OAuthError) -> (header: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, signature: ArraySlice<UInt8>) {
+        let dot = UInt8(ascii: ".")
+        if let first = bytes.firstIndex(of: dot), let second = bytes[(first + 1)...].firstIndex(of: dot),
+            !bytes[(second + 1)...].contains(dot)
+        {
+            return (bytes[..<first], bytes[(first + 1)..<second], bytes[(second + 1)...])
+        }
+        let count = bytes.count { $0 == dot } + 1
+        guard count != 5 else {
+            throw .refused(
+                Refusal(.encrypted, expected: "a signed text of three parts", found: "an encrypted one of five"))
+        }
+        throw wrong("token", "a signed token of three parts", found: "\(min(count, 6)) parts")
     }
 
     /// Verifies the signature and returns the signed text.

@@ -45,9 +45,10 @@ public struct Origin: Sendable, Hashable {
     init?(scheme: Scheme, authority: Substring) {
         var host = authority
         var port = scheme.defaultPort
-        let bracket = authority.lastIndex(of: "]")
-        if let colon = authority.lastIndex(of: ":"), bracket.map({ $0 < colon }) ?? true {
-            let digits = authority[authority.index(after: colon)...]
+        let bytes = authority.utf8
+        let bracket = bytes.lastIndex(of: UInt8(ascii: "]"))
+        if let colon = bytes.lastIndex(of: UInt8(ascii: ":")), bracket.map({ $0 < colon }) ?? true {
+            let digits = authority[bytes.index(after: colon)...]
             guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let number = Int(digits), (1...65535).contains(number)
             else { return nil }
@@ -68,10 +69,10 @@ public struct Origin: Sendable, Hashable {
 
     private static func isHost(_ host: Substring) -> Bool {
         guard (1...255).contains(host.utf8.count) else { return false }
-        if host.hasPrefix("[") {
-            let address = host.dropFirst().dropLast()
-            return host.hasSuffix("]") && address.contains(":")
-                && address.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit || $0 == 0x3A || $0 == 0x2E }
+        if host.utf8.first == UInt8(ascii: "[") {
+            let address = host.utf8.dropFirst().dropLast()
+            return host.utf8.last == UInt8(ascii: "]") && address.contains(UInt8(ascii: ":"))
+                && address.allSatisfy { Character(UnicodeScalar($0)).isHexDigit || $0 == 0x3A || $0 == 0x2E }
         }
         // No label is empty, except a last one.
         var before = UInt8(ascii: ".")
