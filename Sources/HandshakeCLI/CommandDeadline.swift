@@ -23,17 +23,7 @@ extension BoundedCommand {
             try await command.run()
         }
         if isEndless { return try await run() }
-        try await CommandDeadline.run(timeout, expired: { expired }, run)
-    }
-
-    private var expired: CommandError {
-        if let input = GivenFile.current {
-            return CommandError(
-                status: .usage, code: "timed_out",
-                message: "\(input) did not end within \(timeout) s. Check what writes to it, or run the command again "
-                    + "with --timeout \(min(86_400, timeout * 4))")
-        }
-        return .timedOut("The command did not end within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
+        try await CommandDeadline.run(timeout, run)
     }
 }
 
@@ -58,6 +48,27 @@ enum CommandDeadline {
         guard (1...86_400).contains(seconds) else {
             throw .usage("--timeout takes 1 to 86400 seconds, not \(seconds).")
         }
+    }
+
+    /// Runs a whole command with a timeout.
+    ///
+    /// - Throws: what `body` throws; ``CommandError`` with status 6, or 64 when an input was waited for, when time is over.
+    static func run<Result: Sendable>(
+        _ timeout: Int, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await run(
+            timeout,
+            expired: {
+                let longer = "--timeout \(min(86_400, timeout * 4))"
+                guard let input = GivenFile.current else {
+                    return CommandError.timedOut("The command did not end within \(timeout) s.", retry: longer)
+                }
+                return CommandError(
+                    status: .usage, code: "timed_out",
+                    message:
+                        "\(input) did not end within \(timeout) s. Check what writes to it, or run the command again "
+                        + "with \(longer)")
+            }, body)
     }
 
     /// Runs `body` with a timeout.

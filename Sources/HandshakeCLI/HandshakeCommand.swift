@@ -34,14 +34,7 @@ struct HandshakeCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let status = await Interruption.watch {
             do {
-                var command = try parseAsRoot()
-                if let bounded = command as? any BoundedCommand {
-                    try await bounded.runBounded()
-                } else if var asynchronous = command as? any AsyncParsableCommand {
-                    try await asynchronous.run()
-                } else {
-                    try command.run()
-                }
+                try await execute()
                 guard !Output.isIncomplete else {
                     Output.error("handshake: The result could not be written to standard output: \(Output.failureText)")
                     return ExitStatus.defect
@@ -52,6 +45,41 @@ struct HandshakeCommand: AsyncParsableCommand {
             }
         }
         Foundation.exit(status.rawValue)
+    }
+
+    private static func execute() async throws {
+        // Programs ask for a token before each request, and the parser takes longer than the vault.
+        if let token = WantedToken(plain: CommandLine.arguments.dropFirst()) {
+            return try await CommandDeadline.run(Token.defaultTimeout) {
+                try await token.print(from: try VaultChoice(nil, key: nil, settings: try Settings.load()))
+            }
+        }
+        var command = try command(for: Array(CommandLine.arguments.dropFirst()))
+        if let bounded = command as? any BoundedCommand {
+            try await bounded.runBounded()
+        } else if var asynchronous = command as? any AsyncParsableCommand {
+            try await asynchronous.run()
+        } else {
+            try command.run()
+        }
+    }
+
+    /// Parses the command that the first arguments name alone, because the parser would first describe all others to
+    /// itself: that takes longer than printing a token. What fails so, or asks for help, is parsed again from the root, whose
+    /// errors and help texts have the whole name.
+    static func command(for arguments: [String]) throws -> any ParsableCommand {
+        var command: any ParsableCommand.Type = self
+        var rest = arguments[...]
+        while let name = rest.first,
+            let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == name })
+        {
+            command = next
+            rest = rest.dropFirst()
+        }
+        guard command.configuration.subcommands.isEmpty, let parsed = try? command.parseAsRoot(Array(rest)),
+            type(of: parsed) == command
+        else { return try parseAsRoot(arguments) }
+        return parsed
     }
 }
 #endif

@@ -78,6 +78,46 @@ struct ParsingTests {
         _ = try HandshakeCommand.parseAsRoot(arguments)
     }
 
+    @Test("a command that is parsed by itself is what the whole tree would give", arguments: commandLines)
+    func alone(_ arguments: [String]) throws {
+        let (alone, whole) = (
+            try HandshakeCommand.command(for: arguments), try HandshakeCommand.parseAsRoot(arguments)
+        )
+        #expect(String(reflecting: type(of: alone)) == String(reflecting: type(of: whole)))
+    }
+
+    @Test(
+        "help and errors name the whole command",
+        arguments: [["token", "--help"], ["token"], ["nearby", "log", "-h"]])
+    func wholeNames(_ arguments: [String]) throws {
+        let error = try #require(throws: (any Error).self) {
+            var command = try HandshakeCommand.command(for: arguments)
+            try command.run()
+        }
+        let path = arguments.prefix { !$0.hasPrefix("-") }.joined(separator: " ")
+        #expect(HandshakeCommand.fullMessage(for: error).contains("handshake \(path)"))
+    }
+
+    @Test("every command states its name: the parser takes a millisecond to make one from a type's name")
+    func names() {
+        func check(_ type: any ParsableCommand.Type) {
+            #expect(type.configuration.commandName != nil, "\(type)")
+            for next in type.configuration.subcommands { check(next) }
+        }
+        check(HandshakeCommand.self)
+    }
+
+    @Test("only a token without options needs no parser")
+    func plainToken() {
+        #expect(WantedToken(plain: ["token", "github"])?.account == "github")
+        for arguments in [
+            ["token"], ["token", "--help"], ["token", "-h"], ["token", "github", "--json"], ["token", "a", "b"],
+            ["headers", "github"], [], ["token", "--"],
+        ] {
+            #expect(WantedToken(plain: arguments) == nil, "\(arguments)")
+        }
+    }
+
     @Test("no command is missing from the command lines of these tests")
     func complete() throws {
         let parsed = Set(try Self.commandLines.map { "\(type(of: try HandshakeCommand.parseAsRoot($0)))" })

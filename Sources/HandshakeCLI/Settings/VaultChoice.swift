@@ -222,12 +222,9 @@ struct VaultChoice {
 
     /// Whether there certainly is nothing; a path that cannot be examined is not absent.
     private static func isAbsent(_ path: String) -> Bool {
-        do {
-            _ = try FileManager.default.attributesOfItem(atPath: path)
-            return false
-        } catch {
-            return (error as? CocoaError)?.code == .fileReadNoSuchFile
-        }
+        // FileManager would also look up the names of owner and group.
+        var status = stat()
+        return lstat(path, &status) != 0 && errno == ENOENT
     }
 
     /// Opens the vault, or makes it.

@@ -5,7 +5,7 @@ import Handshake
 import OAuth
 
 struct Accounts: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the accounts.")
+    static let configuration = CommandConfiguration(commandName: "accounts", abstract: "List the accounts.")
 
     @OptionGroup var common: CommonOptions
 

@@ -10,6 +10,7 @@ struct Headers: BoundedCommand {
     }
 
     static let configuration = CommandConfiguration(
+        commandName: "headers",
         abstract: "Print the header fields that authorize another program's request.",
         discussion: """
             With --for, an address that is none of the service's is refused with status 5, so that no other server receives the \

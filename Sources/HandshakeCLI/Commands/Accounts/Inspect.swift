@@ -5,6 +5,7 @@ import OAuth
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Show an account's grant without its secrets, and the verified ID-token claims.")
 
     @Argument(help: "The account.")

@@ -7,6 +7,7 @@ import Sequencing
 
 struct Logout: BoundedCommand {
     static let configuration = CommandConfiguration(
+        commandName: "logout",
         abstract: "Revoke the account's tokens where the service can, then remove the account.",
         discussion: """
             The session in your browser stays: the next sign-in may ask for no password. --end-session ends it too, at services that have \

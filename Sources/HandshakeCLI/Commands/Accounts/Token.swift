@@ -9,6 +9,7 @@ struct Token: BoundedCommand {
     }
 
     static let configuration = CommandConfiguration(
+        commandName: "token",
         abstract: "Print a valid access token, refreshed if necessary.",
         discussion:
             """
@@ -31,19 +32,53 @@ struct Token: BoundedCommand {
     @Flag(help: "Print it on a terminal too, without asking.")
     var show = false
 
+    /// In seconds.
+    static let defaultTimeout = 60
+
     @Option(help: .timeout)
-    var timeout = 60
+    var timeout = Self.defaultTimeout
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
+        var wanted = WantedToken(account: account)
+        wanted.kind = kind
+        wanted.minimumValidity = minimumValidity
+        wanted.isConfirmed = show
+        wanted.isJSON = common.json
+        try await wanted.print(from: try common.vaultChoice(try Settings.load()))
+    }
+}
+
+/// The token that a command line asks for.
+struct WantedToken {
+    let account: String
+    var kind = Token.Kind.access
+    /// In seconds.
+    var minimumValidity: Int?
+    /// Whether it may be shown on a terminal without a question.
+    var isConfirmed = false
+    var isJSON = false
+
+    init(account: String) {
+        self.account = account
+    }
+
+    /// What `token ACCOUNT` without options asks for; nil for every other command line.
+    init?(plain arguments: some Collection<String>) {
+        guard arguments.count == 2, arguments.first == "token", let account = arguments.dropFirst().first,
+            !account.hasPrefix("-")
+        else { return nil }
+        self.account = account
+    }
+
+    func print(from choice: VaultChoice) async throws {
         let seconds = minimumValidity ?? 0
         guard (0...31_536_000).contains(seconds) else {
             throw CommandError.usage("--min-valid takes a number of seconds from 0 to 31536000.")
         }
-        let vault = try await common.existingVault(try Settings.load())
-        let known = try await KnownAccount.open(account, in: vault)
-        try await SecretDisplay.confirm(kind == .access ? "the access token" : "the ID token", isWanted: show)
+        let known = try await KnownAccount.open(account, in: try await choice.openExisting().vault)
+        try await SecretDisplay.confirm(kind == .access ? "the access token" : "the ID token", isWanted: isConfirmed)
         let token = try await known.use { account in
             switch kind {
             case .access where minimumValidity == nil: try await account.accessToken()
@@ -54,7 +89,7 @@ struct Token: BoundedCommand {
         guard let token else { throw missing(from: known) }
         let status = known.account.status
         if kind == .access, status.isBound { Output.note(known.boundTokenNote) }
-        guard common.json else { return Output.result(token.reveal()) }
+        guard isJSON else { return Output.result(token.reveal()) }
         Output.result(
             kind == .id
                 ? JSONText.object([

@@ -7,6 +7,7 @@ import Radio
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Check what works on this machine and what does not, each with its cure.",
         discussion:
             "The output has no secrets and can go into a bug report. The status is 0 if everything needed for a sign-in works."

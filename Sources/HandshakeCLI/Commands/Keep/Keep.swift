@@ -8,6 +8,7 @@ import Synchronization
 
 struct Keep: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keep",
         abstract: "Refresh accounts before their tokens expire, until interrupted.",
         discussion: """
             Prints a line for each account that was refreshed, failed or ended. Any number of these processes can share a vault: each \

@@ -8,6 +8,7 @@ import Sequencing
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract:
             "Start a sandbox, sign in to every service, show the user and a genetic report, and turn a connection on.",
         discussion: """

@@ -5,11 +5,13 @@ import OAuth
 
 struct Services: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "services",
         abstract: "List the services that can be signed in to by name.",
         subcommands: [List.self, Show.self, Check.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the built-in services and those of the settings.")
 
         @OptionGroup var common: CommonOptions
@@ -42,6 +44,7 @@ struct Services: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show what is known of a service.",
             discussion:
                 "The facts were tested against a stand-in that follows them, not against the service.")
@@ -70,6 +73,7 @@ struct Services: ParsableCommand {
 
     struct Check: BoundedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Compare what is known of a service with what its server publishes.",
             discussion: "The exit status is 4 when they differ.")
 

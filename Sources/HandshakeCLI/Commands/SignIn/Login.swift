@@ -6,6 +6,7 @@ import OAuth
 
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "login",
         abstract: "Sign in to a service.",
         discussion: """
             SERVICE is one that handshake services lists, or a name of your choice together with --issuer, with --authorize-url \
