@@ -42,6 +42,35 @@ extension CommandTests {
             #expect(logout.ending == .status(0) && !logout.description.contains(token), "\(logout)")
         }
 
+        @Test(
+            "L1: a wrong value that may be a secret is not quoted",
+            arguments: [
+                ["accounts", "--vault", "mysql://app:canary@db.example.com/vault"],
+                ["accounts", "--vault", "host=db.example.com password=canary"], ["accounts", "--vault", "canary@host"],
+                ["vault", "copy", "mysql://app:canary@db.example.com/vault", "files:x"],
+                ["accounts", "--vault-key", "canary-0123456789abcdef0123456789abcdef"],
+                ["accounts", "--vault-key", "key:canary"],
+                ["request", "GET", "me", "--account", "a", "-H", "Authorization Bearer canary"],
+                ["request", "GET", "me", "--account", "a", "-H", "canary"],
+                ["login", "github", "--client-id", "app", "--param", "canary"],
+            ])
+        func wrongValues(_ arguments: [String]) async throws {
+            let done = try await command.start(arguments).finish()
+            #expect(done.ending == .status(64) && !done.stderr.contains("canary"), "\(done)")
+            #expect(done.stderr.contains(arguments.last { $0.hasPrefix("-") } ?? "FROM"), "\(done)")
+        }
+
+        @Test("L2: an address that cannot be asked is quoted without its query")
+        func wrongAddress() async throws {
+            let sandbox = try await SandboxProcess(command)
+            _ = try await command.signIn(at: sandbox)
+            for address in ["https://exa mple.com/?token=canary", "https://user@host.example/#canary"] {
+                let done = try await command.run("request", "GET", address, "--account", "recurse-center")
+                #expect(done.ending == .status(64) && done.stderr.contains("https://"), "\(done)")
+                #expect(!done.stderr.contains("canary"), "\(done)")
+            }
+        }
+
         @Test("L5, M1: the doctor's findings have no secret, and name the accounts that may use unencrypted http")
         func doctor() async throws {
             let sandbox = try await SandboxProcess(command)

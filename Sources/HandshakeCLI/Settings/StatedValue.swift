@@ -8,10 +8,12 @@ struct StatedValue {
     let name: String
 
     /// The error of a value that is not what the place takes.
-    func wrong(_ expected: String, because problem: String? = nil) -> CommandError {
+    ///
+    /// - Parameter isSecret: whether the value may be a secret, which is not quoted.
+    func wrong(_ expected: String, because problem: String? = nil, isSecret: Bool = false) -> CommandError {
         CommandError(
             status: .usage, code: "invalid_configuration",
-            message: "\(name) takes \(expected), not “\(quoted(value, limit: 80))”"
+            message: "\(name) takes \(expected)" + (isSecret ? "" : ", not “\(quoted(value, limit: 80))”")
                 + (problem.map { ": \($0)." } ?? "."))
     }
 

@@ -105,11 +105,18 @@ struct VaultChoice {
             #endif
         case ("keychain", _):
             throw CommandError.notBuilt("the vault “\(parts[0])” (\(choice.name))")
-        default:
-            throw CommandError.usage(
-                "\(choice.name) takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION, not “\(quoted(choice.value, limit: 80))”."
-            )
+        default: throw unknown(choice)
         }
+    }
+
+    /// The error of a value of no known kind. Only a word in front is quoted: a password or a key may stand behind it, or in its place.
+    private static func unknown(_ choice: StatedValue) -> CommandError {
+        let word = choice.value.prefix { $0.isASCII && ($0.isLetter || $0 == "-") }
+        let rest = choice.value.dropFirst(word.count)
+        let found =
+            word.isEmpty || !(rest.isEmpty || rest.hasPrefix(":")) ? "" : ", not “\(quoted(String(word), limit: 40))”"
+        return CommandError.usage(
+            "\(choice.name) takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION\(found).")
     }
 
     /// Opens the vault if it exists; otherwise an empty one in memory.

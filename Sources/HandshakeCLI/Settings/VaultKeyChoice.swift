@@ -16,7 +16,8 @@ enum VaultKeyChoice: Sendable, Hashable {
         switch (parts.first, parts.dropFirst().first.map(String.init)) {
         case ("credential", let name?) where !name.isEmpty: self = .credential(name)
         case ("command", let command?): self = .command(try Self.words(of: command, stated))
-        default: throw stated.wrong("credential:NAME or command:PROGRAM ARGUMENT…")
+        // Not quoted: it may be the key itself.
+        default: throw stated.wrong("credential:NAME or command:PROGRAM ARGUMENT…", isSecret: true)
         }
     }
 

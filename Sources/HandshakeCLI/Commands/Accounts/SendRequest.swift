@@ -80,7 +80,7 @@ struct SendRequest: BoundedCommand {
             throw CommandError(
                 status: .usage, code: "invalid_configuration",
                 message:
-                    "“\(quoted(url, limit: 200))” is not an address. Write an https URL, or a path below the service's API."
+                    "“\(quoted(String(url.prefix { $0 != "?" && $0 != "#" }), limit: 200))” is not an address. Write an https URL, or a path below the service's API."
             )
         }
     }
@@ -118,7 +118,8 @@ struct SendRequest: BoundedCommand {
         for line in header {
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else {
-                throw CommandError.usage("-H takes 'Name: value', not “\(quoted(line, limit: 80))”.")
+                // Not quoted: it may be a token.
+                throw CommandError.usage("-H takes 'Name: value', and one of them has no name or no colon.")
             }
             let value = parts[1].trimmingCharacters(in: .whitespaces)
             guard HTTPField.isValidValue(value) else {

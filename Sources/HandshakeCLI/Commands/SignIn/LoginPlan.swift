@@ -235,7 +235,8 @@ struct LoginPlan {
         for pair in pairs {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw CommandError.usage("\(option) takes NAME=VALUE, not “\(quoted(pair, limit: 80))”.")
+                // Not quoted: a service may want a secret as a parameter.
+                throw CommandError.usage("\(option) takes NAME=VALUE, and one of them has no name or no equals sign.")
             }
             guard parameters.updateValue(parts[1], forKey: parts[0]) == nil else {
                 throw CommandError.usage("\(option) “\(quoted(parts[0], limit: 80))” is given twice.")
