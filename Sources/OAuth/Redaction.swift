@@ -199,6 +199,12 @@ struct Redaction: Sendable {
         return output
     }
 
+    /// Whether a secret is removed also where nobody knows it: nothing of it is left when words that look like a token are removed.
+    static func looksLikeToken(_ secret: Secret) -> Bool {
+        let left = Redaction().hiding(in: secret.reveal()).replacing("(secret)", with: "")
+        return !left.utf8.contains(where: isTokenByte)
+    }
+
     /// Letters, digits and `-_~+=`: what the usual token alphabets have in common.
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
@@ -223,6 +229,11 @@ package func hidingTokens(in text: String, and secrets: [Secret] = []) -> String
 /// A server's text, cut to 4096 bytes, without these secrets.
 package func hidingSecrets(_ secrets: [Secret], in text: String) -> String {
     Redaction(secrets).hidingSecrets(in: text)
+}
+
+extension Secret {
+    /// Whether errors hide this secret also where they do not know it, by its form.
+    package var looksLikeToken: Bool { Redaction.looksLikeToken(self) }
 }
 
 /// Text from outside, made fit for a message: cut, without control, format or bidirectional characters.

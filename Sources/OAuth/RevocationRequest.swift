@@ -8,7 +8,13 @@ public struct RevocationRequest: Sendable {
         case refreshToken = "refresh_token"
     }
 
-    private let query: TokenQuery
+    private var query: TokenQuery
+
+    /// What no error may show beside what is sent: other tokens of the session, which a server may quote.
+    package var hidden: [Secret] {
+        get { query.hidden }
+        set { query.hidden = newValue }
+    }
 
     /// Asks `server` to revoke `token` (RFC 7009, section 2.1). The client is the one that the token was issued to.
     public init(

@@ -6,10 +6,12 @@ struct TokenQuery: Sendable {
     let server: AuthorizationServerMetadata
     let clientID: String
     let authentication: ClientAuthentication
+    /// What no error may show beside what is sent.
+    var hidden: [Secret] = []
 
-    /// What this exchange sends and no error may show.
+    /// What no error may show.
     var secrets: [Secret] {
-        [token] + authentication.secrets(clientID: clientID)
+        [token] + authentication.secrets(clientID: clientID) + hidden
     }
 
     /// The request to one of the server's endpoints.

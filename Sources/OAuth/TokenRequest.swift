@@ -44,6 +44,8 @@ public struct TokenRequest: Sendable {
     public let deviations: TokenDeviations
     /// Which access tokens the client can use.
     public let accepting: AccessTokenKinds
+    /// What no error may show beside what is sent: other tokens of the session, which a server may quote.
+    package var hidden: [Secret] = []
 
     /// Which access tokens a client can use, by `token_type` (RFC 6749, section 7.1).
     public enum AccessTokenKinds: String, Sendable, Hashable {
@@ -167,7 +169,7 @@ public struct TokenRequest: Sendable {
         return tokens
     }
 
-    /// What this exchange sends and no error may show. A service may want a secret as an extra parameter; short ones are
+    /// What no error may show: what this exchange sends, and ``hidden``. A service may want a secret as an extra parameter; short ones are
     /// ordinary words.
     var secrets: [Secret] {
         let granted: [Secret] =
@@ -180,7 +182,7 @@ public struct TokenRequest: Sendable {
             case .clientCredentials: []
             }
         return granted + authentication.secrets(clientID: clientID)
-            + extras.values.filter { $0.utf8.count >= 8 }.map(Secret.init)
+            + extras.values.filter { $0.utf8.count >= 8 }.map(Secret.init) + hidden
     }
 
     static let reservedNames: Set<String> = [

@@ -53,6 +53,9 @@ struct AccountRecord: Sendable {
     var serverAt: Double?
     /// How the grant is bound to a key (RFC 9449); nil for bearer tokens.
     var binding: TokenBinding?
+    /// The tokens that the grant replaced and that do not look like tokens. A server may still quote them.
+    var replaced: [Secret] = []
+    private static let longestReplaced = 200
 
     private final class BoxedServer: Sendable {
         let metadata: AuthorizationServerMetadata
@@ -88,6 +91,9 @@ struct AccountRecord: Sendable {
     func refreshed(_ grant: Grant, _ binding: TokenBinding?) -> AccountRecord {
         var next = self
         next.grant = grant
+        next.replaced = [self.grant.accessToken, self.grant.refreshToken].compactMap(\.self).filter {
+            $0.reveal().utf8.count <= Self.longestReplaced && !$0.looksLikeToken
+        }
         next.unchecked = nil
         next.binding = binding
         next.state = .signedIn
@@ -132,6 +138,7 @@ struct AccountRecord: Sendable {
         var next = self
         next.state = .ended(reason)
         next.unchecked = nil
+        next.replaced = []
         next.grant = Grant(
             accessToken: Secret(""), expiresAt: 0, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
             identity: grant.identity, authorizationDetails: grant.authorizationDetails)
@@ -143,7 +150,7 @@ struct AccountRecord: Sendable {
     var secrets: [Secret] {
         [grant, unchecked?.grant].compactMap(\.self).flatMap {
             [$0.accessToken, $0.refreshToken, $0.idToken].compactMap(\.self)
-        }
+        } + replaced
     }
 
     /// Whether the record's access token can be handed out at all.

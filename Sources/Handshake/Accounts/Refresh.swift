@@ -201,7 +201,10 @@ extension Account {
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
         }
-        return try client.tokenRequest(grantType, at: server, provingBy: key, keeping: stored.binding, in: environment)
+        var request = try client.tokenRequest(
+            grantType, at: server, provingBy: key, keeping: stored.binding, in: environment)
+        request.hidden = stored.secrets
+        return request
     }
 
     /// What a failed call means for the session.

@@ -36,6 +36,8 @@ private struct StoredAccount: Codable {
     let dpopKey: StoredKey?
     /// Nil when the server did not say, and in older records.
     let authorizationDetails: [AuthorizationDetail]?
+    /// Absent where there are none, and in older records.
+    let replaced: [String]?
 }
 
 /// A grant without its identity, which is still to be verified.
@@ -102,7 +104,8 @@ extension AccountRecord {
                 server: server.map(StoredServer.init), serverAt: serverAt,
                 unchecked: unchecked.flatMap(StoredGrant.init),
                 isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init),
-                authorizationDetails: grant.authorizationDetails))
+                authorizationDetails: grant.authorizationDetails,
+                replaced: replaced.isEmpty ? nil : replaced.map { $0.reveal() }))
     }
 
     /// Reads what ``stored()`` wrote.
@@ -146,6 +149,7 @@ extension AccountRecord {
                 stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken,
             generation: stored.generation, server: server, serverAt: stored.serverAt,
             binding: stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) })
+        replaced = (stored.replaced ?? []).map(Secret.init)
     }
 }
 

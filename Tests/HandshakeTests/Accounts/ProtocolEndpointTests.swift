@@ -97,6 +97,39 @@ struct ProtocolEndpointTests {
     }
 
     @Test(
+        "L1: an error shows no other token of the session, present or replaced, however short, in any process",
+        arguments: ["/token", "/revoke", "/api"])
+    func otherTokens(_ path: String) async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        let first = try await provider.app(vault: vault).signIn(through: provider.browser)
+        try await first.refresh()
+        let tokens = ["access-1", "refresh-1", "access-2", "refresh-2"]
+        provider.change { state in
+            state.overrides[path] = { _ in
+                .json(
+                    path == "/revoke" ? 503 : 400,
+                    ["error": "odd", "error_description": tokens.joined(separator: " ") + " and more"])
+            }
+        }
+        let later = try #require(try await provider.app(vault: vault).account())
+        for account in [first, later] {
+            let error = try #require(
+                await handshakeError {
+                    switch path {
+                    case "/token": try await account.refresh()
+                    case "/revoke": if let failure = try await account.signOut().failure { throw failure }
+                    default:
+                        let value: [String: Int] = try await account.send(.get, ScriptedProvider.issuer + "/api")
+                        _ = value
+                    }
+                })
+            #expect("\(error)".contains("and more"), "\(error)")
+            for token in tokens { #expect(!"\(error)".contains(token), "\(error)") }
+        }
+    }
+
+    @Test(
         "L1: what the token endpoint echoes is not in the error, with an error status or with 200",
         arguments: [200, 400, 500])
     func echo(_ status: Int) async throws {
