@@ -235,6 +235,34 @@ struct FileTests {
         }
     }
 
+    @Test("a device without an end is no track", arguments: [nil, .nmea, .gpx] as [TrackFormat?])
+    func endless(_ format: TrackFormat?) async throws {
+        let error = await #expect(throws: PositionsError.self) {
+            for try await _ in TrackReplay(file: "/dev/zero", as: format, speed: .maximum).fixes() {}
+        }
+        #expect(error?.code == (format == .gpx ? "invalid_track" : "no_positions"))
+    }
+
+    @Test("space without an end is no track, and a sentence behind a mebibyte of noise is not looked for")
+    func prelude() async throws {
+        let folder = try TemporaryFolder()
+        let sentence = "\n$GPRMC,150000.00,A,4041.4000,N,07359.1000,W,023.0,020.7,020326,,,A*45\n"
+        for (noise, count, isTrack) in [
+            (" ", TrackFile.longestPrelude + 70_000, false), ("x", TrackFile.longestPrelude + 70_000, false),
+            ("x", 900_000, true), (" ", 900_000, true),
+        ] {
+            let path = folder.path + "/noise-\(noise == " ")-\(count)"
+            try Data((String(repeating: noise, count: count) + sentence).utf8).write(to: URL(filePath: path))
+            var fixes = 0
+            do {
+                for try await _ in TrackReplay(file: path, speed: .maximum).fixes() { fixes += 1 }
+            } catch let error as PositionsError {
+                #expect(error == .unknownFormat && !isTrack)
+            }
+            #expect((fixes == 1) == isTrack)
+        }
+    }
+
     @Test(
         "times that do not exist are none",
         arguments: [

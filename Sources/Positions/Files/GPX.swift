@@ -104,7 +104,7 @@ struct GPXReader: TrackReader {
         case .tag: throw failure("the file ends within an element")
         case .comment, .section, .instruction: throw failure("a comment or section is not closed")
         }
-        guard isGPX else { throw notGPX }
+        if let missingBeginning { throw missingBeginning }
         guard !isTrack else { return }
         fixes += route
         guard route.isEmpty else { return }
@@ -116,6 +116,8 @@ struct GPXReader: TrackReader {
     }
 
     private func failure(_ problem: String) -> PositionsError { .file(kind: "GPX", line: line, problem: problem) }
+
+    var missingBeginning: PositionsError? { isGPX ? nil : notGPX }
 
     private var notGPX: PositionsError { failure("it is not GPX; the first element must be gpx") }
 

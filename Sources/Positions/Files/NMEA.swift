@@ -65,11 +65,12 @@ struct NMEAReader: TrackReader {
     mutating func end(into fixes: inout [Fix]) throws(PositionsError) {
         finish(into: &fixes)
         guard !hasFix else { return }
-        throw .noPositions(
-            kind: "NMEA",
-            reason: sentences == 0
-                ? "it has no valid sentence ($…*checksum)"
-                : "no sentence has a position and a date (RMC, or GGA with ZDA)")
+        throw missingBeginning
+            ?? .noPositions(kind: "NMEA", reason: "no sentence has a position and a date (RMC, or GGA with ZDA)")
+    }
+
+    var missingBeginning: PositionsError? {
+        hasSentences ? nil : .noPositions(kind: "NMEA", reason: "it has no valid sentence ($…*checksum)")
     }
 
     private mutating func finish(into fixes: inout [Fix]) {

@@ -11,6 +11,8 @@ actor TrackFile {
     private var file: InputFile?
     private var fixes: ArraySlice<Fix> = []
     private var isAtEnd = false
+    /// How many bytes came before the track's beginning.
+    private var prelude = 0
     private var hasToldPassedOver = false
 
     init(_ path: String, as format: TrackFormat?) {
@@ -50,13 +52,29 @@ actor TrackFile {
         if reader == nil {
             format = format ?? TrackFormat(beginningOf: piece)
             // Nothing but space so far; a file without anything is a track without a sentence.
-            guard format != nil || piece.isEmpty else { return }
+            guard format != nil || piece.isEmpty else { return try passOver(piece.count, .unknownFormat) }
             reader = (format ?? .nmea).reader
         }
-        guard piece.isEmpty else { return try reader?.read(piece[...], into: &found) ?? () }
+        guard piece.isEmpty else {
+            try reader?.read(piece[...], into: &found)
+            if let missingBeginning { try passOver(piece.count, missingBeginning) }
+            return
+        }
         isAtEnd = true
-        if !isNamed, let reader = reader as? NMEAReader, !reader.hasSentences { throw .unknownFormat }
-        try reader?.end(into: &found)
+        do { try reader?.end(into: &found) } catch { throw missingBeginning ?? error }
+    }
+
+    /// What is wrong with a track that has not begun; nil once it has.
+    private var missingBeginning: PositionsError? {
+        reader?.missingBeginning.map { isNamed || format == .gpx ? $0 : .unknownFormat }
+    }
+
+    /// What has no beginning in so many bytes is no track. A device may have no end either.
+    static let longestPrelude = 1 << 20
+
+    private func passOver(_ count: Int, _ missing: PositionsError) throws(PositionsError) {
+        prelude += count
+        guard prelude <= Self.longestPrelude else { throw missing }
     }
 
     private func read() async throws -> [UInt8] {

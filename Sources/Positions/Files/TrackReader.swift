@@ -5,6 +5,9 @@ protocol TrackReader: Sendable {
     /// How many points had no valid position or no time.
     var passedOver: Int { get }
 
+    /// What is wrong with a track that has not begun: NMEA without a sentence, GPX without its first element. Nil once it has.
+    var missingBeginning: PositionsError? { get }
+
     /// Takes a piece and appends the fixes that it completes.
     mutating func read(_ piece: ArraySlice<UInt8>, into fixes: inout [Fix]) throws(PositionsError)
 
@@ -25,9 +28,8 @@ public enum TrackFormat: String, Sendable, Hashable, CaseIterable {
 
     /// The format of a file that begins with this, told by its first character: GPX begins with an element.
     init?(beginningOf piece: some Sequence<UInt8>) {
-        guard let first = piece.first(where: { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }) else {
-            return nil
-        }
+        let isPassedOver = { (byte: UInt8) in [0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF].contains(byte) }
+        guard let first = piece.first(where: { !isPassedOver($0) }) else { return nil }
         self = first == UInt8(ascii: "<") ? .gpx : .nmea
     }
 }

@@ -11,6 +11,9 @@ final class LineReader {
         let content: Result<Advertisement?, BeaconsError>
     }
 
+    /// How much of one line is read, most of it dropped, in bytes.
+    static let longestDrop = 1 << 24
+
     private let source: RecordingReplay.Source
     private var file: InputFile?
     private var waiting: [UInt8] = []
@@ -39,6 +42,7 @@ final class LineReader {
     /// - Throws: ``RadioError/file(name:reason:)``; `CancellationError`.
     func next() async throws -> Line? {
         var isTooLong = false
+        var dropped = 0
         var searched = 0
         while true {
             if let end = waiting[(head + searched)...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -55,6 +59,11 @@ final class LineReader {
             head = 0
             if waiting.count > RecordingCodec.longestLine {
                 isTooLong = true
+                dropped += waiting.count
+                // A device that never ends a line is no recording, and would be read for ever.
+                guard dropped <= Self.longestDrop else {
+                    throw RadioError.file(name: name, reason: "a line in it has no end")
+                }
                 waiting = []
                 searched = 0
             }
@@ -73,6 +82,10 @@ final class LineReader {
         do { return try await body() } catch let error as InputFileError {
             throw RadioError.file(name: error.name, reason: error.reason)
         }
+    }
+
+    private var name: String {
+        if case .file(let name) = source { name } else { "standard input" }
     }
 
     private func line(upTo end: Int, _ isTooLong: Bool) -> Line {

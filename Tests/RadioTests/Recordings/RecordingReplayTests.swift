@@ -107,6 +107,14 @@ struct RecordingReplayTests {
         #expect(events.last == (try Self.packets().first))
     }
 
+    @Test("a device that never ends a line is no recording")
+    func endlessDevice() async throws {
+        let error = await #expect(throws: RadioError.self) {
+            for try await _ in RecordingReplay(.file("/dev/zero"), pace: .immediate).scan() {}
+        }
+        #expect(error == .file(name: "/dev/zero", reason: "a line in it has no end"))
+    }
+
     @Test("what is not wanted is left out of a recording too")
     func interest() async throws {
         let events = try await Self.events(
