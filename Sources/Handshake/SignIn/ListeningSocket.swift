@@ -90,6 +90,10 @@ final class ListeningSocket: Sendable {
         return listen(family: AF_INET6, address: &address) { UInt16(bigEndian: $0.sin6_port) }
     }
 
+    /// How many connections wait to be accepted. Behind them the system leaves a browser's unanswered for a second or more, so a burst of
+    /// others, from a page or another program, must not fill the queue.
+    private static let backlog: CInt = 512
+
     private static func listen<Address>(
         family: CInt, address: inout Address, port: (Address) -> UInt16
     ) -> (CInt, UInt16)? {
@@ -106,7 +110,7 @@ final class ListeningSocket: Sendable {
         var length = socklen_t(MemoryLayout<Address>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 && systemListen(descriptor, 16) == 0
+                bind(descriptor, generic, length) == 0 && systemListen(descriptor, Self.backlog) == 0
                     && getsockname(descriptor, generic, &length) == 0
             }
         }

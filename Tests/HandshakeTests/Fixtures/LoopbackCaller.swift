@@ -38,6 +38,34 @@ enum LoopbackCaller {
         try? WireClient.connected(to: WireClient(origin: host(of: url)).port)
     }
 
+    /// Opens a connection; nil when the peer's queue has no place for it.
+    static func connectImmediately(to url: String) -> CInt? {
+        guard let port = try? WireClient(origin: host(of: url)).port else { return nil }
+        #if canImport(Glibc)
+        let kind = CInt(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_INET, kind, 0)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = systemConnect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        // Where there is a place the connection is there at once; where there is none the system waits a second before it asks again.
+        var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&item, 1, 900) > 0, item.revents & Int16(POLLERR | POLLHUP) == 0 else {
+            _ = close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
     static func end(_ descriptor: CInt?) {
         if let descriptor { _ = close(descriptor) }
     }
@@ -45,4 +73,9 @@ enum LoopbackCaller {
     private static func host(of url: String) -> String {
         String(url.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" })
     }
+}
+
+// The system's function under a name that the methods above do not hide.
+private func systemConnect(_ descriptor: CInt, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t) -> CInt {
+    connect(descriptor, address, length)
 }

@@ -121,6 +121,19 @@ struct LoopbackTests {
         for connection in idle { LoopbackCaller.end(connection) }
     }
 
+    @Test("I6: a burst of connections is taken immediately, and leaves a place for the browser that comes behind it")
+    func burst() async throws {
+        let listener = try LoopbackListener()
+        let uri = listener.redirectURI.string
+        // Nobody accepts yet: this is what a listener can be faced with while it looks at another connection.
+        let others = (0..<300).map { _ in LoopbackCaller.connectImmediately(to: uri) }
+        defer { for connection in others { LoopbackCaller.end(connection) } }
+        try #require(others.allSatisfy { $0 != nil })
+        async let redirect = listener.redirect(Self.judge)
+        #expect(await LoopbackCaller.get(uri + "?state=right").response.hasPrefix("HTTP/1.1 200"))
+        #expect(try await redirect.hasSuffix("?state=right"))
+    }
+
     @Test("B8, B9, B10: the page after a redirect loads nothing, links nowhere and tells no referrer")
     func page() async throws {
         let world = try await World()
