@@ -38,9 +38,9 @@ indirect enum JSONText {
         value.map { .string($0) } ?? .null
     }
 
-    /// Whole seconds or null.
+    /// Whole seconds; null for none, and for what 64 bits do not hold.
     static func seconds(_ value: Double?) -> JSONText {
-        value.map { .integer(Int64($0.rounded(.down))) } ?? .null
+        value.flatMap { Int64(exactly: $0.rounded(.down)) }.map { .integer($0) } ?? .null
     }
 
     /// A value that came from a service.
