@@ -117,6 +117,10 @@ struct HostileServerTests {
             Row(
                 "informational responses before the answer",
                 .send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"), ok, code: "none"),
+            Row(
+                "a byte now and then", .send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"),
+                .drip([UInt8](repeating: 0x61, count: 100_000)), code: "timed_out",
+                limits: TransferLimits(timeout: .milliseconds(300))),
             Row("silence", .hold, code: "timed_out", limits: TransferLimits(timeout: .milliseconds(300))),
         ])
     func answers(_ row: Row) async throws {

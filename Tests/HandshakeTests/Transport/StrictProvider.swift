@@ -21,10 +21,13 @@ final class StrictProvider: Sendable {
 
     private struct State {
         var origin = ""
+        /// Where redirects lead.
+        var elsewhere = ""
         var sessions: [String: Session] = [:]
         var keys = [P256.Signing.PrivateKey()]
         var requests: UInt64 = 0
         var isWell = false
+        var faults: Set<ProviderFault> = []
         var rotations = 0
         var reused: [String] = []
     }
@@ -37,7 +40,9 @@ final class StrictProvider: Sendable {
         (self.seed, self.now) = (seed, now)
     }
 
-    func open(at origin: String) { state.withLock { $0.origin = origin } }
+    func open(at origin: String, leadingTo elsewhere: String) {
+        state.withLock { ($0.origin, $0.elsewhere) = (origin, elsewhere) }
+    }
 
     /// From now on every answer is right.
     func recover() { state.withLock { $0.isWell = true } }
@@ -47,6 +52,9 @@ final class StrictProvider: Sendable {
 
     /// How many refreshes were processed.
     var rotations: Int { state.withLock { $0.rotations } }
+
+    /// The ways in which answers were wrong.
+    var faults: Set<ProviderFault> { state.withLock { $0.faults } }
 
     /// The spent refresh tokens that came again, and those that were never issued.
     var reused: [String] { state.withLock { $0.reused } }
@@ -74,22 +82,27 @@ final class StrictProvider: Sendable {
     /// What the socket does with a request: every second answer is right, the others fail before or after the work.
     func steps(for request: [UInt8]) -> [RawServer.Step] {
         let text = String(decoding: request, as: UTF8.self)
-        let (number, isWell) = state.withLock { state in
+        let (number, isWell, elsewhere) = state.withLock { state in
             state.requests += 1
-            return (state.requests, state.isWell)
+            return (state.requests, state.isWell, state.elsewhere)
         }
-        let (isRight, isProcessed) = (isWell || number.isMultiple(of: 2), number % 4 == 1)
-        let answer: (status: Int, content: String)? = isRight || isProcessed ? answer(to: text) : nil
-        if let answer, isRight {
-            let head = "HTTP/1.1 \(answer.status) X\r\nContent-Type: application/json\r\n"
-            return [.send(Array("\(head)Content-Length: \(answer.content.utf8.count)\r\n\r\n\(answer.content)".utf8))]
+        guard !isWell, !number.isMultiple(of: 2) else { return [Self.step(answer(to: text))] }
+        let fault = ProviderFault(seed: seed, number: number)
+        state.withLock { _ = $0.faults.insert(fault) }
+        if fault.isAfterWork {
+            let right = answer(to: text, spoiledBy: fault)
+            guard fault.wantsBytes else { return [Self.step(right, status: fault == .status ? "099" : nil)] }
         }
-        var bytes = HostileBytes(seed: seed, number: number)
-        return bytes.steps(around: #"{"error":"temporarily_unavailable"}"#)
+        return fault.steps(seed: seed, number: number, request: text, elsewhere: elsewhere)
     }
 
-    private func answer(to request: String) -> (Int, String) {
-        if request.hasPrefix("GET /jwks ") { return (200, keySet()) }
+    private static func step(_ answer: (status: Int, content: String), status: String? = nil) -> RawServer.Step {
+        let head = "HTTP/1.1 \(status ?? "\(answer.status)") X\r\nContent-Type: application/json\r\n"
+        return .send(Array("\(head)Content-Length: \(answer.content.utf8.count)\r\n\r\n\(answer.content)".utf8))
+    }
+
+    private func answer(to request: String, spoiledBy fault: ProviderFault? = nil) -> (status: Int, content: String) {
+        if request.hasPrefix("GET /jwks ") { return (200, keySet(isStale: fault != nil)) }
         let token = request.firstMatch(of: /refresh_token=([^&]+)/).map { String($0.1) } ?? ""
         let parts = token.split(separator: "-").map(String.init)
         guard parts.count == 3, let number = Int(parts[2]), let issued = rotate(parts[1], number) else {
@@ -100,8 +113,8 @@ final class StrictProvider: Sendable {
         return (
             200,
             """
-            {"access_token":"\(access)","token_type":"Bearer","expires_in":60,"refresh_token":"refresh-\(parts[1])-\(issued)",\
-            "id_token":"\(idToken(of: parts[1], access))"}
+            {"access_token":"\(access)","token_type":"Bearer","expires_in":\(fault == .lifetime ? "-1e400" : "60"),\
+            "refresh_token":"refresh-\(parts[1])-\(issued)","id_token":"\(idToken(of: parts[1], access, spoiledBy: fault))"}
             """
         )
     }
@@ -122,20 +135,25 @@ final class StrictProvider: Sendable {
         }
     }
 
-    private func idToken(of user: String, _ access: String) -> String {
+    private func idToken(of user: String, _ access: String, spoiledBy fault: ProviderFault?) -> String {
+        guard fault != .garbage else { return "eyJh.bGci.OiJub25lIn0" }
         let (origin, key, number) = state.withLock { ($0.origin, $0.keys[$0.keys.count - 1], $0.keys.count - 1) }
         let hash = Base64URL.encode(Array(SHA256.hash(data: Data(access.utf8))).prefix(16))
         let header = #"{"alg":"ES256","kid":"\#(number)"}"#
+        let time = Int(now()) - (fault == .expiry ? 100_000 : 0)
         let payload = """
-            {"iss":"\(origin)","sub":"\(user)","aud":"app","iat":\(Int(now())),"exp":\(Int(now()) + 300),"at_hash":"\(hash)"}
+            {"iss":"\(fault == .issuer ? "https://evil.example" : origin)","sub":"\(fault == .subject ? "user0x" : user)",\
+            "aud":"\(fault == .audience ? "another" : "app")","iat":\(time),"exp":\(time + 300),"at_hash":"\(hash)"}
             """
         let input = Base64URL.encode(header.utf8) + "." + Base64URL.encode(payload.utf8)
         let signature = (try? key.signature(for: Data(input.utf8)).rawRepresentation) ?? Data()
         return input + "." + Base64URL.encode(signature)
     }
 
-    private func keySet() -> String {
-        let keys = state.withLock { $0.keys }.enumerated().map { number, key in
+    /// The newest keys; a stale set lacks those of the last rotations.
+    private func keySet(isStale: Bool) -> String {
+        let all = Array(state.withLock { $0.keys }.enumerated())
+        let keys = (isStale ? all.prefix(1) : all.suffix(100)).map { number, key in
             let point = key.publicKey.rawRepresentation
             return """
                 {"kty":"EC","crv":"P-256","kid":"\(number)","x":"\(Base64URL.encode(point.prefix(32)))",\

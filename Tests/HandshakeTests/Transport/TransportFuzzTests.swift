@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Handshake
 import OAuth
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -66,7 +67,13 @@ struct TransportFuzzTests {
         let provider = StrictProvider(seed: Self.seed, now: time.source.now)
         let server = try RawServer { provider.steps(for: $0) }
         defer { server.stop() }
-        provider.open(at: server.origin)
+        let reached = Mutex(0)
+        let elsewhere = try RawServer { _ in
+            reached.withLock { $0 += 1 }
+            return [.close]
+        }
+        defer { elsewhere.stop() }
+        provider.open(at: server.origin, leadingTo: elsewhere.origin)
         let app = try Self.app(at: server, time: time, vault: vault, timeout: .seconds(5))
         var accounts: [Account] = []
         for number in 0..<1_000 {
@@ -79,10 +86,15 @@ struct TransportFuzzTests {
             await withTaskGroup(of: Void.self) { group in
                 for account in accounts {
                     group.addTask {
-                        let error = await handshakeError { try await account.accessToken() }
+                        let error = await handshakeError {
+                            let token = try await account.accessToken().reveal()
+                            #expect(token.hasPrefix("token-\(account.id.name)-"), "another user's token")
+                        }
                         if case .signInRequired = error {
                             Issue.record("\(account.id) lost its session: \(error as Any)")
                         }
+                        let text = error.map { "\($0)" } ?? ""
+                        #expect(!text.contains("refresh-user") && !text.contains("token-user"), "a secret: \(text)")
                     }
                 }
             }
@@ -104,6 +116,8 @@ struct TransportFuzzTests {
             time.advance(by: 120)
         }
         #expect(provider.reused == [])
+        #expect(reached.withLock { $0 } == 0)
+        #expect(provider.faults == Set(ProviderFault.allCases))
         #expect(provider.rotations > 1_000)
         if Self.seconds != nil {
             let growth = Self.residentBytes() - before

@@ -16,6 +16,8 @@ package final class RawServer: Sendable {
         case send([UInt8])
         /// Sends the bytes until the peer is gone or has received this many bytes.
         case flood([UInt8], limit: Int = 1 << 30)
+        /// Sends the bytes one by one with pauses of 50 ms, until the peer is gone.
+        case drip([UInt8])
         /// Sends nothing until the peer is gone.
         case hold
         case close
@@ -91,6 +93,12 @@ package final class RawServer: Sendable {
                     while sent < limit {
                         guard Self.send(block, to: connection) else { return }
                         sent += block.count
+                    }
+                case .drip(let bytes):
+                    for byte in bytes {
+                        guard Self.send([byte], to: connection) else { return }
+                        var peer = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+                        guard poll(&peer, 1, 50) == 0 else { return }
                     }
                 case .hold:
                     var buffer = [UInt8](repeating: 0, count: 4096)
