@@ -26,8 +26,6 @@ let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "s
 // What follows is resolved only where one of its traits is on. A use without the condition would make every app resolve it.
 let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [everything, "CommandLine"]))
-let tomlKit: Target.Dependency = .product(
-    name: "TOMLKit", package: "TOMLKit", condition: .when(traits: [everything, "CommandLine"]))
 let bigInt: Target.Dependency = .product(
     name: "BigInt", package: "BigInt", condition: .when(traits: [everything, "Desktop"]))
 let mustache: Target.Dependency = .product(
@@ -113,7 +111,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -398,7 +395,7 @@ let package = Package(
                 "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
                 "Positions", "Radio",
                 "PostgresVault", "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
-                argumentParser, httpTypes, logging, tomlKit,
+                argumentParser, httpTypes, logging,
             ],
             swiftSettings: strict),
         .testTarget(

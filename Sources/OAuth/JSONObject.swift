@@ -167,7 +167,7 @@ extension String {
     /// #15, section 13).
     ///
     /// Comparing, hashing and normalizing such a text takes linear time; a longer run of marks makes it quadratic.
-    var streamSafe: String {
+    package var streamSafe: String {
         var output = ""
         var start = unicodeScalars.startIndex
         var run = 0

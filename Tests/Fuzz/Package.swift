@@ -15,12 +15,11 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let extras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 
 /// A fuzzer in a folder of its own, beside its corpus.
 func fuzzer(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-        name: name, dependencies: ["Budget", "OAuth"] + dependencies, path: folder,
+        name: name, dependencies: ["Budget", "Driver", "OAuth"] + dependencies, path: folder,
         exclude: ["corpus", "run", "words"],
         swiftSettings: strict + instrumented + [.define("CommandLine")],
         linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
@@ -33,19 +32,19 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
         .target(name: "Budget", swiftSettings: strict),
+        .target(name: "Driver"),
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict + instrumented),
         .target(name: "AsyncSupport", swiftSettings: strict),
         .target(
             name: "Handshake", dependencies: ["AsyncSupport", "OAuth", httpTypes, crypto, logging],
             exclude: ["PrivacyInfo.xcprivacy"],
             resources: [.embedInCode("Words/Strings.xcstrings")], swiftSettings: strict + instrumented),
-        fuzzer("FuzzOAuth", in: "OAuth", [httpTypes]),
+        fuzzer("FuzzOAuth", in: "OAuth", [httpTypes, crypto]),
         fuzzer("FuzzVault", in: "Vault", ["Handshake", crypto]),
-        fuzzer("FuzzSettings", in: "Settings", ["Handshake", toml]),
+        fuzzer("FuzzSettings", in: "Settings", ["Handshake"]),
     ],
     swiftLanguageModes: [.v6]
 )

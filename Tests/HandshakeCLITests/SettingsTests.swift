@@ -44,6 +44,34 @@ struct SettingsTests {
         #expect((error?.message.utf8.count ?? .max) < 5000)
     }
 
+    @Test(
+        "a header without a name is status 64 with its line, and does not end the process",
+        arguments: [
+            ("[\n", 1), ("[=]", 1), ("[.a]", 1), ("[ ?]", 1), ("[[\n]]", 1), ("[[ =]]", 1), ("[ä]", 1),
+            ("\u{FEFF}[=]", 1), ("[#a]", 1), ("[\u{10}[a]]", 1), ("\t[\r\n", 1), ("a = 1 # [x\n[=]", 2),
+            ("a = \"]\"\n[=]", 2), (#"a = '\'"# + "\n[=]", 2), (#"a = "\"""# + "\n[=]", 2),
+            ("a = '''\n[x'''\n[=]", 3), (#"a = """\n\""""# + "\n[ \"\"\"\"\"\n[=]", 3),
+            ("a = [\n[1],\n]\n[=]", 4), (#"["]\"]"]"# + "\n[=]", 2), ("['[']\n[=]", 2), ("a = {b = [{}]}\n[=]", 2),
+            ("a = \"\"\n[=]", 2), ("a = ''\n[=]", 2), ("[a]#'\n[=]", 2),
+        ])
+    func nameless(_ text: String, line: Int) throws {
+        let error = try #require(#expect(throws: CommandError.self) { try read(text) })
+        #expect(error.status == .usage && error.message.contains("/home/ada/config.toml"))
+        #expect(error.message.contains("line \(line): a table's name"), "\(error.message)")
+    }
+
+    @Test(
+        "a bracket where no header stands is read",
+        arguments: [
+            "vault = \"\"\"\n[?\"\"\"", "vault = '''\n[=]'''", "vault = 'x' # [=]", "# [=]\nvault = 'x'",
+            "\"vault\" = '[='", "[services.x]\nscope = [\n\"a\",\n]", "[services.\"[=]\"]\nissuer = 'x'",
+            "vault = \"\"\"\"\"\n[=]\"\"\"\"\"",
+        ])
+    func brackets(_ text: String) throws {
+        let file = try read(text)
+        #expect(file.vault != nil || file.services?.count == 1)
+    }
+
     @Test("bytes that are not UTF-8 are not settings")
     func notText() {
         #expect(throws: CommandError.self) { try Settings.File([0xFF, 0xFE], path: "x") }

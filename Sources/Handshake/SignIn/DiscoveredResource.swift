@@ -86,10 +86,9 @@ public struct DiscoveredResource: Sendable {
             transport: transport, limits: limits)
     }
 
-    /// A client that the server knows already, paired with this API.
+    /// A client that the server knows already, paired with the API by the server that issued its identifier.
     ///
-    /// The app names the server that issued the identifier, and the API has to name the same one. Otherwise a hostile API could
-    /// borrow the client, and the rights that users gave it (`any-server.md` 9).
+    /// An API that named another server could borrow the client, and the rights that users gave it there (`any-server.md` 9.1).
     ///
     /// - Parameter issuer: the server where the identifier was registered, as the app knows it, not as the API names it.
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/refused(_:)` when the API names another server;

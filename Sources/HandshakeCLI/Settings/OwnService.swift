@@ -1,6 +1,5 @@
 #if CommandLine
 import OAuth
-import TOMLKit
 
 /// What a user writes of a service of their own in `config.toml`: the members of a built-in service, with hyphens.
 enum OwnService {
@@ -24,23 +23,13 @@ enum OwnService {
     ]
 
     /// The members of a table, as a built-in service has them.
-    static func facts(in table: TOMLTable) -> JSONObject {
+    static func facts(in table: JSONObject) -> JSONObject {
         var facts = JSONObject()
-        for name in members { facts[name.replacing("-", with: "_")] = table[name].map { value($0) } }
+        for name in members { facts[name.replacing("-", with: "_")] = table[name] }
         return facts
     }
 
     /// The setting that may be a list of tables.
     static let authorizationDetails = "authorization-details"
-
-    static func value(_ value: any TOMLValueConvertible) -> JSONValue {
-        if let text = value.string { return .string(text) }
-        if let truth = value.bool { return .bool(truth) }
-        if let number = value.int { return .number(String(number)) }
-        if let elements = value.array { return .array(elements.map { self.value($0) }) }
-        guard let table = value.table else { return .null }
-        return .object(
-            JSONObject(table.keys.map { (key: $0, value: table[$0].map { self.value($0) } ?? .null) }))
-    }
 }
 #endif

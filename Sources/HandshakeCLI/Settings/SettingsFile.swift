@@ -1,7 +1,6 @@
 #if CommandLine
 import Foundation
 import OAuth
-import TOMLKit
 
 extension Settings {
     /// The settings file, `config.toml`.
@@ -80,12 +79,6 @@ extension Settings.File {
     /// The longest settings file that is read, in bytes.
     static let sizeLimit = 1 << 18
 
-    /// How many bytes may be backslashes or not ASCII.
-    private static let unusualLimit = 1 << 13
-
-    /// How deep tables and arrays may lie in one another. The parser follows them on the stack.
-    private static let depthLimit = 32
-
     /// Reads the settings.
     ///
     /// - Parameters:
@@ -94,33 +87,25 @@ extension Settings.File {
     /// - Throws: ``CommandError`` that names the file and the place.
     init(_ bytes: [UInt8], path: String) throws(CommandError) {
         let path = quoted(path, limit: 4096)
-        // The parser ends at a zero byte, and would not see what stands after it.
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
             throw CommandError.usage("“\(path)” is not text in UTF-8. Correct the file.")
         }
-        guard Self.depth(of: bytes) <= Self.depthLimit else {
-            throw CommandError.usage(
-                "“\(path)” has more than \(Self.depthLimit) brackets or dots in a row. Correct the file.")
-        }
-        // Comparing text normalizes it, which takes quadratic time on combining marks, also on escaped ones.
-        guard bytes.count(where: { $0 >= 0x80 || $0 == UInt8(ascii: "\\") }) <= Self.unusualLimit else {
-            throw CommandError.usage(
-                "“\(path)” has more than \(Self.unusualLimit) backslashes and bytes that are not ASCII. Correct the file."
-            )
+        let table: JSONObject
+        do {
+            table = try TOMLReader.members(of: bytes)
+        } catch {
+            throw CommandError.usage("“\(path)” is not valid TOML, line \(error.line): \(error.problem).")
         }
         do {
-            let table = try TOMLTable(string: text)
             try Self.check(table, path: path)
-            self = try TOMLDecoder().decode(Settings.File.self, from: table)
-            for name in table["services"]?.table?.keys ?? [] {
-                let details = table["services"]?.table?[name]?.table?[OwnService.authorizationDetails]
-                services?[name]?.authorizationDetails = details.map { $0.string ?? OwnService.value($0).json }
-                services?[name]?.facts = table["services"]?.table?[name]?.table.map(OwnService.facts) ?? [:]
+            self = try JSONDecoder().decode(Settings.File.self, from: Data(JSONValue.object(table).json.utf8))
+            for (name, service) in table["services"]?.object ?? [:] {
+                let members = service.object ?? [:]
+                services?[name]?.authorizationDetails = members[OwnService.authorizationDetails].map {
+                    $0.string ?? $0.json
+                }
+                services?[name]?.facts = OwnService.facts(in: members)
             }
-        } catch let error as TOMLParseError {
-            throw CommandError.usage(
-                "“\(path)” is not valid TOML, line \(error.source.begin.line): \(quoted(error.description, limit: 400))"
-            )
         } catch let error as DecodingError {
             throw CommandError.usage("“\(path)”: \(quoted(Self.describe(error), limit: 400))")
         } catch let error as CommandError {
@@ -130,27 +115,8 @@ extension Settings.File {
         }
     }
 
-    /// The most brackets and dots on one line, or brackets that are open at one time: no less than the depth of what they hold.
-    private static func depth(of bytes: [UInt8]) -> Int {
-        var (open, deepest, onLine) = (0, 0, 0)
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "["), UInt8(ascii: "{"):
-                open += 1
-                deepest = max(deepest, open)
-            case UInt8(ascii: "]"), UInt8(ascii: "}"): open = max(0, open - 1)
-            case UInt8(ascii: "\n"): onLine = 0
-            case UInt8(ascii: "."):
-                onLine += 1
-                deepest = max(deepest, onLine)
-            default: break
-            }
-        }
-        return deepest
-    }
-
     /// A misspelt setting would otherwise be ignored without a word.
-    private static func check(_ table: TOMLTable, path: String) throws(CommandError) {
+    private static func check(_ table: JSONObject, path: String) throws(CommandError) {
         func refuse(_ names: [String], known: [String], all: String, in place: String) throws(CommandError) {
             for name in names where !known.contains(name) {
                 let advice =
@@ -160,9 +126,9 @@ extension Settings.File {
             }
         }
         try refuse(table.keys, known: ["vault", "vault-key", "services"], all: "vault, vault-key and services", in: "")
-        guard let services = table["services"]?.table else { return }
+        guard let services = table["services"]?.object else { return }
         for name in services.keys {
-            guard let service = services[name]?.table else {
+            guard let service = services[name]?.object else {
                 throw CommandError.usage(
                     "“\(path)”: “services.\(quoted(name, limit: 80))” has to be a table, [services.\(quoted(name, limit: 80))]"
                 )

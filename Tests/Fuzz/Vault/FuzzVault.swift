@@ -18,7 +18,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private let readers: [UInt8: @Sendable ([UInt8]) -> Void] = [
     UInt8(ascii: "R"): openRecord, UInt8(ascii: "S"): sealAndSpoil, UInt8(ascii: "N"): readKey,
     UInt8(ascii: "D"): readDescription, UInt8(ascii: "A"): readAccount, UInt8(ascii: "P"): readPendingSignIn,
-    UInt8(ascii: "C"): readRegistration,
+    UInt8(ascii: "C"): readRegistration, UInt8(ascii: "M"): openNames, UInt8(ascii: "K"): readMasterKey,
 ]
 
 private let seal = RecordSeal(
@@ -68,6 +68,21 @@ private func readKey(_ bytes: [UInt8]) {
     require(key.canonical == bytes, "a key has two spellings")
 }
 
+/// The key of names of a later master key, which cannot be written without that key.
+private func openNames(_ bytes: [UInt8]) {
+    reading {
+        _ = try seal.withNames(bytes, path: "key")
+        require(false, "bytes without the key opened as a key of names")
+    }
+}
+
+/// What a program prints in the place of a key.
+private func readMasterKey(_ bytes: [UInt8]) {
+    guard let key = VaultMasterKey(printed: bytes) else { return }
+    require(key.reveal().count == VaultMasterKey.length, "a key of another length")
+    require(bytes.count <= 2 * VaultMasterKey.length + 2, "a key that is longer than any form of it")
+}
+
 private func readDescription(_ bytes: [UInt8]) {
     reading {
         let description = try VaultDescription(json: bytes, path: "vault.json")
@@ -79,7 +94,7 @@ private func readAccount(_ bytes: [UInt8]) {
     reading {
         let record = try AccountRecord(stored: bytes, expected: id)
         require(record.id == id, "another account's record")
-        let next = record.renewed(record.grant)
+        let next = record.refreshed(record.grant, record.binding)
         let again = try AccountRecord(stored: next.stored(), expected: id)
         require(again.generation == next.generation && again.state == next.state, "a record changed when it was stored")
     }

@@ -1,0 +1,1 @@
+../../../Sources/HandshakeCLI/Output/NearestName.swift

@@ -1,0 +1,1 @@
+../../../Sources/HandshakeCLI/Settings/TOMLScalars.swift

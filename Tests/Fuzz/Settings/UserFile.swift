@@ -1,1 +1,0 @@
-../../../Sources/HandshakeCLI/Settings/UserFile.swift

@@ -1,0 +1,1 @@
+// Nothing to call: driver.c has the entry points of the programs.
