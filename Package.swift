@@ -266,7 +266,8 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
         .target(
-            name: "IFTTTConnect", dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes, crypto],
+            name: "IFTTTConnect",
+            dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes, crypto, logging],
             exclude: unusedPrivacyManifest,
             resources: privacyManifest,
             swiftSettings: strict),

@@ -54,9 +54,13 @@ struct Shop: Sendable {
         for (path, isOwn) in [("own", true), ("hosted", false)] {
             let address = try PublicAddress("\(origin)/connect/\(path)")
             var settings = try ConnectButtonSettings(
-                at: address, offering: try Self.connections.map { try Self.offer(of: $0, isOwn: isOwn) })
+                at: address, offering: try Self.connections.map { try Self.offer(of: $0, isOwn: isOwn) }
+            ) { [visits, service] customer in
+                // The sample has customers of whom it fetches no token.
+                .redirectOrPartnerServer { try await Self.fetchedToken(of: customer, sandbox, visits, service) }
+            }
             settings.analytics = analytics
-            Self.lend(sandbox, visits, service, to: &settings)
+            Self.lend(sandbox, to: &settings)
             _ = sandbox.registerRedirectURL(settings.callbackURL)
             let client = Client(
                 service: ifttt, id: partner.id, redirect: .uri(try RedirectURI(settings.callbackURL)))
@@ -95,18 +99,11 @@ struct Shop: Sendable {
         return offer
     }
 
-    /// What the buttons need of the shop: its own OAuth server's codes, and the tokens that its service key can get.
-    private static func lend(
-        _ sandbox: Sandbox, _ visits: Visits, _ service: ConnectService, to settings: inout ConnectButtonSettings
-    ) {
+    /// What the buttons need of the shop: its own OAuth server's codes.
+    private static func lend(_ sandbox: Sandbox, to settings: inout ConnectButtonSettings) {
         settings.oauthCode = { customer in
             try sandbox.ifttt.users.first { $0.subject == customer }.map {
                 Secret(try sandbox.issueOAuthCode(for: $0.name))
-            }
-        }
-        settings.tokenDelivery = { customer in
-            .redirectOrPartnerServer {
-                try await fetchedToken(of: customer, sandbox, visits, service)
             }
         }
     }

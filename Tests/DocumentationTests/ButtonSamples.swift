@@ -27,7 +27,7 @@ private enum ButtonSamples {
             try ConnectionID("aB3dE5fG"), callback: browser.callbackURL, suggestedEmail: "ada@example.com")
         let controller = ConnectController(
             ConnectActivation(configuration), tokens: UserTokens(in: handshake),
-            environment: ConnectEnvironment(browser: browser))
+            environment: ConnectEnvironment(browser: browser, tokens: .redirect))
         return controller
     }
 
@@ -36,12 +36,16 @@ private enum ButtonSamples {
         await analytics.allow()  // after the user agreed; refuse() withdraws the consent
     }
 
+    private static func userToken(of user: String) async throws -> UserToken? { nil }
+
     static func routes(
         _ handshake: Handshake, _ router: Router<BasicRequestContext>, _ connection: ConnectionID,
         signedInUser: @escaping @Sendable (Request) async throws -> ConnectButtonUser?
     ) throws {
         let address = try PublicAddress("https://groceries.example/connect")
-        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
+        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)]) { user in
+            .partnerServer { try await userToken(of: user) }
+        }
         let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) {
             request, _ in
             try await signedInUser(request)

@@ -66,7 +66,7 @@ private enum ReadmeExamples {
     static func connect(_ handshake: Handshake, _ browser: LoopbackBrowser) throws -> ConnectController {
         let connection = try ConnectionID("aB3dE5fG")
         let configuration = ConnectActivation.Configuration(connection, callback: browser.callbackURL)
-        let environment = ConnectEnvironment(browser: browser)
+        let environment = ConnectEnvironment(browser: browser, tokens: .redirect)
         let controller = ConnectController(
             ConnectActivation(configuration), tokens: UserTokens(in: handshake), environment: environment)
         return controller

@@ -14,6 +14,8 @@ private enum DocumentedServer {
         let email: String
     }
 
+    private static func userToken(of user: String) async throws -> UserToken? { nil }
+
     static func service(at origin: String) throws -> Service {
         let ifttt = Service.ifttt.at(try EndpointURL(origin, security: .allowingInsecureLoopback))
         return ifttt
@@ -24,7 +26,9 @@ private enum DocumentedServer {
     ) async throws {
         let connection = try ConnectionID("aB3dE5fG")
         let address = try PublicAddress("https://garden.example/connect")
-        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
+        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)]) { user in
+            .partnerServer { try await userToken(of: user) }
+        }
         let redirect = try RedirectURI(settings.callbackURL)
         let client = Client(service: ifttt, id: "lumen_garden", redirect: .uri(redirect))
         let handshake = try Handshake(client, vault: vault)

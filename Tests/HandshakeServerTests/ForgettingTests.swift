@@ -28,7 +28,8 @@ struct ForgettingTests {
     func forget() async throws {
         let world = try await World.start()
         let settings = try ConnectButtonSettings(
-            at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("mAnyFt05"))])
+            at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("mAnyFt05"))],
+            tokens: { _ in .redirect })
         // The other process no longer offers what the user has turned on.
         let (one, two) = (try await world.buttons(), try await world.buttons(settings))
         let page = try await one.state("ada")

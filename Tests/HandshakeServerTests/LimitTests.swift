@@ -106,7 +106,8 @@ final class LimitTests: Sendable {
         let service = Service.recurseCenter.at(
             try EndpointURL("http://127.0.0.1:1", security: .allowingInsecureLoopback))
         let settings = try ConnectButtonSettings(
-            at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("aB3dE5fG"))])
+            at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("aB3dE5fG"))],
+            tokens: { _ in .redirect })
         let accounts = try Handshake(Client(service: service, id: "x"), vault: MemoryVault())
         #expect(throws: HandshakeServerError.self) {
             try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: accounts) { _, _ in nil }
@@ -124,7 +125,8 @@ final class LimitTests: Sendable {
             var offer = ConnectButtonOffer(try ConnectionID("aB3dE5fG"))
             offer.attemptLifetime = .seconds(seconds)
             #expect(throws: HandshakeServerError.self) {
-                try ConnectButtonSettings(at: try PublicAddress(World.address), offering: [offer])
+                try ConnectButtonSettings(
+                    at: try PublicAddress(World.address), offering: [offer], tokens: { _ in .redirect })
             }
         }
         let world = try await World.start(
@@ -143,7 +145,8 @@ final class LimitTests: Sendable {
         var offer = ConnectButtonOffer(try ConnectionID("aB3dE5fG"))
         offer.disconnection = .undoable(seconds: seconds)
         #expect(throws: HandshakeServerError.self) {
-            try ConnectButtonSettings(at: try PublicAddress(World.address), offering: [offer])
+            try ConnectButtonSettings(
+                at: try PublicAddress(World.address), offering: [offer], tokens: { _ in .redirect })
         }
     }
 }

@@ -18,8 +18,7 @@ public struct ConnectButtonSettings: Sendable {
     /// A one-time code of the app's own OAuth server for a signed-in user. It skips the partner's log-in page; nil
     /// shows that page. Called when the user goes to IFTTT.
     public var oauthCode: @Sendable (_ user: String) async throws -> Secret?
-    /// How a user's token is obtained. With `TokenDelivery/partnerServer(_:)` the app exchanges it with its service key
-    /// (``UserTokenRoutes``); it is called each time.
+    /// How a user's token is obtained; called each time.
     public var tokenDelivery: @Sendable (_ user: String) -> TokenDelivery
     /// The invite code of an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
@@ -78,9 +77,14 @@ public struct ConnectButtonSettings: Sendable {
     /// - Parameters:
     ///   - address: the public URL of the routes.
     ///   - offers: the connections.
+    ///   - tokens: how a user's token is obtained; called each time. With `TokenDelivery/partnerServer(_:)` the app exchanges it
+    ///     with its service key (``UserTokenRoutes``), and no token travels through a browser (W14).
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for a connection that comes twice,
     ///   and for an undo time or an attempt lifetime out of range.
-    public init(at address: PublicAddress, offering offers: [ConnectButtonOffer]) throws(HandshakeServerError) {
+    public init(
+        at address: PublicAddress, offering offers: [ConnectButtonOffer],
+        tokens: @escaping @Sendable (_ user: String) -> TokenDelivery
+    ) throws(HandshakeServerError) {
         guard !offers.isEmpty, Set(offers.map(\.connection)).count == offers.count else {
             throw .configuration(
                 member: "offers", problem: "there must be at least one, and only one for each connection")
@@ -99,7 +103,7 @@ public struct ConnectButtonSettings: Sendable {
         time = .system
         random = .system
         oauthCode = { _ in nil }
-        tokenDelivery = { _ in .redirect }
+        tokenDelivery = tokens
         inviteCode = { nil }
         ended = { _, _, _ in }
         freshness = .seconds(10)

@@ -90,6 +90,42 @@ extension ConnectActivation {
     }
 }
 
+extension ConnectActivation.State {
+    /// The state's name, for logs: without the address that a state can have.
+    var code: String {
+        switch self {
+        case .idle: "idle"
+        case .loading: "loading"
+        case .loadingFailed: "loading_failed"
+        case .initial: "initial"
+        case .enteringEmail: "entering_email"
+        case .verifying: "verifying"
+        case .creatingAccount: "creating_account"
+        case .goingToService(let kind): "going_to_service_\(kind.rawValue)"
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .pendingConfiguration: "pending_configuration"
+        case .confirmingDisconnection: "confirming_disconnection"
+        case .undoableDisconnection: "undoable_disconnection"
+        case .disconnecting: "disconnecting"
+        case .disconnected: "disconnected"
+        case .unavailable: "unavailable"
+        }
+    }
+}
+
+extension ConnectActivation.Outcome {
+    /// The outcome's name, for logs.
+    var code: String {
+        switch self {
+        case .connected(_, _, let isPending): isPending ? "pending" : "connected"
+        case .disconnected: "disconnected"
+        case .cancelled: "cancelled"
+        case .failed(let failure): failure.code
+        }
+    }
+}
+
 extension ConnectActivation.Failure: CustomStringConvertible {
     /// The failure of a call, from an activation's view.
     public init(_ error: ConnectError) {

@@ -287,6 +287,9 @@ extension ConnectActivation {
         if case .new(let email) = attempt?.user { email } else { nil }
     }
 
+    /// Whether the redirect of an attempt is awaited: the user is at the service, or may return through a link in a mail.
+    package var awaitsRedirect: Bool { attempt?.isAway ?? false }
+
     /// Whether the user is sent to the IFTTT app rather than to its pages.
     var goesByApp: Bool {
         guard let capabilities, capabilities.isAppInstalled == true else { return false }

@@ -1,5 +1,6 @@
 import AsyncSupport
-import Handshake
+package import Handshake
+public import Logging
 import OAuth
 import Synchronization
 
@@ -24,9 +25,10 @@ public final class ConnectController: Sendable {
     let analytics: Analytics?
     let keeper: TokenKeeper
     let connections: Connections
+    private let log: Logger
     private let state: Mutex<State>
 
-    var time: TimeSource { connections.time }
+    package var time: TimeSource { connections.time }
 
     /// The inputs in one queue, so that events are counted in the order in which they happened.
     enum Input: Sendable {
@@ -75,10 +77,14 @@ public final class ConnectController: Sendable {
     ///   - environment: the app and the device.
     ///   - analytics: counts events with the user's consent; nil counts nothing.
     ///   - connections: hosts, transport, clock and randomness.
+    ///   - log: receives each state, outcome, refusal and problem; never a secret, an address or a URL. By default a logger of
+    ///     the connection's own, with the label `handshake.connect.CONNECTION`; the app's `LoggingSystem` decides what becomes
+    ///     of it.
     public init(
         _ activation: ConnectActivation, tokens: UserTokens?, environment: ConnectEnvironment,
-        analytics: Analytics? = nil, through connections: Connections = Connections()
+        analytics: Analytics? = nil, through connections: Connections = Connections(), log: Logger? = nil
     ) {
+        self.log = log ?? Logger(label: "handshake.connect.\(activation.configuration.connection)")
         self.environment = environment
         self.analytics = analytics
         self.connections = connections
@@ -129,8 +135,11 @@ public final class ConnectController: Sendable {
 
     /// Turns the connection on for the user.
     public func connect() {
-        send(.connect(AttemptState(random: connections.random), at: time.now()))
+        send(.connect(newAttempt(), at: time.now()))
     }
+
+    /// The state of a new attempt.
+    package func newAttempt() -> AttemptState { AttemptState(random: connections.random) }
 
     /// Sends a user who is awaited to the service again. It opens the page or the app with a fresh one-time code.
     /// Otherwise without effect.
@@ -206,6 +215,11 @@ public final class ConnectController: Sendable {
     private func handleNext() -> (effects: [ConnectActivation.Effect], token: UserToken?)? {
         state.withLock { state in
             guard !state.inputs.isEmpty else { return nil }
+            let before = state.activation.state.code
+            defer {
+                let now = state.activation.state.code
+                if now != before { log.debug("state", metadata: ["from": "\(before)", "to": "\(now)"]) }
+            }
             switch state.inputs.removeFirst() {
             case .report(let event): return ([.report(event)], nil)
             case .event(let event): return (state.advancing { $0.handle(event) }, nil)
@@ -215,6 +229,18 @@ public final class ConnectController: Sendable {
     }
 
     func tell(_ update: Update) {
+        switch update {
+        case .activation: break
+        case .outcome(let outcome, _):
+            // A failure's text can quote the service or the app.
+            if case .failed(let failure) = outcome {
+                log.warning("failed", metadata: ["code": "\(quoted(failure.code, limit: 80))"])
+            } else {
+                log.info("ended", metadata: ["outcome": "\(outcome.code)"])
+            }
+        case .refused(let refusal): log.notice("a URL was rejected", metadata: ["reason": "\(refusal.rawValue)"])
+        case .problem(let error): log.error("the user token was not stored", metadata: ["reason": "\(error.code)"])
+        }
         state.withLock { $0.tell(update) }
     }
 

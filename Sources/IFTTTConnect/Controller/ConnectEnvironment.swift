@@ -27,11 +27,15 @@ public struct ConnectEnvironment: Sendable {
     public var backgroundEntries: (@Sendable () -> AsyncStream<Void>)?
 
     /// Creates the environment of a device with a browser and no other apps. Members can be set.
-    public init(browser: some ConnectBrowser) {
+    ///
+    /// - Parameters:
+    ///   - browser: opens the service's pages.
+    ///   - tokens: how the user token is obtained. With a server of your own: ``TokenDelivery/partnerServer(_:)``.
+    public init(browser: some ConnectBrowser, tokens: TokenDelivery) {
         self.browser = browser
         oauthCode = { nil }
         inviteCode = { nil }
-        tokenDelivery = .redirect
+        tokenDelivery = tokens
         isAppInstalled = { nil }
         canOpenPages = { true }
         mailClients = { [] }

@@ -21,9 +21,13 @@ extension ConnectEnvironment {
     /// - Parameters:
     ///   - pages: shows IFTTT's pages and catches their redirects.
     ///   - apps: opens the IFTTT app, and knows the installed mail programs.
+    ///   - tokens: how the user token is obtained. With a server of your own: ``TokenDelivery/partnerServer(_:)``.
     ///   - addresses: the URLs of the IFTTT app: the configuration's ``ConnectActivation/Configuration/addresses``.
-    public init(pages: some Browser, apps: some InstalledApps, addresses: ActivationAddresses = .production) {
-        self.init(browser: AppBrowser(pages: PageBrowser(pages), apps: apps))
+    public init(
+        pages: some Browser, apps: some InstalledApps, tokens: TokenDelivery,
+        addresses: ActivationAddresses = .production
+    ) {
+        self.init(browser: AppBrowser(pages: PageBrowser(pages), apps: apps), tokens: tokens)
         isAppInstalled = { await apps.canOpen(addresses.handoffPrefix) }
         mailClients = {
             var clients: [MailClient] = []
@@ -31,6 +35,17 @@ extension ConnectEnvironment {
             return clients
         }
         backgroundEntries = { apps.backgroundEntries() }
+    }
+}
+
+extension ConnectEnvironment {
+    /// Creates the environment of a device whose browser shows IFTTT's pages, without other apps.
+    ///
+    /// - Parameters:
+    ///   - pages: shows IFTTT's pages and catches their redirects.
+    ///   - tokens: how the user token is obtained. With a server of your own: ``TokenDelivery/partnerServer(_:)``.
+    public init(pages: some Browser, tokens: TokenDelivery) {
+        self.init(browser: PageBrowser(pages), tokens: tokens)
     }
 }
 

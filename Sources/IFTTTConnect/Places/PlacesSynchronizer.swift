@@ -1,6 +1,7 @@
 import AsyncSupport
 public import Geofences
 public import Handshake
+public import Logging
 public import OAuth
 
 /// Follows a user's connections (dossier 6). It tells which areas to monitor, and uploads crossings of them.
@@ -72,6 +73,7 @@ public actor PlacesSynchronizer {
     let time: TimeSource
     let store: PlaceStore
     private nonisolated let continuation: AsyncStream<PlaceEvent>.Continuation
+    private let log: Logger
     var hasPermission = true
     private var lastRegions: [Geofence]?
     private var lastStatus: PlaceEvent.Status?
@@ -95,10 +97,12 @@ public actor PlacesSynchronizer {
     ///   - configuration: when crossings are sent, retried and given up.
     ///   - time: the clock.
     ///   - random: makes the identifiers of crossings.
+    ///   - log: receives each event, without a place and without a token.
     public init(
         of account: String, api: ConnectAPI, vault: any Vault, configuration: Configuration = Configuration(),
-        time: TimeSource = .system, random: RandomSource = .system
+        time: TimeSource = .system, random: RandomSource = .system, log: Logger = Logger(label: "handshake.places")
     ) {
+        self.log = log
         self.api = api
         self.time = time
         self.configuration = configuration
@@ -249,7 +253,10 @@ public actor PlacesSynchronizer {
     /// Ends ``events`` for its reader once it has read what happened so far.
     public func finishEvents() { continuation.finish() }
 
-    func report(_ event: PlaceEvent) { continuation.yield(event) }
+    func report(_ event: PlaceEvent) {
+        event.write(to: log)
+        continuation.yield(event)
+    }
 
     func publishNoConnections() { publish([], .inactive(.connections)) }
 

@@ -61,7 +61,7 @@ struct World {
         change(&offer)
         var settings = try ConnectButtonSettings(
             at: try PublicAddress(Self.address),
-            offering: [offer, ConnectButtonOffer(try ConnectionID("mAnyFt05"))])
+            offering: [offer, ConnectButtonOffer(try ConnectionID("mAnyFt05"))], tokens: { _ in .redirect })
         settings.page = try requireValue(LocalPath(rawValue: "/garden"))
         settings.time = time
         // What is asked behind an answer could outlive its test: who wants that says so.

@@ -84,7 +84,7 @@ struct BrowserTests {
     func opensTheApp() async throws {
         let apps = ScriptedApps(["ifttt-handoff-v1", "ymail", "message"])
         let environment = ConnectEnvironment(
-            pages: ScriptedPages { _ in throw HandshakeError.signInAbandoned(.closed) }, apps: apps)
+            pages: ScriptedPages { _ in throw HandshakeError.signInAbandoned(.closed) }, apps: apps, tokens: .redirect)
         #expect(await environment.mailClients().map(\.rawValue) == ["message://", "ymail://"])
         let controller = try controller(environment)
         let seen = try await run(controller) { $0.state == .initial && !apps.opened.isEmpty }
@@ -97,7 +97,7 @@ struct BrowserTests {
     func notInstalled() async throws {
         let apps = ScriptedApps([])
         let controller = try controller(
-            ConnectEnvironment(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps))
+            ConnectEnvironment(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps, tokens: .redirect))
         let seen = try await run(controller) { $0.state == .connected }
         #expect(apps.opened.isEmpty && seen.contains { $0.state == .goingToService(.web) })
     }
@@ -106,7 +106,7 @@ struct BrowserTests {
     func fallsBack() async throws {
         let apps = ScriptedApps(["ifttt-handoff-v1"], opens: false)
         let controller = try controller(
-            ConnectEnvironment(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps))
+            ConnectEnvironment(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps, tokens: .redirect))
         let seen = try await run(controller) { $0.state == .connected }
         #expect(apps.opened.count == 1)
         var states: [ConnectActivation.State] = []

@@ -26,7 +26,7 @@ struct ControllerRunTests {
     @Test("F006: a network that is there all along does not make loading a loop without a pause")
     func pause() async throws {
         let (ifttt, clock) = (ScriptedIFTTT(), ManualClock())
-        var environment = ConnectEnvironment(browser: ScriptedBrowser { _ in nil })
+        var environment = ConnectEnvironment(browser: ScriptedBrowser { _ in nil }, tokens: .redirect)
         environment.connectivity = {}
         let controller = ConnectController(
             ConnectActivation(try Player.configuration()), tokens: nil, environment: environment,

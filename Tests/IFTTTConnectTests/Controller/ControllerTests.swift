@@ -45,7 +45,7 @@ struct ControllerTests {
         change: (inout ConnectEnvironment) -> Void = { _ in },
         visit: @escaping @Sendable (ConnectActivation.Destination) async throws -> String?
     ) throws -> ConnectController {
-        var environment = ConnectEnvironment(browser: ScriptedBrowser(visit: visit))
+        var environment = ConnectEnvironment(browser: ScriptedBrowser(visit: visit), tokens: .redirect)
         change(&environment)
         return ConnectController(
             ConnectActivation(try Player.configuration()), tokens: tokens, environment: environment,
@@ -344,7 +344,8 @@ struct ControllerTests {
             site: try EndpointURL("http://127.0.0.1:1", security: .allowingInsecureLoopback))
         let ifttt = ifttt()
         let controller = ConnectController(
-            ConnectActivation(configuration), tokens: nil, environment: ConnectEnvironment(browser: browser),
+            ConnectActivation(configuration), tokens: nil,
+            environment: ConnectEnvironment(browser: browser, tokens: .redirect),
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: ContinuousClock())))
         let goingBack = Task {
             for await _ in arrivals { controller.send(.cancel) }

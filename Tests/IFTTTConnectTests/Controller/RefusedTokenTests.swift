@@ -40,7 +40,7 @@ struct RefusedTokenTests {
         struct Nowhere: ConnectBrowser {
             func open(_ destination: ConnectActivation.Destination) async throws -> String? { nil }
         }
-        var environment = ConnectEnvironment(browser: Nowhere())
+        var environment = ConnectEnvironment(browser: Nowhere(), tokens: .redirect)
         environment.tokenDelivery = .redirectOrPartnerServer(partner)
         return ConnectController(
             ConnectActivation(try Player.configuration()), tokens: tokens, environment: environment,

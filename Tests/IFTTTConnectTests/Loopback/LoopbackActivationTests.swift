@@ -43,7 +43,7 @@ struct LoopbackActivationTests {
             let client = Client(
                 service: service, id: "lumen_garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
             tokens = UserTokens(in: try Handshake(client, vault: MemoryVault()))
-            var environment = ConnectEnvironment(browser: browser)
+            var environment = ConnectEnvironment(browser: browser, tokens: .redirect)
             change(&environment)
             controller = ConnectController(
                 ConnectActivation(configuration), tokens: tokens, environment: environment,

@@ -68,7 +68,7 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
             options.connection, callback: browser.callbackURL, suggestedEmail: email ?? "",
             skipsConfiguration: skipsConfiguration, locale: locale)
         configuration.addresses = ActivationAddresses(hosts)
-        var environment = ConnectEnvironment(browser: browser)
+        var environment = ConnectEnvironment(browser: browser, tokens: .redirect)
         environment.inviteCode = { invite }
         let controller = ConnectController(
             ConnectActivation(configuration), tokens: tokens, environment: environment,

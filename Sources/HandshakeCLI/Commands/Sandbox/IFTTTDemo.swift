@@ -38,7 +38,7 @@ struct DemoConnection {
     private static func environment(
         _ browser: any ConnectBrowser, _ sandbox: Sandbox, _ email: String
     ) -> ConnectEnvironment {
-        var environment = ConnectEnvironment(browser: browser)
+        var environment = ConnectEnvironment(browser: browser, tokens: .redirect)
         environment.oauthCode = { Secret(try sandbox.issueOAuthCode(for: email)) }
         return environment
     }
