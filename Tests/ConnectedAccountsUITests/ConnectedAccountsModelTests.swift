@@ -1,6 +1,7 @@
 import Handshake
 import OAuth
 import Sandbox
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -24,13 +25,13 @@ struct ConnectedAccountsModelTests {
         }
     }
 
-    private func model(_ sandbox: Sandbox) throws -> ConnectedAccountsModel {
+    private func model(_ sandbox: Sandbox, _ vault: any Vault = MemoryVault()) throws -> ConnectedAccountsModel {
         let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
         let service = try Service(
             name: "standard", authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
             defaultScopes: ["openid", "profile", "offline_access"])
         return ConnectedAccountsModel(
-            try Handshake(Client(service: service, id: "sandbox-public"), vault: MemoryVault()))
+            try Handshake(Client(service: service, id: "sandbox-public"), vault: vault))
     }
 
     @Test("an account is connected, named and disconnected")
@@ -77,6 +78,67 @@ struct ConnectedAccountsModelTests {
         model.disconnect("standard")
         await model.finish("standard")
         #expect(model.outcomes["standard"] == .disconnected && model.accounts.map(\.state) == [.absent])
+        await sandbox.stop()
+    }
+
+    /// A vault whose next read waits, and which answers a cancelled task with its cancellation, as databases do.
+    private final class SlowVault: Vault {
+        let inner = MemoryVault()
+        private let gate = Mutex<AsyncStream<Void>?>(nil)
+
+        /// Holds the next read until the returned continuation finishes.
+        func holdNextRead() -> AsyncStream<Void>.Continuation {
+            let (stream, continuation) = AsyncStream<Void>.makeStream()
+            gate.withLock { $0 = stream }
+            return continuation
+        }
+
+        func record(_ key: VaultKey) async throws -> [UInt8]? {
+            try Task.checkCancellation()
+            let found = try await inner.record(key)
+            let held = gate.withLock { gate in
+                defer { gate = nil }
+                return gate
+            }
+            if let held { for await _ in held {} }
+            return found
+        }
+        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+        func update<Result: Sendable>(
+            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+        ) async throws -> Result { try await inner.update(key, body) }
+        func remove(_ key: VaultKey) async throws -> Bool { try await inner.remove(key) }
+    }
+
+    @Test("a read that is slower than a newer one is not shown")
+    func stale() async throws {
+        let sandbox = try await Sandbox.start()
+        let vault = SlowVault()
+        let model = try model(sandbox, vault)
+        model.connect("standard", through: Approving(sandbox: sandbox))
+        await model.finish("standard")
+        let gate = vault.holdNextRead()
+        // It has read the account, and waits.
+        let slow = Task { await model.load() }
+        for _ in 0..<100 where !slow.isCancelled { await Task.yield() }
+        model.disconnect("standard")
+        await model.finish("standard")
+        #expect(model.accounts.map(\.state) == [.absent])
+        gate.finish()
+        await slow.value
+        #expect(model.accounts.map(\.state) == [.absent], "what was read before the disconnection is old")
+        await sandbox.stop()
+    }
+
+    @Test("a wait that is cancelled leaves the list as the vault has it")
+    func cancelledRead() async throws {
+        let sandbox = try await Sandbox.start()
+        let model = try model(sandbox, SlowVault())
+        model.connect("standard", through: Waiting())
+        model.cancel("standard")
+        await model.finish("standard")
+        #expect(!model.isUnavailable && model.accounts.map(\.state) == [.absent])
+        #expect(model.outcomes["standard"] == .cancelled)
         await sandbox.stop()
     }
 }

@@ -41,6 +41,8 @@ public final class ConnectedAccountsModel {
     private let name: String
     private let lastUse: @Sendable (AccountID) async -> Double?
     @ObservationIgnored private var tasks: [String: Task<Void, Never>] = [:]
+    /// Counts the loads: only the newest one is shown, however long an older one takes.
+    @ObservationIgnored private var loads = 0
 
     /// Creates a model. Nothing is read before ``load()``.
     ///
@@ -59,13 +61,22 @@ public final class ConnectedAccountsModel {
 
     /// Reads the accounts from the vault, then asks services whose they are.
     public func load() async {
+        await read()
+        await learnNames()
+    }
+
+    /// Reads the accounts from the vault.
+    private func read() async {
+        loads += 1
+        let number = loads
         var loaded: [ConnectedAccount] = []
         do {
             for service in services { loaded.append(try await stored(service)) }
         } catch {
-            isUnavailable = true
+            if number == loads { isUnavailable = true }
             return
         }
+        guard number == loads else { return }
         isUnavailable = false
         let known = Dictionary(accounts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         accounts = loaded.map { account in
@@ -73,6 +84,9 @@ public final class ConnectedAccountsModel {
             let isSame = before?.state == account.state && before?.lastUse == account.lastUse
             return isSame && account.userName == nil ? account.named(before?.userName) : account
         }
+    }
+
+    private func learnNames() async {
         for account in accounts where account.state.isConnected && account.userName == nil && account.isNameAvailable {
             await learnName(of: account)
         }
@@ -163,9 +177,13 @@ public final class ConnectedAccountsModel {
         outcomes[service] = nil
         tasks[service] = Task {
             let outcome = await body()
+            // A task of its own: the one of the operation may have been cancelled.
+            await Task { await read() }.value
             running[service] = nil
-            outcomes[service] = outcome
-            await load()
+            // What finished just when the user stopped waiting is told as it is.
+            let isConnected = accounts.first { $0.id == service }?.state.isConnected ?? false
+            outcomes[service] = operation == .connecting && outcome == .cancelled && isConnected ? .connected : outcome
+            await learnNames()
         }
     }
 }

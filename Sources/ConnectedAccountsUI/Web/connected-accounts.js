@@ -147,6 +147,7 @@ button:hover,.button:hover{background:var(--wash)}
 .banner{background:var(--warn-tint);border-bottom:1px solid var(--line)}
 .banner p{min-height:2rem;align-content:center}
 ul{padding:0;list-style:none}
+.unsure{visibility:hidden}
 .row{display:grid;grid-template-columns:2.5rem minmax(0,1fr) auto;align-items:center;column-gap:1rem;row-gap:.6rem;padding:1rem 1.25rem;
   min-height:5.5rem}
 .row + .row{border-top:1px solid var(--line)}
@@ -239,7 +240,8 @@ function readAccount(record) {
     service, name: text(record.name) ?? service, user: text(record.user), token: text(record.token) ?? "",
     state: Object.hasOwn(STATES, record.state) ? record.state : "sign_in_required",
     isNameAvailable: record.is_name_available === true,
-    lastUse: Number.isFinite(record.last_use) ? record.last_use * 1000 : null,
+    // What is no date of JavaScript's is none.
+    lastUse: Math.abs(record.last_use) <= 8.64e12 ? record.last_use * 1000 : null,
   }
 }
 
@@ -371,11 +373,14 @@ class Row {
     this.list.refresh()
   }
 
-  /** Takes what the server says. What was said of another state is said no longer. */
+  /** Takes what the server says. What was said of another state, or of another user's account, is said no longer. */
   take(account) {
     const before = this.account
-    this.account = account.user === null && before.state === account.state && before.lastUse === account.lastUse
+    // The token is the user's own: with another one, another user has logged in meanwhile.
+    const isSameUser = before.token === account.token
+    this.account = isSameUser && account.user === null && before.state === account.state && before.lastUse === account.lastUse
       ? { ...account, user: before.user } : account
+    if (!isSameUser) this.said = null
     if (before.state !== account.state && ["may_finish", "cancelled", "connect_failed"].includes(this.said)) this.said = null
     this.draw()
   }
@@ -575,6 +580,7 @@ class ConnectedAccounts extends HTMLElement {
       this.#settle()
       this.#retries = 0
       this.#problem = null
+      this.ul.classList.remove("unsure")
       this.#take(accounts)
     } catch (error) {
       if (error.name === "AbortError" || loading !== this.#loading) return
@@ -646,7 +652,8 @@ class ConnectedAccounts extends HTMLElement {
     try {
       const { status, body } = await ask(this.address(`connected-accounts/${service}`), this.gone.signal, TIMEOUT.list)
       const account = status === 200 ? readAccount(body) : null
-      if (account?.service === service && row.waiting === null && row.account.state === state) row.take(account)
+      const isOfRow = account?.service === service && account.token === row.account.token && row.account.state === state
+      if (isOfRow && row.waiting === null) row.take(account)
     } catch (error) {
       if (error.kind === "logged_out") this.fail(error)
     } finally {
@@ -688,9 +695,10 @@ class ConnectedAccounts extends HTMLElement {
     }
   }
 
-  /** The browser shows this page again as it was left. */
+  /** The browser shows this page again as it was left. Whose list it is has to be asked again before it is shown. */
   #back() {
     forgetPending()
+    this.ul.classList.add("unsure")
     for (const row of this.#rows.values()) if (row.waiting === "opening") row.end(null, true)
     this.refresh()
   }

@@ -159,10 +159,20 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     private func stored(_ service: Service, of user: String) async throws -> (Account?, ConnectedAccount) {
         do {
             let account = try await handshake.account(user, of: service.name)
-            let used: Double? = if let account { try await lastUse(account.id) } else { nil }
+            let used: Double? = if let account { await lastUse(of: account.id) } else { nil }
             return (account, ConnectedAccount(service, status: account?.status, lastUse: used))
         } catch HandshakeError.vault(.damaged) {
             return (nil, ConnectedAccount(damaged: service))
+        }
+    }
+
+    /// When the app last used an account. An app that cannot say it now still gets its list.
+    private func lastUse(of account: AccountID) async -> Double? {
+        do {
+            return try await lastUse(account)
+        } catch {
+            failures.log.error("the last use of an account is not known", metadata: ["reason": "\(type(of: error))"])
+            return nil
         }
     }
 
