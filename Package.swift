@@ -304,13 +304,18 @@ let package = Package(
 
         // Floor 3: the button, as data and in two renderings.
         .target(
-            name: "ConnectButton", dependencies: ["Handshake", "IFTTTConnect", "Translations"],
-            resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.js")],
+            name: "ConnectButton", dependencies: ["Handshake", "IFTTTConnect", "OAuth", "Translations"],
+            // Scripts/minify-button makes the script that is carried.
+            exclude: ["Web/connect-button.js"],
+            resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.min.js")],
             swiftSettings: strict),
         .testTarget(
             name: "ConnectButtonTests",
-            dependencies: ["ConnectButton", "IFTTTConnect", "TestFixtures", "Translations"],
-            exclude: ["Vectors.json"],
+            dependencies: [
+                "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", "TestFixtures", "Translations", crypto,
+                logging,
+            ],
+            exclude: ["Vectors.json", "ROWS.md"],
             swiftSettings: strict),
 
         // Floor 3: the list of a user's accounts, as data and in two renderings.

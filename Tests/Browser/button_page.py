@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from http.server import ThreadingHTTPServer
-from itertools import chain, product
 from pathlib import Path
-from string import ascii_lowercase
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,18 +18,10 @@ from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "Sources/ConnectButton/Web/connect-button.js"
+# What the package carries.
+MINIFIED = SCRIPT.with_suffix(".min.js")
 VECTORS = json.loads((ROOT / "Tests/ConnectButtonTests/Vectors.json").read_text())
 CATALOGUE = json.loads((ROOT / "Sources/ConnectButton/Words/Strings.xcstrings").read_text())["strings"]
-
-
-def minified() -> bytes:
-    """The component without comments and indentation, and with short private names, which is the least that a minifier does."""
-    text = re.sub(r"\A/\*\*.*?\*/", "", SCRIPT.read_text(), flags=re.S)
-    lines = [re.sub(r"\s+// .*$", "", line).strip() for line in text.splitlines()]
-    text = "\n".join(line for line in lines if line and not line.startswith(("//", "/**", "/* ")))
-    private = dict.fromkeys(re.findall(r"(?<![\w\"'])#([a-zA-Z]\w*)(?= ?[=(\n])", text))
-    short = {name: "#" + "".join(letters) for name, letters in zip(private, chain(ascii_lowercase, product(ascii_lowercase, repeat=2)))}
-    return re.sub(r"(?<![\w\"'])#([a-zA-Z]\w*)", lambda found: short.get(found[1], found[0]), text).encode()
 
 
 # Nothing inline, nothing from elsewhere: the button must get along with it.
@@ -45,7 +35,7 @@ h1 { font-size: 1rem; margin: 0 0 1rem }
 main > * + * { margin-block-start: 1.5rem }
 connect-button:not(:defined) {
   display: block; inline-size: 100%; margin-inline: auto; max-inline-size: calc(329 * max(1px, .0625rem));
-  block-size: calc(124.2 * max(1px, .0625rem)) }
+  block-size: calc(143.8 * max(1px, .0625rem)) }
 connect-button[footer=none]:not(:defined) { block-size: calc(70 * max(1px, .0625rem)) }
 """
 
@@ -53,7 +43,7 @@ PAGE_SCRIPT = """
 const button = await import('/connect-button.js')
 Object.assign(window, { button, heard: [] })
 for (const element of document.querySelectorAll('connect-button')) {
-  for (const name of ['change', 'failure']) element.addEventListener(name, event => heard.push([name, element.id, event.detail]))
+  for (const name of ['change', 'connected', 'disconnected', 'failed']) element.addEventListener(name, event => heard.push([name, element.id, event.detail]))
 }
 document.addEventListener('securitypolicyviolation', event => heard.push(['violation', event.violatedDirective]))
 """

@@ -58,7 +58,7 @@ def switch(page: Page, name: str = "one"):
 
 
 def footer(page: Page, name: str = "one") -> str:
-    return plain(page.locator(f"#{name} .footer").inner_text())
+    return plain(page.locator(f"#{name} .footer .lines").inner_text())
 
 
 def until(page: Page, expression: str) -> None:

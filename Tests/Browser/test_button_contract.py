@@ -21,38 +21,39 @@ def test_every_attribute_is_documented_and_every_documented_one_is_read(page: Pa
     assert own == set(re.findall(r"(?m)^ \*   ([a-z]+) {2,}", HEADER.split("Attributes\n")[1].split("\n *\n")[0]))
 
 
-def test_every_event_is_documented_with_all_that_it_tells(page: Page, server: ButtonServer) -> None:
-    opened(page, server, server.script().answer("connect", failure="interrupted"))
-    told = dict((name, detail) for name, _, detail in page.evaluate("heard"))
-    assert set(told) | {"setup"} == set(re.findall(r'new CustomEvent\("(\w+)"', SCRIPT.read_text()))
-    assert "`setup`" in GUIDE and "`setup`" in HEADER
-    for name, detail in told.items():
-        text = ", ".join(detail)
-        assert f"| `{name}` | `{{ {text} }}` |" in GUIDE and re.search(rf"`{name}` \([^)]*`\{{ {text} \}}`", HEADER), (name, text)
+# What happens, and the event that tells it.
+TOLD = {
+    "change": [{"step": "connect"}],
+    "connected": [{"step": "connect"}, {"step": "connected"}],
+    "disconnected": [{"step": "connected"}, {"step": "disconnected"}],
+    "failed": [{"step": "connect", "failure": "interrupted"}],
+}
 
 
-def test_events_are_heard_at_the_element_alone(page: Page, server: ButtonServer) -> None:
-    page.add_init_script("window.bubbled = []; for (const name of ['change', 'failure']) document.addEventListener(name, () => bubbled.push(name))")
-    opened(page, server, server.script().answer("connect", failure="interrupted"))
-    assert heard(page, "change") and heard(page, "failure") and page.evaluate("bubbled") == []
+@pytest.mark.parametrize("name", TOLD)
+def test_every_event_is_documented_with_all_that_it_tells(page: Page, server: ButtonServer, name: str) -> None:
+    walk(page, server, *TOLD[name])
+    text = ", ".join(heard(page, name)[-1][1])
+    assert f"| `{name}` | `{{ {text} }}` |" in GUIDE and re.search(rf"`{name}` \([^)]*`\{{ {text} \}}`", HEADER), text
+    assert set(re.findall(r'tell\("(\w+)"', SCRIPT.read_text())) == set(TOLD) and "`setup`" in GUIDE and "`setup`" in HEADER
+
+
+def test_results_bubble_and_a_change_does_not(page: Page, server: ButtonServer) -> None:
+    """A form's own `change` has the name of ours."""
+    page.add_init_script("window.bubbled = []; for (const name of ['change', 'setup', 'connected', 'disconnected', 'failed']) "
+                         "addEventListener(name, event => { if (event.target.localName === 'connect-button') bubbled.push(name) })")
+    walk(page, server, {"step": "connect"}, {"step": "pending"}, {"step": "disconnected"}, {"step": "connect", "failure": "interrupted"}, {"step": "pending"})
+    page.evaluate("addEventListener('setup', event => event.preventDefault())")
+    page.locator("#one .switch").click()
+    until(page, "bubbled.includes('setup')")
+    assert page.evaluate("bubbled") == ["connected", "disconnected", "failed", "connected", "setup"]
 
 
 # The four results that the SDK's wrappers call back with: activated, not activated, deactivated, not deactivated.
 
 def results(page: Page) -> list[str]:
-    """What a page makes of the events, as the guide tells it."""
-    found, is_on = [], None
-    for name, _, detail in page.evaluate("heard"):
-        if name == "failure":
-            found.append(f"{detail['during']} failed")
-        else:
-            if detail["isOn"] and is_on is False:
-                found.append("activated")
-            if detail["step"] == "disconnected":
-                found.append("deactivated")
-            # Coming back from `disconnecting` is to have stayed on.
-            is_on = None if detail["step"] in ("loading", "disconnecting") else detail["isOn"]
-    return found
+    names = {"connected": "activated", "disconnected": "deactivated"}
+    return [names.get(name) or f"{detail['during']} failed" for name, _, detail in page.evaluate("heard") if name != "change"]
 
 
 def walk(page: Page, server: ButtonServer, *steps: dict[str, Any]) -> list[str]:
@@ -89,16 +90,16 @@ def test_the_four_results_can_be_told_apart(page: Page, server: ButtonServer, st
 def test_a_wish_that_does_not_reach_the_server_is_told_apart_too(page: Page, server: ButtonServer, step: str, during: str) -> None:
     opened(page, server, server.script().answer(step, email="ada@example.com"))
     server.answers((503, {}, 0))
-    page.locator("#one .switch, #one .email button, #one .choices button").locator("visible=true").first.click()
+    page.locator("#one .switch:not([inert]), #one .email:not([inert]) button, #one .choices:not([inert]) button").locator("visible=true").first.click()
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
-    assert heard(page, "failure") == [["one", {"kind": "unavailable", "detail": "HTTP 503", "during": during}]]
+    assert heard(page, "failed") == [["one", {"connection": "one", "kind": "unavailable", "detail": "HTTP 503", "during": during}]]
 
 
 def test_a_load_that_fails_is_neither(page: Page, server: ButtonServer) -> None:
     server.states["one"] = (404, {}, 0)
     page.goto(server.url())
     shown(page, "loading_failed")
-    assert heard(page, "failure")[0][1]["during"] == "loading"
+    assert heard(page, "failed")[0][1]["during"] == "loading"
 
 
 # The attributes that the other suites do not turn

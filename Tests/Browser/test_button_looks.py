@@ -43,7 +43,7 @@ def test_the_knob_is_drawn_in_the_brands_colour(open_page: OpenPage, server: But
     page = open_page(scheme=scheme)
     opened(page, server, server.script(brand=colors["brand"]).answer("connect"))
     knob = page.evaluate("([brand, scheme]) => button.palette(brand, scheme).knob", [colors["brand"], scheme])
-    assert style(page, ".knob", "backgroundColor") == rgb(knob)
+    assert style(page, ".disc", "backgroundColor") == rgb(knob)
     if page.evaluate("([knob, scheme]) => button.contrast(button.color(knob), button.color(scheme === 'light' ? '#222222' : '#FFFFFF')) >= 3",
                      [(table := colors["knobOnLight" if scheme == "light" else "knobOnDark"]), scheme]):
         assert knob == table, "the dossier's, where one can see it"
@@ -80,7 +80,7 @@ def test_the_bar_on_the_way_to_the_service_has_the_brands_colour(open_page: Open
     settled(page)
     assert style(page, ".ground.brand", "backgroundColor") == rgb("#6441A5") and style(page, ".ground.brand", "opacity") == "1"
     assert style(page, ".bar", "backgroundColor") == rgb("#4D327F") and style(page, ".bar", "opacity") == "1"
-    expect(page.locator("#one .bar.fills")).to_have_count(1)
+    expect(page.locator("#one .bar.shown")).to_have_count(1)
     control = page.locator("#one .switch")
     assert control.get_attribute("aria-busy") is None and control.get_attribute("aria-disabled") is None, "it is not busy: a tap continues"
 
@@ -112,8 +112,9 @@ def test_the_confirm_buttons_glyph_can_be_seen_on_any_brand(page: Page, server: 
                                                          ("connected", "confirm_disconnect", [0.9, 0.7, 0.6, 0.95])])
 def test_a_drag_that_is_taken_back_leaves_the_grounds_as_they_were(page: Page, server: ButtonServer, step: str, following: str, path: list[float]) -> None:
     frozen(page, server, server.script().answer(step, following=following))
-    look = """() => { const root = one.shadowRoot; return ['.pill', '.ground.brand', '.ground.grey', '.email', '.switch > span', '.knob', '.bar'].map(s => { const style = getComputedStyle(root.querySelector(s))
-      return [s, style.opacity, style.visibility, style.backgroundColor, style.transform, root.querySelector(s).style.opacity] }) }"""
+    look = """() => { const root = one.shadowRoot; return ['.pill', '.ground.brand', '.ground.grey', '.email input', '.email button', '.switch > span', '.knob', '.disc', '.shade', '.icon', '.bar'].map(s => { const style = getComputedStyle(root.querySelector(s))
+      return [s, style.opacity, style.backgroundColor, style.translate, style.scale, style.borderRadius, root.querySelector(s).getAnimations().length] }) }"""
+    settled(page)
     before = page.evaluate(look)
     drag(page, path[0], path[1:], lift=False)
     page.clock.run_for(200)

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Testing
 
@@ -21,21 +22,32 @@ struct EmbeddedCopyTests {
             try Data(script.utf8).write(to: Self.source, options: .atomic)
         } else {
             #expect(String(script[start..<end]) == wanted)
-            #expect(ConnectButtonScript.javaScript == Data(script.utf8), "the build carries another file")
         }
+    }
+
+    @Test("the package carries the component, minified")
+    func carried() throws {
+        let carried = String(decoding: ConnectButtonScript.javaScript, as: UTF8.self)
+        let source = SHA256.hash(data: try Data(contentsOf: Self.source)).map { String(format: "%02x", $0) }.joined()
+        #expect(
+            carried.hasPrefix(
+                "/* <connect-button>, minified. Source: Sources/ConnectButton/Web/connect-button.js, SHA-256 \(source) */\n"
+            ),
+            "run Scripts/minify-button, then build")
+        #expect(carried.utf8.count < 100_000)
     }
 
     @Test("the component reads as it is documented: the reservation has the tokens' numbers")
     func reservation() throws {
         let script = try String(contentsOf: Self.source, encoding: .utf8)
-        #expect(ConnectButtonScript.reservation.contains("calc(124.2 * max(1px, .0625rem))"))
-        #expect(script.contains("block-size: calc(124.2 * max(1px, .0625rem))"))
+        #expect(ConnectButtonScript.reservation.contains("calc(143.8 * max(1px, .0625rem))"))
+        #expect(script.contains("block-size: calc(143.8 * max(1px, .0625rem))"))
         #expect(ConnectButtonScript.reservation.contains("calc(329 * max(1px, .0625rem))"))
     }
 
     @Test("the component asks for nothing elsewhere, evaluates no text, and stores one mark alone")
     func harmless() throws {
-        let script = String(decoding: ConnectButtonScript.javaScript, as: UTF8.self)
+        let script = try String(contentsOf: Self.source, encoding: .utf8)
         for word in [
             "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "localStorage", "indexedDB",
             "cookie", "import(",

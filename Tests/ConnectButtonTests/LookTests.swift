@@ -93,25 +93,12 @@ struct LookTests {
         }
     }
 
-    @Test("a drag has done what the finger's place says", arguments: try Vectors.read().drags)
-    func drag(_ vector: Vectors.Drag) {
-        let drag = KnobDrag(vector.isOn ? .off : .on, width: vector.width, isRightToLeft: vector.isRightToLeft)
-        #expect(abs(drag.fraction(at: vector.x) - vector.fraction) < 1e-9)
-    }
-
-    @Test("a release goes on or back by velocity and place", arguments: try Vectors.read().releases)
-    func release(_ vector: Vectors.Release) {
-        let drag = KnobDrag(vector.isOn ? .off : .on, width: 329)
-        #expect(drag.completes(fraction: vector.fraction, velocity: vector.velocity) == vector.completes)
-    }
-
     @Test("a finger's velocity is counted in widths and along the change")
     func velocity() {
-        #expect(KnobDrag(.on, width: 329).velocity(329) == 1)
-        #expect(KnobDrag(.off, width: 329).velocity(329) == -1)
-        #expect(KnobDrag(.on, width: 329, isRightToLeft: true).velocity(-658) == 2)
-        #expect(KnobDrag(.off, width: 329, isRightToLeft: true).velocity(329) == 1)
-        #expect(KnobDrag(.on, width: 0).velocity(10) == 0)
-        #expect(KnobDrag(.on, width: 329).fraction(at: .nan) == 0.001)
+        #expect(KnobDrag(.on, way: 259).velocity(329, width: 329) == 1)
+        #expect(KnobDrag(.off, way: 259).velocity(329, width: 329) == -1)
+        #expect(KnobDrag(.on, way: 259, isRightToLeft: true).velocity(-658, width: 329) == 2)
+        #expect(KnobDrag(.off, way: 259, isRightToLeft: true).velocity(329, width: 329) == 1)
+        #expect(KnobDrag(.on, way: 259).velocity(10, width: 0) == 0)
     }
 }

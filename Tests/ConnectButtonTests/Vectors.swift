@@ -13,7 +13,8 @@ struct Vectors: Decodable {
 
     struct Drag: Decodable, Sendable {
         let x: Double
-        let width: Double
+        let grip: Double
+        let way: Double
         let isOn: Bool
         let isRightToLeft: Bool
         let fraction: Double
@@ -44,6 +45,13 @@ struct Vectors: Decodable {
         let celebrates: Bool
     }
 
+    /// A change of steps, and its timeline; nil for one in which everything fades.
+    struct Change: Decodable, Sendable {
+        let from: String
+        let to: String
+        let timeline: String?
+    }
+
     struct Dot: Decodable, Sendable {
         let seconds: Double
         let x: Double
@@ -58,6 +66,7 @@ struct Vectors: Decodable {
     let curves: [Curve]
     let arrivals: [Arrival]
     let dots: [Dot]
+    let changes: [Change]
     let locales: [[String?]]
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent()

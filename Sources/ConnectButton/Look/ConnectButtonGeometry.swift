@@ -25,9 +25,9 @@ struct ConnectButtonGeometry: Sendable, Hashable, Encodable {
     let checkMarkArm = 14.0
     /// From the pill to the footer.
     let footerGap = 15.0
-    /// The footer's height in lines. The dossier reserves 1.1, which a translated error with its retry exceeds; two keep
-    /// the page from moving.
-    let footerLines = 2.0
+    /// The footer's height in lines. The dossier reserves 1.1, which a translated error with its retry exceeds; three keep
+    /// the page from moving, in every language and on a screen of 320 points (MO24).
+    let footerLines = 3.0
     let knobShadowRadius = 6.0
     let knobShadowOffset = 3.0
     let knobShadowOpacity = 0.25

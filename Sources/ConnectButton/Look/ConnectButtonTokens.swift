@@ -11,6 +11,7 @@ struct ConnectButtonTokens: Sendable, Hashable, Encodable {
     let colors = ConnectButtonColors.standard
     let motion = ConnectButtonMotion.standard
     let looks = ConnectButtonLook.all
+    let timelines = Dictionary(uniqueKeysWithValues: Timeline.Name.allCases.map { ($0.rawValue, $0.timeline) })
 
     /// The standard tokens.
     static let standard = ConnectButtonTokens()

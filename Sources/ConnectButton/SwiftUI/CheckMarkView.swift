@@ -1,52 +1,26 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The check mark's animation, played once.
+/// One pose of the check mark.
 struct CheckMarkView: View {
     let ink: ConnectButtonColor
     let unit: Double
-    let isOver: @MainActor () -> Void
-
-    @State private var seconds = 0.0
-
-    var body: some View {
-        CheckMarkDrawing(ink: ink, unit: unit, seconds: seconds)
-            .onAppear {
-                let duration = CheckMark.standard.duration
-                withAnimation(.linear(duration: duration)) {
-                    seconds = duration
-                } completion: {
-                    isOver()
-                }
-            }
-    }
-}
-
-/// Draws one frame of ``CheckMark``.
-struct CheckMarkDrawing: View, Animatable {
-    let ink: ConnectButtonColor
-    let unit: Double
-    var seconds: Double
-
-    nonisolated var animatableData: Double {
-        get { seconds }
-        set { seconds = newValue }
-    }
+    let pose: Pose
 
     var body: some View {
         let mark = CheckMark.standard
-        let frame = mark.frame(at: seconds)
         let line = ConnectButtonGeometry.standard.checkMarkLine * unit
         ZStack {
             Circle()
                 .inset(by: line / 2)
                 .stroke(Color(ink).opacity(mark.ringOpacity), lineWidth: line)
-                .scaleEffect(frame.ring)
+                .scaleEffect(pose[.ring])
             Tick(unit: unit)
-                .trim(from: 0, to: frame.tick)
+                .trim(from: 0, to: pose[.tick])
                 .stroke(Color(ink), style: StrokeStyle(lineWidth: line, lineCap: .round, lineJoin: .round))
-                .opacity(frame.tick > 0 ? 1 : 0)
-            if let dot = frame.dot {
+                .opacity(pose[.tick] > 0 ? 1 : 0)
+            if pose[.dot] > 0, pose[.dot] < 1 {
+                let dot = mark.dot(at: pose[.dot])
                 Circle().fill(Color(ink)).frame(width: line, height: line)
                     .position(x: dot.x * unit, y: dot.y * unit)
             }

@@ -10,13 +10,14 @@ struct ConnectButtonPreviews: PreviewProvider {
 
     static var previews: some View {
         VStack(spacing: 24) {
-            ConnectButtonView(ConnectButtonState(.connect)) { _ in }
-            ConnectButtonView(ConnectButtonState(.email, connection: connection), suggestedEmail: "ada@example.com") {
+            ConnectButtonContent(ConnectButtonState(.connect)) { _ in }
+            ConnectButtonContent(ConnectButtonState(.email, connection: connection), suggestedEmail: "ada@example.com")
+            {
                 _ in
             }
-            ConnectButtonView(ConnectButtonState(.goingToService, connection: connection)) { _ in }
-            ConnectButtonView(ConnectButtonState(.connected, connection: connection)) { _ in }
-            ConnectButtonView(ConnectButtonState(.confirmDisconnect, connection: connection)) { _ in }
+            ConnectButtonContent(ConnectButtonState(.goingToService, connection: connection)) { _ in }
+            ConnectButtonContent(ConnectButtonState(.connected, connection: connection)) { _ in }
+            ConnectButtonContent(ConnectButtonState(.confirmDisconnect, connection: connection)) { _ in }
         }
     }
 }

@@ -1,58 +1,21 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The email field with its confirm button (IFTTT dossier 4.6).
-struct EmailView: View {
+/// The email field (IFTTT dossier 4.6).
+struct EmailField: View {
     let face: ConnectButtonFace
-    let failure: ConnectButtonFailure?
+    let isInvalid: Bool
     let unit: Double
-    let palette: ConnectButtonPalette
-    /// Whether the user can type; false while a finger drags towards it.
-    let isReady: Bool
+    let text: Binding<String>
+    let isFocused: FocusState<Bool>.Binding
     let send: @MainActor (ConnectButtonEvent) -> Void
 
-    @State private var text: String
-    @FocusState private var isFocused: Bool
     @Environment(\.colorScheme) private var colorScheme
-
-    init(
-        face: ConnectButtonFace, failure: ConnectButtonFailure?, unit: Double, palette: ConnectButtonPalette,
-        email: String, isReady: Bool, send: @escaping @MainActor (ConnectButtonEvent) -> Void
-    ) {
-        self.face = face
-        self.failure = failure
-        self.unit = unit
-        self.palette = palette
-        self.isReady = isReady
-        self.send = send
-        // What the user types later is kept, whatever the state has.
-        _text = State(wrappedValue: email)
-    }
 
     var body: some View {
         let geometry = ConnectButtonGeometry.standard
-        HStack(spacing: 0) {
-            field
-            Button {
-                send(.email(text))
-            } label: {
-                Image(systemName: "arrowtriangle.forward.fill")
-                    .foregroundStyle(Color(palette.confirmInk))
-                    .frame(width: geometry.confirm * unit, height: geometry.confirm * unit)
-            }
-            .buttonStyle(ConfirmStyle(palette: palette))
-            .accessibilityLabel(Text(verbatim: face.emailConfirm))
-        }
-        // A prefilled field does not raise the keyboard (4.5).
-        .onAppear { isFocused = isReady && text.isEmpty }
-        .accessibilityAction(.escape, cancel)
-    }
-
-    private var field: some View {
-        let geometry = ConnectButtonGeometry.standard
         let colors = ConnectButtonColors.standard
-        let isInvalid = failure?.kind == .invalidEmail
-        return TextField(face.emailField, text: $text)
+        TextField(face.emailField, text: text)
             .font(.custom("AvenirNext-DemiBold", fixedSize: ConnectButtonType.standard.email * unit))
             .foregroundStyle(Color(colors.emailInk[ConnectButtonColors.Scheme(colorScheme)]))
             .overlay(alignment: .bottom) {
@@ -63,15 +26,17 @@ struct EmailView: View {
             }
             .padding(.top, geometry.emailInsetTop * unit)
             .padding(.leading, geometry.emailInset * unit)
-            .focused($isFocused)
+            .padding(.trailing, geometry.emailInsetAtConfirm * unit)
+            .focused(isFocused)
             .submitLabel(.done)
-            .onSubmit { send(.email(text)) }
+            .onSubmit { send(.email(text.wrappedValue)) }
             .onKeyPress(.escape) {
                 cancel()
                 return .handled
             }
             .accessibilityLabel(Text(verbatim: face.emailField))
             .accessibilityHint(Text(verbatim: isInvalid ? face.announcement : ""))
+            .accessibilityAction(.escape, cancel)
             #if os(iOS) || os(visionOS)
         .textContentType(.emailAddress)
         .keyboardType(.emailAddress)
@@ -84,17 +49,33 @@ struct EmailView: View {
     }
 }
 
-/// Fades the email field in near the end of the transition.
-struct FieldFading: ViewModifier, Animatable {
-    var fraction: Double
+/// The button that confirms the address.
+struct ConfirmButton: View {
+    let face: ConnectButtonFace
+    let palette: ConnectButtonPalette
+    let unit: Double
+    /// Its side towards the field: 0 is square, 1 a half circle.
+    let round: Double
+    let act: @MainActor () -> Void
 
-    nonisolated var animatableData: Double {
-        get { fraction }
-        set { fraction = newValue }
+    var body: some View {
+        let side = ConnectButtonGeometry.standard.confirm * unit
+        Button(action: act) {
+            Image(systemName: "arrowtriangle.forward.fill")
+                .foregroundStyle(Color(palette.confirmInk))
+                .frame(width: side, height: side)
+        }
+        .buttonStyle(ConfirmStyle(palette: palette, shape: .halfRound(side: side, round: round)))
+        .accessibilityLabel(Text(verbatim: face.emailConfirm))
     }
+}
 
-    func body(content: Content) -> some View {
-        content.opacity(EmailMorph(fraction: fraction).field)
+extension UnevenRoundedRectangle {
+    /// A square whose end is a half circle, and whose start is one as far as `round`, from 0 to 1.
+    static func halfRound(side: Double, round: Double) -> UnevenRoundedRectangle {
+        UnevenRoundedRectangle(
+            topLeadingRadius: side / 2 * round, bottomLeadingRadius: side / 2 * round,
+            bottomTrailingRadius: side / 2, topTrailingRadius: side / 2)
     }
 }
 #endif

@@ -5,14 +5,34 @@ import SwiftUI
 struct FooterView: View {
     let face: ConnectButtonFace
     let unit: Double
+    /// The time of the last change.
+    let change: Double
     let act: @MainActor (ConnectButtonFace.Action.Kind) -> Void
 
     @Environment(\.colorScheme) private var colorScheme
+    @Environment(\.accessibilityReduceMotion) private var reducesMotion
+
+    private struct Contents: Hashable {
+        let text: [TextRun]
+        let actions: [ConnectButtonFace.Action]
+    }
 
     var body: some View {
+        let contents = Contents(text: face.footer, actions: face.actions)
+        // Old and new text cross-fade over the change's time (MO24).
+        ZStack(alignment: .top) {
+            lines.id(contents).transition(
+                .asymmetric(
+                    insertion: .opacity.animation(.easeInOut(duration: change / 2).delay(change / 2)),
+                    removal: .opacity.animation(.easeInOut(duration: change))))
+        }
+        .animation(reducesMotion ? nil : .easeInOut(duration: change), value: contents)
+    }
+
+    private var lines: some View {
         let (colors, scheme) = (ConnectButtonColors.standard, ConnectButtonColors.Scheme(colorScheme))
         let type = ConnectButtonType.standard
-        VStack(spacing: 0) {
+        return VStack(spacing: 0) {
             if face.tone == .lead && face.about != nil {
                 Button {
                     act(.about)
@@ -24,13 +44,9 @@ struct FooterView: View {
             } else {
                 text
             }
-            ForEach(face.actions, id: \.kind) { action in
-                Button {
-                    act(action.kind)
-                } label: {
-                    Text(verbatim: action.title).underline()
-                }
-                .buttonStyle(PressedStyle())
+            ViewThatFits(in: .horizontal) {
+                HStack(spacing: type.footer * unit) { actions }
+                VStack(spacing: 0) { actions }
             }
         }
         .font(.custom("AvenirNext-DemiBold", fixedSize: type.footer * unit))
@@ -39,6 +55,17 @@ struct FooterView: View {
         .frame(
             minHeight: type.footer * type.footerLineHeight * ConnectButtonGeometry.standard.footerLines * unit,
             alignment: .top)
+    }
+
+    private var actions: some View {
+        ForEach(face.actions, id: \.kind) { action in
+            Button {
+                act(action.kind)
+            } label: {
+                Text(verbatim: action.title).underline()
+            }
+            .buttonStyle(PressedStyle())
+        }
     }
 
     private var text: some View { RunsText(runs: face.footer) }

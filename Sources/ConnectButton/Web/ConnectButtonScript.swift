@@ -6,8 +6,8 @@ public import Foundation
 
 /// The web component `<connect-button>`: a JavaScript module without dependencies.
 public enum ConnectButtonScript {
-    /// The module's bytes; serve them as `text/javascript`.
-    public static let javaScript = Data(PackageResources.connect_button_js)
+    /// The module's bytes, minified; serve them as `text/javascript`.
+    public static let javaScript = Data(PackageResources.connect_button_min_js)
 
     /// Rules for the page's style sheet that reserve the button's space. They apply until the module is loaded, so that
     /// nothing moves.

@@ -12,7 +12,7 @@
  *
  *     connect-button:not(:defined) {
  *       display: block; inline-size: 100%; margin-inline: auto; max-inline-size: calc(329 * max(1px, .0625rem));
- *       block-size: calc(124.2 * max(1px, .0625rem)) }
+ *       block-size: calc(143.8 * max(1px, .0625rem)) }
  *
  * Server
  *   GET  {base}/{connection}            an answer. Changes nothing. All requests get `?page=`, a random text that lives as long as the
@@ -39,10 +39,13 @@
  * `connection` it is drawn without a request, and followed like any other answer. Without one the button is a
  * preview, which has no server. `refresh()` fetches the state.
  *
- * Events, none of which bubbles: `setup` (the user wants to configure a pending connection; without a listener that prevents the default,
- * `state.setUpURL` is opened), `change` (`detail` is `{ step, isOn }`; also when a failure is cleared) and `failure` (`{ kind, detail, during }`, for the
- * developer; `during` is loading, activation or deactivation). Activated is a change to a step that is on from one that is not, nor
- * `loading` or `disconnecting`; deactivated is a change to `disconnected`.
+ * Events; all but `change` bubble
+ *   `connected` (`detail` is `{ connection, isPending }`): the connection was turned on
+ *   `disconnected` (`{ connection }`): it was turned off, here or elsewhere
+ *   `failed` (`{ connection, kind, detail, during }`): `during` is loading, activation or deactivation; `kind` is `cancelled` when the user cancelled;
+ *     `detail` is for developers
+ *   `setup`: the user wants to configure a pending connection; unless the default is prevented, `state.setUpURL` is opened
+ *   `change` (`{ step, isOn }`): the step changed, or a failure was cleared. It does not bubble, because form controls have an event of this name.
  *
  * Custom properties: --connect-button-pill, -ink, -progress, -footer, -error, -focus, -font. Parts: pill, knob, footer, about.
  * Sections (4.5), rows (F010) and weaknesses (W1) in comments are the IFTTT dossier's.
@@ -50,7 +53,7 @@
 
 // Written by `HANDSHAKE_WRITE_EMBEDDED=1 swift test --filter EmbeddedCopyTests`; that test compares them, too.
 // >>> embedded
-const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":80,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"fill":0.75,"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"fill":0.75,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"fill":0.75,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"fill":0.9,"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"set_up","isOn":true,"knob":"end","pulses":false},"verifying":{"fill":0.5,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"checkHold":0.45,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"emailSquareFrom":0.25,"heavyPart":0.5,"highlight":0.1,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"morphTail":0.25,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"progress":1.5,"pulse":1.2,"pulseOpacity":0.4,"readable":1,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
+const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":3,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":80,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"fill":0.75,"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"fill":0.75,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"fill":0.75,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"fill":0.9,"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"set_up","isOn":true,"knob":"end","pulses":false},"verifying":{"fill":0.5,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"checkHold":0.45,"dot":0.75,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailMorph":0.5,"heavyPart":0.5,"highlight":0.1,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"progress":1.5,"pulse":1.2,"pulseOpacity":0.4,"readable":1,"releaseSpring":9.2,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeEnd":1.7,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"timelines":{"arriving":{"duration":1.9,"tracks":[["bar",1,0,0,0.4,"easeInOut"],["ring",0,1,0,0.4,"easeInOut"],["dot",0,1,0,0.75,"easeIn"],["tick",0,1,0.75,1.05,"easeOut"],["leavingLabel",1,0,0,0.4,"easeInOut"],["label",0,1,1.7,1.9,"easeInOut"],["brandGround",1,1,0,0.4,"easeInOut"],["brandGround",1,0,1.5,1.9,"easeInOut"],["knobPlace",0.5,1,1.5,1.9,"easeInOut"],["knob",0,1,1.5,1.9,"easeInOut"],["mark",1,0,1.5,1.9,"easeInOut"],["markPlace",0,0.5,1.5,1.9,"easeInOut"]]},"asking":{"duration":0.4,"tracks":[["knobPlace",1,0,0,0.4,"easeInOut"]]},"disconnecting":{"duration":0.4,"tracks":[["knobPlace",1,0,0,0.4,"easeInOut"],["disc",1,0,0,0.4,"easeInOut"],["icon",1,0,0,0.4,"easeInOut"],["shadow",1,0,0,0.4,"easeInOut"],["knob",1,0,0.32000000000000006,0.4,"easeInOut"]]},"email":{"duration":0.5,"tracks":[["emailGround",0,1,0,0.5,"easeInOut"],["knobPlace",0,1,0,0.5,"easeInOut"],["shadow",1,0,0,0.5,"easeInOut"],["confirmPlace",0,1,0,0.5,"easeInOut"],["confirmScale",0.8857142857142857,1,0,0.5,"easeInOut"],["confirmRound",1,0,0,0.5,"easeInOut"],["discRound",1,0,0.125,0.5,"easeInOut"],["icon",1,0,0.125,0.5,"easeInOut"],["discScale",1,1.1290322580645162,0.125,0.5,"easeInOut"],["confirm",0,1,0.35,0.5,"easeInOut"],["field",0,1,0.35,0.5,"easeInOut"],["knob",1,1,0,0.5,"easeInOut"],["knob",1,0,0.5,0.75,"easeOut"]]},"leaving":{"duration":0.4,"tracks":[["knobPlace",0,1,0,0.4,"easeInOut"],["disc",1,0,0,0.4,"easeInOut"],["icon",1,0,0,0.4,"easeInOut"],["shadow",1,0,0,0.4,"easeInOut"],["knob",1,1,0,0.4,"easeInOut"]]},"returning":{"duration":0.4,"tracks":[["knob",0,1,0,0.4,"easeInOut"],["icon",0,1,0,0.4,"easeInOut"],["shadow",0,1,0,0.4,"easeInOut"]]}},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
 const WORD_NAMES = ["loading","works_with","try_again","offline","unavailable","too_many","unknown_connection","not_allowed","connect_any","cancel","unreachable"]
 const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste offline. Zkontrolujte připojení k internetu.","IFTTT právě neodpovídá.","Příliš mnoho pokusů. Chvíli počkejte a zkuste to znovu.","Toto propojení není dostupné.","Váš účet nemůže toto propojení používat.","Připojit","Zrušit","Tato stránka se nemůže spojit se svým serverem."],"da":["Indlæser …","Fungerer med IFTTT","Prøv igen","Du er offline. Tjek din internetforbindelse.","IFTTT svarer ikke lige nu.","For mange forsøg. Vent lidt, og prøv igen.","Denne forbindelse er ikke tilgængelig.","Din konto kan ikke bruge denne forbindelse.","Forbind","Annuller","Denne side kan ikke nå sin server."],"de":["Wird geladen …","Funktioniert mit IFTTT","Erneut versuchen","Du bist offline. Prüfe deine Internetverbindung.","IFTTT antwortet gerade nicht.","Zu viele Versuche. Warte kurz und versuche es erneut.","Diese Verbindung ist nicht verfügbar.","Dein Konto kann diese Verbindung nicht nutzen.","Verbinden","Abbrechen","Diese Seite kann ihren Server nicht erreichen."],"en-GB":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t responding at the moment.","Too many attempts. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection.","Connect","Cancel","This page can’t reach its server."],"en-US":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t answering right now.","Too many attempts. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection.","Connect","Cancel","This page can’t reach its server."],"es":["Cargando…","Funciona con IFTTT","Reintentar","Estás sin conexión. Comprueba tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión.","Conectar","Cancelar","Esta página no puede conectar con su servidor."],"es-419":["Cargando…","Funciona con IFTTT","Reintentar","No tienes conexión. Revisa tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión.","Conectar","Cancelar","Esta página no puede conectarse con su servidor."],"fi":["Ladataan…","Toimii IFTTT:n kanssa","Yritä uudelleen","Ei verkkoyhteyttä. Tarkista internetyhteytesi.","IFTTT ei vastaa juuri nyt.","Liian monta yritystä. Odota hetki ja yritä uudelleen.","Tämä yhteys ei ole käytettävissä.","Tilisi ei voi käyttää tätä yhteyttä.","Yhdistä","Peruuta","Tämä sivu ei saa yhteyttä palvelimeensa."],"fr":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Patientez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion.","Connecter","Annuler","Cette page n’arrive pas à joindre son serveur."],"fr-CA":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion à Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Attendez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion.","Connecter","Annuler","Cette page n’arrive pas à joindre son serveur."],"it":["Caricamento…","Funziona con IFTTT","Riprova","Sei offline. Controlla la connessione a internet.","IFTTT non risponde in questo momento.","Troppi tentativi. Attendi un momento e riprova.","Questo collegamento non è disponibile.","Il tuo account non può usare questo collegamento.","Collega","Annulla","Questa pagina non riesce a raggiungere il suo server."],"ja":["読み込み中…","IFTTTと連携","もう一度試す","オフラインです。インターネット接続を確認してください。","IFTTTが応答していません。","試行回数が多すぎます。しばらく待ってからもう一度お試しください。","この接続は利用できません。","お使いのアカウントではこの接続を利用できません。","接続","キャンセル","このページはサーバーに接続できません。"],"ko":["불러오는 중…","IFTTT와 연동","다시 시도","오프라인입니다. 인터넷 연결을 확인하세요.","지금 IFTTT가 응답하지 않습니다.","시도 횟수가 너무 많습니다. 잠시 후 다시 시도하세요.","이 연결을 사용할 수 없습니다.","사용 중인 계정으로는 이 연결을 쓸 수 없습니다.","연결","취소","이 페이지가 서버에 연결할 수 없습니다."],"nb":["Laster inn …","Fungerer med IFTTT","Prøv igjen","Du er frakoblet. Sjekk internettforbindelsen.","IFTTT svarer ikke akkurat nå.","For mange forsøk. Vent litt, og prøv igjen.","Denne tilkoblingen er ikke tilgjengelig.","Kontoen din kan ikke bruke denne tilkoblingen.","Koble til","Avbryt","Denne siden får ikke kontakt med serveren."],"nl":["Laden…","Werkt met IFTTT","Opnieuw proberen","Je bent offline. Controleer je internetverbinding.","IFTTT reageert nu niet.","Te veel pogingen. Wacht even en probeer het opnieuw.","Deze verbinding is niet beschikbaar.","Je account kan deze verbinding niet gebruiken.","Verbinden","Annuleren","Deze pagina kan de server niet bereiken."],"pl":["Wczytywanie…","Działa z IFTTT","Spróbuj ponownie","Jesteś offline. Sprawdź połączenie z internetem.","IFTTT teraz nie odpowiada.","Zbyt wiele prób. Odczekaj chwilę i spróbuj ponownie.","To połączenie jest niedostępne.","Twoje konto nie może używać tego połączenia.","Połącz","Anuluj","Ta strona nie może połączyć się ze swoim serwerem."],"pt-BR":["Carregando…","Funciona com IFTTT","Tentar de novo","Você está off-line. Verifique sua conexão com a internet.","A IFTTT não está respondendo agora.","Muitas tentativas. Aguarde um momento e tente de novo.","Esta conexão não está disponível.","Sua conta não pode usar esta conexão.","Conectar","Cancelar","Esta página não consegue acessar o servidor."],"pt-PT":["A carregar…","Funciona com IFTTT","Tentar novamente","Está offline. Verifique a sua ligação à internet.","A IFTTT não está a responder.","Demasiadas tentativas. Aguarde um momento e tente novamente.","Esta ligação não está disponível.","A sua conta não pode usar esta ligação.","Ligar","Cancelar","Esta página não consegue contactar o servidor."],"ru":["Загрузка…","Работает с IFTTT","Повторить","Нет сети. Проверьте подключение к интернету.","IFTTT сейчас не отвечает.","Слишком много попыток. Подождите немного и повторите.","Это подключение недоступно.","Ваш аккаунт не может использовать это подключение.","Подключить","Отмена","Страница не может связаться со своим сервером."],"sv":["Laddar …","Fungerar med IFTTT","Försök igen","Du är offline. Kontrollera internetanslutningen.","IFTTT svarar inte just nu.","För många försök. Vänta en stund och försök igen.","Den här anslutningen är inte tillgänglig.","Ditt konto kan inte använda den här anslutningen.","Anslut","Avbryt","Sidan kan inte nå sin server."],"zh-Hans":["正在加载…","与 IFTTT 搭配使用","重试","您已离线。请检查互联网连接。","IFTTT 暂时没有响应。","尝试次数过多。请稍候再试。","此连接不可用。","您的账户无法使用此连接。","连接","取消","此页面无法连接到其服务器。"],"zh-Hant":["正在載入…","與 IFTTT 搭配使用","再試一次","您目前離線。請檢查網際網路連線。","IFTTT 目前沒有回應。","嘗試次數過多。請稍候再試。","此連結無法使用。","您的帳號無法使用此連結。","連結","取消","此頁面無法連線至其伺服器。"]}
 // <<< embedded
@@ -129,12 +132,18 @@ export function palette(brandText, scheme) {
 
 // MARK: - The knob under a finger (4.5)
 
-/** The progress of a drag at `x`. */
-export function dragged(x, width, isOn, isRightToLeft) {
-  const { dragLeast, dragMost } = TOKENS.motion
-  if (!(width > 0) || !Number.isFinite(x)) return dragLeast
-  const part = isOn !== isRightToLeft ? 1 - x / width : x / width
-  return Math.min(Math.max(part, dragLeast), dragMost)
+/** The progress of a drag at `x` whose finger gripped at `grip`: the knob stays under the finger. */
+export function dragged(x, grip, way, isOn, isRightToLeft) {
+  if (!(way > 0) || !Number.isFinite(x) || !Number.isFinite(grip)) return 0
+  return Math.min(Math.max((isOn !== isRightToLeft ? grip - x : x - grip) / way, 0), 1)
+}
+
+/** The progress `seconds` after a release: a critically damped spring that begins with the finger's velocity, in ways per second. */
+export function sprung(from, target, velocity, duration, seconds) {
+  if (seconds >= duration) return target
+  const pulse = TOKENS.motion.releaseSpring / duration
+  const away = from - target
+  return Math.min(Math.max(target + (away + (velocity + pulse * away) * seconds) * Math.exp(-pulse * seconds), 0), 1)
 }
 
 /** Whether a release completes the change. `velocity` is in widths per second, positive forward. */
@@ -288,6 +297,7 @@ const u = points => `calc(${points} * var(--u))`
 const curve = points => `cubic-bezier(${points.join(", ")})`
 const shade = name => `light-dark(${C[name].light}, ${C[name].dark})`
 const EASE = curve(M.easeInOut)
+const CURVES = { linear: "linear", easeIn: curve(M.easeIn), easeOut: curve(M.easeOut), easeInOut: EASE }
 const PRESS = `opacity var(--press, ${M.press}s) ${EASE}`
 const LINE = T.footer * T.footerLineHeight
 // On a watch, or with very large text, insets and knob shrink in favour of the text.
@@ -305,7 +315,7 @@ const STYLE = `
 :host([theme=light]) .body { color-scheme: light } :host([theme=dark]) .body { color-scheme: dark } :host([theme=auto]) .body { color-scheme: light dark }
 /* Its width depends on the direction, so that an observer notices a change. */
 i { position: absolute; padding-inline-start: 1px; padding-left: 0 }
-* { box-sizing: border-box } .switch > span, .footer, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
+* { box-sizing: border-box } .switch > span, .lines, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
 button:not([aria-disabled=true]), a { cursor: pointer }
 button, svg { transition: ${PRESS} }
@@ -315,43 +325,41 @@ button, svg { transition: ${PRESS} }
   --neutral: var(--connect-button-progress, ${shade("progress")}) }
 .pill { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); min-block-size: ${u(G.height)}; border-radius: ${u(G.cornerRadius)}; background: var(--pill);
   color: var(--ink); touch-action: pan-y; user-select: none; -webkit-user-select: none; -webkit-touch-callout: none; container-type: inline-size;
-  transition: ${PRESS} }
-.pressed { --press: ${M.highlight}s } .pressed:not(.pill), .pill.pressed .knob { opacity: ${M.pressOpacity} } .flashes { --press: ${M.press}s }
-.pill.pressed[data-knob=hidden] .switch > span { opacity: ${M.pressOpacity} }
+  --way: var(--turn) * (100cqi - ${KNOB} - ${u(2 * G.knobInset)}) }
+.body { --turn: 1 } [dir=rtl] { --turn: -1 }
+.pressed { --press: ${M.highlight}s } .flashes { --press: ${M.press}s }
+.pressed:not(.pill), .pill.pressed .face, .pill.pressed[data-knob=hidden] .switch { opacity: ${M.pressOpacity} }
 .pill > * { grid-area: 1 / 1 }
 .grounds { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; contain: strict }
-.ground { position: absolute; inset: 0; opacity: 0; transition: opacity ${M.change}s ${EASE} }
+.ground { position: absolute; inset: 0; opacity: 0 }
 .ground.brand { background: var(--brand) } .ground.grey { background: ${shade("emailTrack")} }
-[data-ground=brand] .ground.brand, [data-ground=email] .ground.grey { opacity: 1 }
-[data-ground=brand], [data-ground=email], .celebrates { background: none; transition: ${PRESS}, background 0s ${M.change}s }
+[data-ground=brand] .ground.brand, [data-ground=email] .ground.grey, .bar.shown { opacity: 1 }
+/* At rest, no fringe of the pill shows around another ground. */
+.pill:not(.moves):is([data-ground=brand], [data-ground=email]) { background: none }
 [data-ground=brand] { --ink: var(--brand-ink); --neutral: var(--brand-progress) }
-.bar { --side: -1; position: absolute; inset: 0; background: var(--neutral); opacity: 0; transform: translateX(calc(var(--side) * 100%));
-  transition: opacity ${M.change}s ${EASE}, transform 0s ${M.change}s } [dir=rtl] .bar { --side: 1 }
-.bar.part, .bar.fills { opacity: 1; transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
-.bar.fills { transform: translateX(calc(var(--side) * (1 - var(--fill)) * 100%)); transition: opacity ${M.change}s ${EASE}, transform calc(var(--fill) * ${M.progress}s) linear }
-.bar.runs { transition: none }
+.bar { position: absolute; inset: 0; background: var(--neutral); opacity: 0; translate: calc((var(--fill, 0) - 1) * var(--turn) * 100%) }
 @keyframes breathe { from { opacity: .35 } to { opacity: 1 } }
 .switch { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-items: center; border-radius: inherit; color: var(--ink);
   font-weight: ${T.bold}; line-height: 1.2 }
 .switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${ROOMY}; padding-block: ${u(8)}; white-space: nowrap;
   font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
 [data-knob=start] .switch > span { padding-inline-start: ${BESIDE} } [data-knob=end] .switch > span { padding-inline-end: ${BESIDE} }
+[data-knob] .switch > .coming { padding-inline: ${ROOMY} }
 .switch.wraps > span { white-space: normal; overflow-wrap: anywhere; hyphens: auto; text-wrap: balance }
 .pulses :is(.switch > span, .email, .choices) { animation: pulse ${M.pulse}s linear infinite alternate }
 @keyframes pulse { to { opacity: ${M.pulseOpacity} } }
 .knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${KNOB};
-  block-size: ${KNOB}; border-radius: 50%; display: grid; place-items: center; pointer-events: none; opacity: 0;
-  background: light-dark(var(--knob-light), var(--knob-dark)); color: light-dark(var(--knob-ink-light), var(--knob-ink-dark));
-  box-shadow: 0 ${u(G.knobShadowOffset)} ${u(G.knobShadowRadius)} rgb(0 0 0 / ${G.knobShadowOpacity}); will-change: transform;
-  font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1; transition: transform ${M.change}s ${EASE}, opacity ${M.change}s ${EASE} }
+  block-size: ${KNOB}; pointer-events: none; opacity: 0; translate: calc(var(--place, 0) * var(--way)); will-change: translate;
+  color: light-dark(var(--knob-ink-light), var(--knob-ink-dark)); font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1 }
 [data-knob=start] .knob, [data-knob=end] .knob { opacity: 1 }
-.pressed .knob, .flashes .knob { transition: ${PRESS} }
+.knob * { position: absolute; inset: 0; margin: auto } .face { transition: ${PRESS} } .disc, .shade { border-radius: 50% }
+.disc { background: light-dark(var(--knob-light), var(--knob-dark)) }
+.shade { box-shadow: 0 ${u(G.knobShadowOffset)} ${u(2 * G.knobShadowRadius)} rgb(0 0 0 / ${G.knobShadowOpacity}) }
+.icon { display: grid; place-items: center }
 /* Drawn as delivered, and IFTTT delivers white: on a bright knob an edge keeps it visible. */
-.knob img { inline-size: min(${u(G.icon)}, 16cqi); block-size: min(${u(G.icon)}, 16cqi); object-fit: contain; grid-area: 1 / 1;
+.knob img { inline-size: min(${u(G.icon)}, 16cqi); block-size: min(${u(G.icon)}, 16cqi); object-fit: contain;
   filter: drop-shadow(0 0 1px light-dark(var(--edge-light), var(--edge-dark))) }
-.scrubbed * { transition: none !important }
-.email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.change}s ${EASE}, visibility ${M.change}s }
-[data-input=email] .email { opacity: 1; visibility: visible; transition: opacity ${M.emailMorph * (1 - M.emailFieldsFrom)}s linear ${M.emailMorph * M.emailFieldsFrom}s, visibility 0s }
+.email { position: relative; display: flex } .email > * { opacity: 0 } [data-input=email] .email > *, [data-input=choice] .choices { opacity: 1 }
 .email input { flex: 1; min-inline-size: 0; padding-inline: ${ROOMY} ${u(8)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
   font-size: clamp(${u(16)}, 5.6cqi, ${u(T.email)}); text-overflow: ellipsis; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
 [dir=rtl] .email input { text-align: right }
@@ -360,19 +368,18 @@ button, svg { transition: ${PRESS} }
 .pill:has(input:focus-visible) { outline: ${u(3)} solid var(--connect-button-focus, ${shade("focus")}); outline-offset: ${u(3)} }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
 .email button { flex: none; inline-size: min(${u(G.confirm)}, 30cqi); border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
-  background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
+  background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center; position: relative; z-index: 1; transition: none }
 .email .pressed.pressed { background: var(--confirm-pressed); opacity: 1 } .email .pressed svg { opacity: ${M.pressOpacity} }
 [dir=rtl] .email button svg { transform: scaleX(-1) }
-.choices { position: relative; display: flex; flex-wrap: wrap; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
-.choices button { flex: 1 1 ${u(90)}; min-inline-size: 0; min-block-size: ${u(44)}; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
+.choices { position: relative; z-index: 1; opacity: 0; display: flex; flex-wrap: wrap; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
+.choices[inert] { position: absolute; inset: 0 } .choices button { flex: 1 1 ${u(90)}; min-inline-size: 0; min-block-size: ${u(44)}; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
   line-height: 1.2; overflow-wrap: anywhere; background: var(--neutral); color: var(--ink) }
 .choices button:last-child { background: var(--ink); color: var(--pill) }
 .choices :focus-visible, .switch:focus-visible { outline-offset: ${u(3)} }
 .check { position: absolute; inset: 0; margin: auto; inline-size: ${u(G.checkMark)}; block-size: ${u(G.checkMark)}; overflow: visible; pointer-events: none;
-  fill: none; stroke: var(--brand-ink); stroke-width: ${G.checkMarkLine}; stroke-linecap: round; stroke-linejoin: round; opacity: 0; transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
+  fill: none; stroke: var(--brand-ink); stroke-width: ${G.checkMarkLine}; stroke-linecap: round; stroke-linejoin: round; opacity: 0 }
 .check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none; opacity: 0 }
-.celebrates .check { opacity: 1; transition: none } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span:not([aria-hidden]) { opacity: 0 }
-.footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere; text-wrap: balance }
+.footer { position: relative; margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere; text-wrap: balance }
 .footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
 .footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
@@ -381,7 +388,7 @@ button, svg { transition: ${PRESS} }
 .footer .action svg { vertical-align: -.2em }
 .mark { font-weight: ${T.heavy}; text-transform: none }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
-.fades { position: absolute; inset-inline: 0; pointer-events: none }
+.leaving { position: absolute; inset-inline: 0; inset-block-start: 0; pointer-events: none }
 dialog { color-scheme: dark; border: 0; padding: 0; background: ${C.about.dark}; color: ${C.aboutInk.dark}; inline-size: min(${u(480)}, 100vw); max-inline-size: none;
   max-block-size: 100dvh; border-radius: ${u(18)}; text-align: start; overflow: auto; overscroll-behavior: contain; overflow-wrap: anywhere; user-select: text;
   font-size: ${u(T.aboutRow)} }
@@ -400,11 +407,11 @@ h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
   text-align: center; text-decoration: none; line-height: 1.2 } .pillow.store { border: 1px solid ${C.aboutSecondary.dark}; background: none }
 .legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }
 @media (prefers-reduced-motion: reduce) {
-  *, *::before { transition: none !important } .sheet, .pulses * { animation: none !important }
-  .bar.fills { transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
+  * { transition: none !important } .sheet, .pulses * { animation: none !important }
+  .bar.waits { animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
 @media (forced-colors: active) {
   .pill, .choices button, .email button { border: 1px solid ButtonText; background: ButtonFace } .switch, .choices button, .email button { color: ButtonText !important }
-  .knob { background: ButtonText; border: 1px solid ButtonFace } .knob * { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
+  .disc { background: ButtonText; border: 1px solid ButtonFace } .icon { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
   .ground { display: none } .email input { color: FieldText } .check { stroke: ButtonText }
   .pair a, .pair > span { background: #000; color: #fff; forced-color-adjust: none } }
 @media (prefers-contrast: more) {
@@ -465,10 +472,10 @@ export function curl() {
     .map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)`, opacity: 1 }))
 }
 
-/** The offset of the pill `t` seconds after an address was refused: to the left, and back with a spring that starts at rest. */
+/** The offset of the pill `t` seconds after an address was refused: back from the left, with a spring that starts at rest. */
 export function shaken(t) {
   const { shakeDistance, shakeOut, shakeMass, shakeStiffness, shakeDamping } = M
-  if (t <= shakeOut) return -shakeDistance * Math.max(t, 0) / shakeOut
+  // Out on the standard curve, which the animation has.
   const decay = shakeDamping / (2 * shakeMass)
   const pulse = Math.sqrt(shakeStiffness / shakeMass - decay ** 2)
   const since = t - shakeOut
@@ -481,6 +488,36 @@ const FOLLOWED = ["loading", "verifying", "creating_account", "going_to_service"
 /** Whether a change of steps is animated with the check mark: an attempt has succeeded. */
 export const celebrates = (from, to) =>
   ["verifying", "creating_account", "going_to_service", "connecting"].includes(from) && TOKENS.looks[to].knob === "end"
+
+/** The timeline of a change, as `Timeline.between` in Swift; undefined for one in which everything fades. */
+export function between(from, to) {
+  const [old, now] = [from, to].map(step => TOKENS.looks[step])
+  if (celebrates(from, to)) return "arriving"
+  if (from === "disconnected" && now.knob === "start") return "returning"
+  if (now.knob !== "hidden" || now.input === "choice") return undefined
+  if (old.knob === "start") return now.input === "email" ? "email" : "leaving"
+  return old.isOn ? "disconnecting" : undefined
+}
+
+/** The timeline under a finger. */
+export const dragging = (from, to) => TOKENS.looks[to].input === "choice" ? "asking" : between(from, to) ?? "leaving"
+
+const along = part => `calc(${part} * var(--way))`
+/** What moves: the part, its CSS property, and its value as CSS. As `Channel` in Swift; the texts and the bar's length have their own. */
+const CHANNELS = {
+  knobPlace: ["knob", "translate", along], knob: ["knob", "opacity"], disc: ["disc", "opacity"], discScale: ["disc", "scale"],
+  discRound: ["disc", "borderRadius", (part, isTurned) => part ? "50%" : isTurned ? "50% 0 0 50%" : "0 50% 50% 0"], icon: ["icon", "opacity"], shadow: ["shade", "opacity"],
+  confirmPlace: ["confirm", "translate", part => along(part - 1)], confirmScale: ["confirm", "scale"],
+  confirmRound: ["confirm", "borderRadius", (part, isTurned) => part ? "50%" : isTurned ? "50% 0 0 50%" : "0 50% 50% 0"],
+  confirm: ["confirm", "opacity"], field: ["field", "opacity"], emailGround: ["grey", "opacity"], brandGround: ["brand", "opacity"],
+  choices: ["choices", "opacity"], bar: ["bar", "opacity"], mark: ["check", "opacity"], markPlace: ["check", "translate", along],
+  ring: ["ring", "scale"], dot: ["dot"], tick: ["tick", "strokeDashoffset", part => 1 - part],
+}
+/** The opacity of the part that a channel belongs to: what is not seen takes its place without a movement. */
+const SEEN = { knobPlace: "knob", disc: "knob", discScale: "knob", discRound: "knob", icon: "knob", shadow: "knob",
+               confirmPlace: "confirm", confirmScale: "confirm", confirmRound: "confirm", markPlace: "mark" }
+/** The drawing of the check mark goes on while the mark fades. */
+const DRAWING = ["ring", "dot", "tick"]
 
 const offers = (face, kind) => face.actions.some(action => action.kind === kind)
 const carried = (name, locale) => WORDS[locale][WORD_NAMES.indexOf(name)] ?? ""
@@ -534,8 +571,9 @@ export class ConnectButton extends HTMLElement {
   #leaving = null         // the user is about to be redirected
   #following = null
   #drag = null
-  #width = 0              // the pill's last width
-  #released = null        // where the knob was released, until the server answers
+  #released = null        // the spring of the released knob
+  #moves = new Map()      // what moves: the animation of each channel
+  #isOn = null            // whether the connection was on when it was last at rest
   #label = ""
   #typed = false          // the user has edited the email field
   #iconTried = 0
@@ -550,7 +588,10 @@ export class ConnectButton extends HTMLElement {
     part.label = h("span")
     part.switch = h("button", { class: "switch", type: "button", "aria-describedby": "footer" }, part.label)
     part.bar = h("div", { class: "bar" })
-    part.knob = h("div", { class: "knob", part: "knob", "aria-hidden": "true" })
+    part.shade = h("div", { class: "shade" })
+    part.disc = h("div", { class: "disc" })
+    part.icon = h("div", { class: "icon" })
+    part.knob = h("div", { class: "knob", part: "knob", "aria-hidden": "true" }, h("div", { class: "face" }, part.shade, part.disc, part.icon))
     part.field = h("input", { type: "email", name: "email", required: "", autocomplete: "email", inputmode: "email", enterkeyhint: "done", autocapitalize: "none",
                               spellcheck: "false", maxlength: 254, "aria-describedby": "footer" })
     part.confirm = h("button", { type: "submit" }, drawing(...TRIANGLE))
@@ -558,8 +599,10 @@ export class ConnectButton extends HTMLElement {
     part.choices = h("div", { class: "choices", role: "group", "aria-describedby": "footer" })
     part.check = drawing(...CHECK)
     part.check.setAttribute("class", "check")
-    part.pill = h("div", { class: "pill", part: "pill" },
-      h("div", { class: "grounds" }, h("div", { class: "ground brand" }), h("div", { class: "ground grey" }), part.bar),
+    ;[part.ring, part.dot, part.tick] = part.check.children
+    part.brand = h("div", { class: "ground brand" })
+    part.grey = h("div", { class: "ground grey" })
+    part.pill = h("div", { class: "pill", part: "pill" }, h("div", { class: "grounds" }, part.brand, part.grey, part.bar),
       part.switch, part.form, part.choices, part.check, part.knob)
     part.footer = h("div", { class: "footer", part: "footer", id: "footer" })
     part.status = h("div", { class: "unseen", role: "status" })
@@ -605,6 +648,7 @@ export class ConnectButton extends HTMLElement {
     this.#answered()
     if (!this.#answer) return
     this.#stopScrubbing()
+    this.#stand()
     this.#settleBack()
   }
 
@@ -720,12 +764,7 @@ export class ConnectButton extends HTMLElement {
     for (const name of ["resume", "visibilitychange"]) on(document, name, () => { document.hidden ? this.#unfollow() : this.#lookAgain() })
     const sizes = new ResizeObserver(() => {
       this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
-      if (this.#look.knob === "hidden") this.#placeKnob(0)  // where it faded out may be outside by now
       this.#fit()
-      // The width has changed, not the knob's position: no animation.
-      const width = pill.clientWidth
-      if (width !== this.#width && this.#isAtRest && this.#look.knob === "end") this.#placeKnobStill(1)
-      this.#width = width
     })
     sizes.observe(pill)
     sizes.observe(this.#part.sense, { box: "border-box" })
@@ -1021,7 +1060,7 @@ export class ConnectButton extends HTMLElement {
 
   /** The page itself configures a pending connection (W15). */
   #setUp() {
-    const goesOn = this.dispatchEvent(new CustomEvent("setup", { cancelable: true }))
+    const goesOn = this.dispatchEvent(new CustomEvent("setup", { cancelable: true, bubbles: true, composed: true }))
     const { setUpURL } = this.#answer.state
     if (goesOn && setUpURL) location.assign(setUpURL)
   }
@@ -1049,9 +1088,13 @@ export class ConnectButton extends HTMLElement {
     this.#pointerType = event.pointerType
     if (!event.isPrimary || event.button !== 0 || this.#sending || knob === "hidden" || input !== "turn_on" && input !== "turn_off") return
     const [x, width] = this.#place(event)
+    const { pill, knob: { offsetWidth } } = this.#part
+    // On a zoomed or scaled page, the finger and the elements have different units.
+    const scale = width / pill.offsetWidth
     const fromKnob = isOn !== this.#isRightToLeft ? width - x : x
-    if (fromKnob > (G.height + M.slop) * this.#part.knob.getBoundingClientRect().width / G.knobDiameter) return
-    this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, active: false, samples: [] }
+    if (pill.classList.contains("celebrates") || fromKnob > (G.height + M.slop) * scale * offsetWidth / G.knobDiameter) return
+    const way = width - scale * (offsetWidth + 2 * G.knobInset * this.#unit)
+    this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, grip: x, way, isOn, active: false, samples: [] }
   }
 
   /** The size of one of the dossier's points. */
@@ -1068,7 +1111,7 @@ export class ConnectButton extends HTMLElement {
     drag.samples = [...drag.samples.filter(sample => event.timeStamp - sample.time < 100), { time: event.timeStamp, x }]
     drag.frame ??= requestAnimationFrame(() => {
       drag.frame = null
-      if (drag.active) this.#scrub(drag.part = dragged(drag.at, drag.width, drag.isOn, drag.isRightToLeft))
+      if (drag.active) this.#scrub(drag.part = dragged(drag.at, drag.grip, drag.way, drag.isOn, drag.isRightToLeft))
     })
   }
 
@@ -1090,119 +1133,136 @@ export class ConnectButton extends HTMLElement {
     const isFresh = last && event.timeStamp - last.time < 100 && last.time > first.time
     const speed = isFresh ? (last.x - first.x) / (last.time - first.time) * 1000 / drag.width : 0
     const velocity = drag.isOn !== drag.isRightToLeft ? -speed : speed
-    const part = last ? dragged(last.x, drag.width, drag.isOn, drag.isRightToLeft) : 0
+    const part = last ? dragged(last.x, drag.grip, drag.way, drag.isOn, drag.isRightToLeft) : 0
     const goesOn = !isCancelled && completes(drag.isOn, part, velocity)
-    this.#released = { part, look: drag.look }
-    this.#spring(part, goesOn ? 1 : 0, velocity)
+    this.#released = { name: drag.name, part }
+    this.#spring(goesOn ? 1 : 0, velocity * drag.width / drag.way)
     if (goesOn) this.#send(drag.isOn ? "turn_off" : "turn_on")
   }
 
-  // MARK: Scrubbing
+  // MARK: Motion
+
+  /** The present value of each channel, as CSS. */
+  #pose() {
+    return Object.fromEntries(Object.entries(CHANNELS).map(([channel, [part, property]]) => [channel, property && getComputedStyle(this.#part[part])[property]]))
+  }
+
+  /** Animates one track; `first` is the value that it starts from instead of its own. */
+  #track([channel, from, to, begin, end, name], options = {}, first = null) {
+    const [part, property, css = value => value] = CHANNELS[channel]
+    const isTurned = this.#isRightToLeft
+    const frames = property ? { [property]: [first ?? css(from, isTurned), css(to, isTurned)] } : curl()
+    return this.#part[part].animate(frames, { delay: begin * 1000, duration: (end - begin) * 1000, easing: CURVES[name], fill: property ? "both" : "none", id: channel, ...options })
+  }
+
+  /** Moves each channel from what it was to its rest: along a timeline where it has a track, and with a fade where it has not. */
+  #move(before, { tracks: all = [] } = {}, left = []) {
+    const tracks = all.filter(([channel]) => CHANNELS[channel])
+    const running = this.#moves
+    const moves = this.#moves = new Map([...running].filter(([channel]) => DRAWING.includes(channel)))
+    for (const [channel, animations] of running) if (!moves.has(channel)) for (const animation of animations) animation.cancel()
+    const rest = this.#pose()
+    this.#part.pill.classList.add("moves")
+    for (const channel of Object.keys(CHANNELS)) {
+      if (left.includes(channel)) continue
+      const own = tracks.filter(track => track[0] === channel)
+      // What is seen, and what is in the middle of a movement, goes on from where it is. The knob and the check mark appear where they were not.
+      const isSeen = SEEN[channel] ? before[SEEN[channel]] !== "0" : channel !== "knob" && channel !== "mark" && !DRAWING.includes(channel)
+      const first = running.has(channel) || isSeen ? before[channel] : null
+      if (own.length) moves.set(channel, own.map((track, at) => at ? this.#track(track, { fill: "forwards" }) : this.#track(track, {}, first)))
+      else if (before[channel] !== rest[channel] && !DRAWING.includes(channel) && before[SEEN[channel]] !== "0") {
+        const [part, property] = CHANNELS[channel]
+        moves.set(channel, [this.#part[part].animate({ [property]: [before[channel], rest[channel]] }, { duration: M.change * 1000, easing: EASE, fill: "both", id: channel })])
+      }
+    }
+    const place = tracks.findLast(([channel]) => channel === "knobPlace")
+    if (place) this.#placeKnob(place[2])
+    const end = animation => animation.effect.getComputedTiming().endTime
+    const last = [...moves.values()].flat().sort((one, other) => end(other) - end(one))[0]
+    if (last) last.finished.then(() => { if (this.#moves === moves) this.#stand() }, () => {})
+    else this.#stand()
+  }
+
+  /** Ends what moves: each channel is at its rest. */
+  #stand() {
+    for (const animation of [...this.#moves.values()].flat()) animation.cancel()
+    this.#moves = new Map()
+    for (const old of [this.#part.leaving, this.#part.oldLines]) old?.remove()
+    this.#part.pill.classList.remove("celebrates", "moves")
+    if (this.#look.input !== "choice") this.#clearChoices()
+  }
+
+  /** 0 is the start, 1 the end. */
+  #placeKnob(part) { this.#part.pill.style.setProperty("--place", part) }
 
   #startScrubbing(drag) {
     const { body, label } = this.#part
     const { state, face } = this.#answer
-    drag.look = TOKENS.looks[state.next ?? (drag.isOn ? "confirm_disconnect" : "verifying")]
+    drag.name = dragging(state.step, state.next ?? (drag.isOn ? "confirm_disconnect" : "verifying"))
+    const isEmail = drag.name === "email"
+    if (isEmail) this.#suggest()
     body.classList.add("scrubbed")
     this.#part.coming?.remove()
-    this.#part.coming = h("span", { "aria-hidden": "true" }, face.toggled)
+    this.#part.coming = h("span", { class: "coming", "aria-hidden": "true" }, isEmail ? "" : face.toggled)
     label.after(this.#part.coming)
-    if (drag.look.input === "email") {
-      this.#part.morph = this.#morph({ fill: "both" })
-      for (const move of this.#part.morph) move.pause()
-    }
+    this.#hold(drag.name, label, this.#part.coming)
     this.#scrub(0)
   }
 
-  /** Draws the progress of a drag, with transforms and opacities only. */
+  /** Makes the paused animations of a timeline, linear in the finger's fraction; what begins after its duration takes no part. */
+  #hold(name, old, now) {
+    const { duration, tracks } = TOKENS.timelines[name]
+    for (const animation of this.#part.held ?? []) animation.cancel()
+    const seen = new Set()
+    const own = tracks.filter(([channel, , , begin]) => begin < duration && !seen.has(channel) && seen.add(channel))
+    const fade = (element, opacity, delay) =>
+      element.animate({ opacity }, { delay: delay * 1000, duration: (duration - delay) * 1000, fill: "both", id: "label" })
+    this.#part.held = [...own.map(track => this.#track(track, { easing: "linear" })), fade(old, [1, 0], 0), fade(now, [0, 1], duration / 2)]
+    for (const animation of this.#part.held) animation.pause()
+  }
+
+  /** Draws a part of the change under a finger, with transforms and opacities; towards the email field also with a corner. */
   #scrub(part) {
-    const { label, coming, morph, form, pill } = this.#part
-    const isOn = this.#look.knob === "end"
-    this.#placeKnob(isOn ? 1 - part : part)
-    const { ground, input } = this.#drag?.look ?? this.#released?.look ?? this.#look
-    pill.querySelector(".ground.grey").style.opacity = ground === "email" ? part : ""
-    if (input === "email") {
-      form.style.visibility = "visible"
-      form.style.opacity = Math.max(0, (part - M.emailFieldsFrom) / (1 - M.emailFieldsFrom))
-      for (const move of morph ?? []) move.currentTime = part * M.emailMorph * 1000
-    }
-    label.style.opacity = 1 - part
-    if (coming) coming.style.opacity = input === "email" ? 0 : Math.max(0, (part - M.labelInFrom) / (1 - M.labelInFrom))
+    const time = part * TOKENS.timelines[this.#drag?.name ?? this.#released.name].duration * 1000
+    for (const animation of this.#part.held ?? []) animation.currentTime = time
   }
 
-  /** 0 is the start, 1 the end. */
-  #placeKnob(part) { this.#part.knob.style.transform = `translateX(${part * this.#way}px)` }
-
-  /** The knob's travel from start to end, in pixels to the right. */
-  get #way() {
-    const { knob, pill } = this.#part
-    return (this.#isRightToLeft ? -1 : 1) * (pill.clientWidth - knob.offsetWidth - 2 * G.knobInset * this.#unit)
-  }
-
-  /** A critically damped spring that starts with the finger's velocity. */
-  #spring(from, to, velocity) {
+  /** Lets the knob go on to an end. */
+  #spring(target, velocity) {
     const released = this.#released
-    const seconds = released.look.input === "email" ? M.emailMorph : M.change
-    const pulse = 6.6 / seconds
-    const away = from - to
-    const push = velocity + pulse * away
+    const { part: from, name } = released
+    const { duration } = TOKENS.timelines[name]
     const began = performance.now()
+    released.target = target
+    released.isOver = false
+    const turn = released.turn = {}
     const step = now => {
-      if (this.#released !== released) return
-      const time = Math.max(0, now - began) / 1000
-      const isOver = this.#isStill || time >= seconds
-      released.part = isOver ? to : Math.min(Math.max(to + (away + push * time) * Math.exp(-pulse * time), 0), 1)
-      this.#scrub(released.part)
-      if (!isOver) requestAnimationFrame(step)
-      else if (to === 0) this.#stopScrubbing()
-      else if (!this.#sending) this.#spring(1, 0, 0)  // No answer is going to end it.
+      if (this.#released !== released || released.turn !== turn) return
+      const time = this.#isStill ? duration : Math.max(0, now - began) / 1000
+      this.#scrub(released.part = sprung(from, target, velocity, duration, time))
+      if (time < duration) return void requestAnimationFrame(step)
+      released.isOver = true
+      if (target === 0 || released.isAnswered) this.#stopScrubbing()
+      else if (!this.#sending) this.#spring(0, 0)  // No answer is going to end it.
     }
     requestAnimationFrame(step)
   }
 
+  /** Whether the released knob leads to a step: then its spring completes the change. */
+  #leadsTo(before, step) {
+    const released = this.#released
+    if (!released || released.isAnswered) return Boolean(released && before.state.step === step)
+    return released.target === 1 && before.state.step !== step && dragging(before.state.step, step) === released.name
+  }
+
   #stopScrubbing() {
-    const { body, label, coming, morph, form, pill } = this.#part
+    const { body, coming, held } = this.#part
     this.#released = null
     coming?.remove()
-    for (const move of morph ?? []) move.cancel()
-    this.#part.coming = this.#part.morph = null
-    for (const element of [label, form, pill.querySelector(".ground.grey")]) element.style.opacity = ""
-    form.style.visibility = ""
-    this.#rest()
-    body.offsetWidth  // Forces a layout, so that the next change is animated.
+    for (const animation of held ?? []) animation.cancel()
+    this.#part.coming = this.#part.held = null
+    if (this.#look.input !== "email") this.#emptyField()
     body.classList.remove("scrubbed")
-  }
-
-  /** The knob and the confirm button move together; the knob's side towards the field becomes square, it loses icon and shadow, and fades. */
-  #morph(timing) {
-    const { knob, confirm } = this.#part
-    const round = `${G.cornerRadius * this.#unit}px`
-    const square = this.#isRightToLeft ? `${round} 0px 0px ${round}` : `0px ${round} ${round} 0px`
-    const place = part => `translateX(${part * this.#way}px)`
-    const [from, late] = [M.emailSquareFrom, M.emailFieldsFrom]
-    const duration = M.emailMorph * 1000
-    // A part that begins later has its own duration and easing.
-    const move = (element, frames, begin = 0, composite = "replace") =>
-      element.animate(frames, { ...timing, composite, duration: duration * (1 - begin), delay: duration * begin, fill: timing.fill ?? "backwards", id: "morph" })
-    // The confirm button lies where the knob ends: it starts at the knob's place, and is as large as the knob there.
-    const size = (G.height - 2 * G.knobInset) / G.confirm
-    return [
-      move(knob, { transform: [place(0), place(1)] }),
-      move(knob, { transform: ["scale(1)", `scale(${G.confirm / G.knobDiameter})`] }, from, "add"),
-      move(knob, { borderRadius: [round, square] }, from),
-      move(knob, { boxShadow: [getComputedStyle(knob).boxShadow, "none"] }),
-      // It is under the confirm button, and fades when that is fully visible.
-      knob.animate([{ opacity: 1 }, { opacity: 1, offset: 1 / (1 + M.morphTail / M.emailMorph), easing: curve(M.easeOut) }, { opacity: 0 }],
-        { ...timing, easing: "linear", duration: duration + M.morphTail * 1000, id: "morph" }),
-      move(confirm, { transform: [`translateX(${-this.#way}px) scale(${size})`, "none"] }),
-      move(confirm, { opacity: [0, 1] }, late),
-      ...[...knob.children].map(icon => move(icon, { opacity: [1, 0] }, from))]
-  }
-
-  /** The knob's position at rest. A hidden knob stays at its last position. */
-  #rest() {
-    const { knob } = this.#look
-    if (knob !== "hidden") this.#placeKnob(knob === "end" ? 1 : 0)
   }
 
   /** Returns to the drawn state, when an answer brought nothing new. */
@@ -1211,7 +1271,7 @@ export class ConnectButton extends HTMLElement {
     this.#drawPill(this.#look, state, face)
     this.#drawFooter(state, face)
     this.#drawProgress(state.progress)
-    if (this.#released && !this.#drag?.active) this.#spring(this.#released.part, 0, 0)
+    if (this.#released && !this.#released.isAnswered && !this.#drag?.active) this.#spring(0, 0)
   }
 
   // MARK: Showing an answer
@@ -1249,38 +1309,36 @@ export class ConnectButton extends HTMLElement {
     const { state, face } = answer
     const look = TOKENS.looks[state.step]
     const inside = this.#root.activeElement
-    const isFirst = !before || before.state.step === "loading"
-    const old = this.#labelNow()
+    const isLoad = !before || before.state.step === "loading"
+    // What is drawn first, and what changes with reduced motion, is complete immediately.
+    const isBack = this.#comesBack()
+    const isMoving = (before || isBack) && !this.#isStill
+    const [pose, old, barColor] = [this.#pose(), this.#labelNow(), getComputedStyle(this.#part.bar).backgroundColor]
     this.#set("hidden", state.step === "hidden")
     this.#set("on", look.isOn)
     this.#set("busy", state.progress !== "none" && state.progress !== 1)
     this.#part.body.lang = answer.locale
     this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
-    if (isFirst) this.#part.body.classList.add("scrubbed")
     this.#dress(state)
     this.#drawPill(look, state, face)
-    const isBack = this.#comesBack()
-    const arrives = celebrates(isBack ? "going_to_service" : before?.state.step, state.step)
-    this.#drawLabel(look.input === "email" ? "" : face.label, isFirst || Boolean(this.#released), arrives && !this.#isStill ? "later" : "now", old)
+    const name = between(isBack ? "going_to_service" : before?.state.step ?? state.step, state.step)
+    const isContinued = this.#leadsTo(before, state.step)
+    if (!isContinued && this.#part.held) this.#stopScrubbing()
+    const isChanged = isBack || before?.state.step !== state.step
+    this.#drawLabel(look.input === "email" || look.input === "choice" ? "" : face.label, isMoving && !isContinued && name, old)
     this.#drawEmail(state, face, before)
     this.#drawChoices(face)
-    this.#drawFooter(state, face)
-    this.#drawProgress(state.progress, state.undo)
-    if (this.#released) this.#stopScrubbing()
-    else if (look.input === "email" && before?.state.step === "connect" && !isFirst) {
-      this.#placeKnob(1)
-      if (!this.#isStill) this.#morph({ easing: EASE })
-    } else this.#rest()
-    if (isFirst) {
-      this.#part.body.offsetWidth
-      this.#part.body.classList.remove("scrubbed")
-    }
-    if (arrives) this.#celebrate()
-    else this.#part.pill.classList.remove("celebrates")
+    this.#drawFooter(state, face, isMoving && (name === "email" ? M.emailMorph : M.change))
+    this.#drawProgress(state.progress, state.undo, pose.bar !== "0", barColor)
+    if (isContinued) this.#answerDrag(pose, old)
+    else if (isMoving && isChanged) {
+      this.#move(pose, TOKENS.timelines[name])
+      this.#part.pill.classList.toggle("celebrates", name === "arriving")
+    } else if (!isMoving) this.#stand()
     this.#keepFocus(inside, look, before)
     // Finding the same state again is no change.
-    if (isFirst || answer.isLocal || before.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst && !isBack)
-    this.#tell(before, state, look)
+    if (isLoad || answer.isLocal || before.isLocal || answer.revision !== before.revision) this.#announce(face, state, isLoad && !isBack)
+    this.#tell(before, state, look, isBack)
     if (!this.isConnected) return
     if (this.#isPreview) return this.#unfollow()
     this.#follow()
@@ -1290,6 +1348,24 @@ export class ConnectButton extends HTMLElement {
     this.#goOn(answer)
     this.#returnEarly()
     for (const twin of ALIVE) if (!twin.#isPreview && twin.#answer && twin.#url() === this.#url()) twin.#hear(answer)
+  }
+
+  /** What a released knob leads to is shown: its texts take the places of those that were drawn on the way. */
+  #answerDrag(pose, old) {
+    const { label, coming } = this.#part
+    const released = this.#released
+    const { duration, tracks } = TOKENS.timelines[released.name]
+    if (!released.isAnswered) {
+      coming.textContent = old.text
+      Object.assign(coming.style, old.style)
+      this.#hold(released.name, coming, label)
+      this.#scrub(released.part)
+      const place = tracks.findLast(([channel]) => channel === "knobPlace")
+      this.#placeKnob(place[2])
+      this.#move(pose, undefined, tracks.filter(track => track[3] < duration).map(([channel]) => channel))
+    }
+    released.isAnswered = true
+    if (released.isOver) this.#stopScrubbing()
   }
 
   #set(name, isSet) {
@@ -1323,12 +1399,12 @@ export class ConnectButton extends HTMLElement {
   /** The icon; until it is loaded, or if it fails, the service's first letter in the knob's ink (W30). */
   #drawIcon(service) {
     const { knob } = this.#part
-    knob.replaceChildren(h("span", {}, [...(service?.shortName ?? "")][0]?.toLocaleUpperCase() ?? ""))
+    this.#part.icon.replaceChildren([...(service?.shortName ?? "")][0]?.toLocaleUpperCase() ?? "")
     if (!service?.icon) return
     const icon = h("img", { alt: "", decoding: "async", draggable: "false", referrerpolicy: "no-referrer" })
     const { key } = knob.dataset
     icon.addEventListener("load", () => {
-      if (knob.dataset.key === key) knob.replaceChildren(icon)
+      if (knob.dataset.key === key) this.#part.icon.replaceChildren(icon)
     })
     icon.addEventListener("error", () => {
       if (knob.dataset.key === key && (this.#iconTried += 1) <= 2 && this.isConnected) {
@@ -1342,13 +1418,16 @@ export class ConnectButton extends HTMLElement {
     const { pill, switch: control, form, choices } = this.#part
     const input = this.#input
     Object.assign(pill.dataset, { ground: look.ground, knob: look.knob, input, step: state.step })
+    // A hidden knob stays where it is.
+    if (look.knob !== "hidden") this.#placeKnob(look.knob === "end" ? 1 : 0)
     pill.classList.toggle("pulses", look.pulses || this.#isWaiting)
     const isSwitch = !["proceed", "set_up", "retry"].includes(input)
     const isIdle = input === "none"
     form.ariaBusy = choices.ariaBusy = this.#isWaiting || null
-    control.hidden = look.input === "email" || look.input === "choice"
+    // They stay visible while they fade.
+    control.inert = look.input === "email" || look.input === "choice"
     form.inert = look.input !== "email"
-    choices.hidden = look.input !== "choice"
+    choices.inert = look.input !== "choice"
     const attributes = { "aria-label": face.name || face.label, role: isSwitch ? "switch" : null, "aria-checked": isSwitch ? String(look.isOn) : null,
                          "aria-disabled": isIdle ? "true" : null, "aria-busy": isIdle && state.progress !== "none" || look.pulses || this.#isWaiting ? "true" : null }
     for (const [name, value] of Object.entries(attributes)) value === null ? control.removeAttribute(name) : control.setAttribute(name, value)
@@ -1361,8 +1440,8 @@ export class ConnectButton extends HTMLElement {
     return { text: label.textContent, wraps: control.classList.contains("wraps"), style: { color, paddingInline, fontSize }, opacity: Number(opacity) }
   }
 
-  /** The old text fades out from the start, the new one in from the middle or later. Unchanged text stays. */
-  #drawLabel(text, isAtOnce, when, old) {
+  /** The old text fades out, the new one in from half time, unless a timeline says it otherwise. Unchanged text stays; `name` is false for a change at once. */
+  #drawLabel(text, name, old) {
     const { label } = this.#part
     if (text === this.#label) return
     this.#label = text
@@ -1370,19 +1449,15 @@ export class ConnectButton extends HTMLElement {
     this.#fit()
     this.#part.leaving?.remove()
     for (const animation of label.getAnimations()) if (animation.id === "label") animation.cancel()
-    if (isAtOnce || this.#isStill) return
-    if (old.text) {
-      const leaving = this.#part.leaving = h("span", { "aria-hidden": "true" }, old.text)
-      Object.assign(leaving.style, old.style, { whiteSpace: old.wraps ? "normal" : "nowrap" })
-      label.after(leaving)
-      leaving.animate({ opacity: [old.opacity, 0] }, { duration: M.change * 1000, easing: EASE }).finished.then(() => leaving.remove(), () => leaving.remove())
-    }
-    if (when === "now" && text) this.#fadeLabelIn()
-  }
-
-  #fadeLabelIn() {
-    const half = M.change * 1000 * M.labelInFrom
-    this.#part.label.animate({ opacity: [0, 1] }, { id: "label", duration: M.change * 1000 - half, delay: half, easing: EASE, fill: "backwards" })
+    if (name === false || this.#isStill) return
+    const { duration, tracks } = TOKENS.timelines[name] ?? {}
+    const seconds = name === "email" ? duration : M.change
+    const leaving = this.#part.leaving = h("span", { "aria-hidden": "true" }, old.text)
+    Object.assign(leaving.style, old.style, { whiteSpace: old.wraps ? "normal" : "nowrap" })
+    label.after(leaving)
+    leaving.animate({ opacity: [old.opacity, 0] }, { duration: seconds * 1000, easing: EASE, fill: "both" }).finished.then(() => leaving.remove(), () => leaving.remove())
+    const [, , , begin, end] = tracks?.find(([channel]) => channel === "label") ?? [, , , seconds / 2, seconds]
+    label.animate({ opacity: [0, 1] }, { id: "label", delay: begin * 1000, duration: (end - begin) * 1000, easing: EASE, fill: "backwards" })
   }
 
   /** A long label shrinks a little, and then wraps (F056, W3). */
@@ -1403,11 +1478,7 @@ export class ConnectButton extends HTMLElement {
       style.setProperty("--fit", fit.toFixed(3))
       classList.toggle("wraps", fit === least)
     }
-    if (this.#isAtRest) this.#rest()
   }
-
-  /** Whether the knob moves only by its own transition. */
-  get #isAtRest() { return !this.#drag?.active && !this.#released && !this.#part.pill.classList.contains("celebrates") }
 
   #suggest() {
     const { field } = this.#part
@@ -1426,7 +1497,7 @@ export class ConnectButton extends HTMLElement {
     field.setAttribute("aria-label", face.emailField)
     field.placeholder = face.emailField
     confirm.setAttribute("aria-label", face.emailConfirm)
-    if (this.#look.knob !== "hidden") this.#emptyField()
+    if (this.#look.knob !== "hidden" && !this.#released) this.#emptyField()
     if (state.step !== "email") return
     this.#suggest()
     const isInvalid = state.failure?.kind === "invalid_email"
@@ -1434,8 +1505,11 @@ export class ConnectButton extends HTMLElement {
     if (isInvalid) field.setAttribute("aria-invalid", "true")
     const isNews = state.refusals === null ? before?.revision !== this.#answer.revision : state.refusals > before?.state.refusals
     if (!isInvalid || before?.state.step !== "email" || !isNews || this.#isStill) return
-    const frames = Array.from({ length: 67 }, (_, at) => ({ transform: `translateX(${at < 66 ? shaken(at / 60) : 0}px)` }))
-    pill.animate(frames, { duration: 1100, id: "shake" })
+    const count = Math.round(M.shakeEnd * 60)
+    const frames = Array.from({ length: count + 1 }, (_, at) => ({ translate: `${at < count ? shaken(at / 60) : 0}px`, easing: "linear" }))
+      .filter((_, at) => at === 0 || at / 60 >= M.shakeOut)
+    frames.forEach((frame, at) => { frame.offset = at && (M.shakeOut * 60 + at - 1) / count })
+    pill.animate([{ translate: "0px", offset: 0, easing: EASE }, ...frames.slice(1)], { duration: M.shakeEnd * 1000, id: "shake" })
   }
 
   #button(action, className) {
@@ -1449,9 +1523,16 @@ export class ConnectButton extends HTMLElement {
     const { choices } = this.#part
     choices.setAttribute("aria-label", face.label)
     const key = JSON.stringify(face.choices)
-    if (choices.dataset.key === key) return
+    // They stay while they fade.
+    if (choices.dataset.key === key || face.choices.length === 0) return
     choices.dataset.key = key
     choices.replaceChildren(...face.choices.map(choice => this.#button(choice)))
+  }
+
+  #clearChoices() {
+    const { choices } = this.#part
+    choices.replaceChildren()
+    choices.dataset.key = ""
   }
 
   #runs(runs, links = {}) {
@@ -1461,13 +1542,12 @@ export class ConnectButton extends HTMLElement {
     })
   }
 
-  #drawFooter(state, face) {
+  #drawFooter(state, face, seconds = 0) {
     const { footer } = this.#part
     const actions = this.#isWaiting && !offers(face, "cancel")
       ? [...face.actions.filter(action => action.kind !== "retry"), { kind: "cancel", title: carried("cancel", this.#answer.locale) }] : face.actions
     const key = JSON.stringify([face.footer, face.tone, actions, Boolean(face.about)])
     if (footer.dataset.key === key) return
-    const isFirst = footer.dataset.key === undefined
     footer.dataset.key = key
     footer.dataset.tone = face.tone
     footer.toggleAttribute("data-needed", face.tone === "error" || actions.length > 0)
@@ -1475,68 +1555,54 @@ export class ConnectButton extends HTMLElement {
     const text = h(opensAbout ? "button" : "p", opensAbout ? { class: "text lead", type: "button", "aria-haspopup": "dialog" } : { class: `text ${face.tone}` },
       ...this.#runs(face.footer))
     if (opensAbout) text.addEventListener("click", () => this.#tapFooter())
-    footer.replaceChildren(text, ...actions.flatMap(action => [" ", this.#button(action, "action")]))
+    this.#part.oldLines?.remove()
+    const [old, lines] = [this.#part.lines, this.#part.lines = h("div", { class: "lines" }, text, ...actions.flatMap(action => [" ", this.#button(action, "action")]))]
     // With another action, there is room for a sign only, in two lines that do not move the page.
-    const more = state.step !== "email" && actions.length > 1 && footer.querySelector("[data-action=about]")
+    const more = state.step !== "email" && actions.length > 1 && lines.querySelector("[data-action=about]")
     if (more) {
       more.setAttribute("aria-label", more.textContent)
       more.replaceChildren(drawing(...INFORMATION))
     }
-    if (!isFirst && !this.#isStill) footer.animate([{ opacity: 0 }, { opacity: 1 }], { duration: M.change * 1000, easing: EASE })
+    footer.replaceChildren(lines)
+    // A text that stays does not fade.
+    if (!old || !seconds || old.textContent === lines.textContent) return
+    const [leaving, half] = [this.#part.oldLines = old, seconds * 500]
+    const { opacity, color } = getComputedStyle(old)
+    leaving.className = "leaving"
+    Object.assign(leaving, { inert: true, ariaHidden: "true" }).style.color = color
+    footer.append(leaving)
+    leaving.animate({ opacity: [opacity, 0] }, { duration: 2 * half, easing: EASE, fill: "both" }).finished.then(() => leaving.remove(), () => {})
+    lines.animate({ opacity: [0, 1] }, { duration: half, delay: half, easing: EASE, fill: "backwards" })
   }
 
-  #drawProgress(progress, undo = null) {
-    const { bar, body } = this.#part
-    this.#part.countdown?.cancel()
-    this.#part.countdown = null
+  /** The part of the pill that the bar covers now. */
+  get #filled() {
+    const { from = 0, to = 0, animation } = this.#part.filling ?? {}
+    return from + (to - from) * (animation?.effect.getComputedTiming().progress ?? 1)
+  }
+
+  #drawProgress(progress, undo = null, wasShown = true, color = "") {
+    const { bar } = this.#part
     const isKnown = Number.isFinite(progress)
-    const isShown = isKnown || progress === "indeterminate"
-    const attributes = { role: isShown ? "progressbar" : null, "aria-label": isShown ? this.#answer.face.label : null,
+    const isWaiting = progress === "indeterminate"
+    const isShown = isKnown || isWaiting || Boolean(undo)
+    const attributes = { role: isKnown || isWaiting ? "progressbar" : null, "aria-label": isKnown || isWaiting ? this.#answer.face.label : null,
                          "aria-valuenow": isKnown ? Math.round(progress * 100) : null }
     for (const [name, value] of Object.entries(attributes)) value === null ? bar.removeAttribute(name) : bar.setAttribute(name, value)
-    bar.className = `bar${progress === "indeterminate" && !undo ? " fills" : isKnown || undo ? " part" : ""}`
-    if (progress === "indeterminate") bar.style.setProperty("--fill", this.#look.fill ?? 0.5)
-    const sign = body.dir === "rtl" ? 1 : -1
-    bar.style.transform = isKnown ? `translateX(${sign * 100 * (1 - progress)}%)` : ""
-    if (!undo || isKnown) return
-    const left = undo.remaining / undo.total
-    const place = part => `translateX(${sign * 100 * (1 - part)}%)`
-    bar.classList.add("runs")
-    if (this.#isStill) bar.style.transform = place(left)
-    else this.#part.countdown = bar.animate({ transform: [place(left), place(0)] }, { duration: undo.remaining * 1000, fill: "forwards" })
-  }
-
-  /** The ring, the dot's flight, the tick; then the knob glides over. The switch is on and usable throughout. */
-  async #celebrate() {
-    const { pill, check } = this.#part
-    if (this.#isStill || !check.animate) return
-    pill.classList.add("celebrates")
-    this.#placeKnobStill(0.5)
-    const [ring, dot, tick] = check.children
-    const [flight, drawn] = [M.dot * 1000, M.tick * 1000]
-    ring.animate({ transform: ["scale(0)", "scale(1)"] }, { duration: M.ring * 1000, easing: EASE })
-    dot.animate(curl(), { duration: flight, easing: curve(M.easeIn) })
-    const stroke = tick.animate({ strokeDashoffset: [1, 0] }, { duration: drawn, delay: flight, easing: curve(M.easeOut), fill: "both" })
-    const { revision } = this.#answer
-    await stroke.finished.catch(() => {})
-    await this.#pause(M.checkHold * 1000, this.#connected.signal)
-    pill.classList.remove("celebrates")
-    this.#fadeLabelIn()
-    if (this.#answer?.revision !== revision || this.#drag?.active) return void stroke.cancel()
-    // The mark moves with the knob, and fades.
-    check.style.transform = `translateX(${this.#way / 2}px)`
-    this.#rest()
-    await this.#pause(M.change * 1000, this.#connected.signal)
-    stroke.cancel()
-    check.style.transform = ""
-  }
-
-  #placeKnobStill(part) {
-    const { body } = this.#part
-    body.classList.add("scrubbed")
-    this.#placeKnob(part)
-    body.offsetWidth
-    body.classList.remove("scrubbed")
+    bar.classList.toggle("shown", isShown)
+    bar.classList.toggle("waits", isWaiting)
+    // What fades keeps its length and its colour.
+    bar.style.background = isShown ? "" : color
+    if (!isShown) return
+    const present = wasShown ? this.#filled : 0
+    // It grows at its own speed, from the start side, and never shrinks but for a countdown.
+    const [from, to, seconds] = undo && !isKnown ? [undo.remaining / undo.total, 0, undo.remaining]
+      : [present, Math.max(present, isKnown ? progress : this.#look.fill ?? 0.5)].flatMap((value, at, both) => at ? [value, (value - both[0]) * M.progress] : [value])
+    this.#part.filling?.animation?.cancel()
+    const end = this.#isStill && undo ? from : to
+    const place = part => `calc((${part} - 1) * var(--turn) * 100%)`
+    bar.style.setProperty("--fill", end)
+    this.#part.filling = { from, to: end, animation: this.#isStill || seconds === 0 ? null : bar.animate({ translate: [place(from), place(to)] }, { duration: seconds * 1000, id: "fill" }) }
   }
 
   /** The focus stays inside, on the element that replaced the focused one. */
@@ -1558,13 +1624,18 @@ export class ConnectButton extends HTMLElement {
     if (status.textContent !== text) status.textContent = text
   }
 
-  #tell(before, state, look) {
+  #tell(before, state, look, isBack) {
+    const tell = (name, detail, bubbles = true) => this.dispatchEvent(new CustomEvent(name, { bubbles, composed: bubbles, detail }))
+    const [connection, was] = [this.getAttribute("connection") ?? "", isBack ? false : this.#isOn]
+    if (look.isOn) this.#isOn = true
+    else if (state.step === "connect" || state.step === "disconnected") this.#isOn = false
     const isOver = before?.state.failure && !state.failure
-    if (before?.state.step !== state.step || isOver) this.dispatchEvent(new CustomEvent("change", { detail: { step: state.step, isOn: look.isOn } }))
+    if (before?.state.step !== state.step || isOver) tell("change", { step: state.step, isOn: look.isOn }, false)
+    if (was === false && this.#isOn) tell("connected", { connection, isPending: state.step === "pending" })
+    if (was && !this.#isOn && !state.failure) tell("disconnected", { connection })
     if (state.failure && JSON.stringify(before?.state.failure) !== JSON.stringify(state.failure)) {
-      const wasOn = look.isOn || before?.state.step === "disconnecting" || before && TOKENS.looks[before.state.step].isOn
-      const during = state.step === "loading_failed" ? "loading" : wasOn ? "deactivation" : "activation"
-      this.dispatchEvent(new CustomEvent("failure", { detail: { ...state.failure, during } }))
+      const during = state.step === "loading_failed" ? "loading" : was || look.isOn ? "deactivation" : "activation"
+      tell("failed", { connection, ...state.failure, during })
     }
   }
 

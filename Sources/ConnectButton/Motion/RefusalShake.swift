@@ -11,8 +11,8 @@ import Darwin
 struct RefusalShake: Sendable, Hashable {
     private let motion = ConnectButtonMotion.standard
 
-    /// After this time, the offset is below a third of a point.
-    let duration = 1.1
+    /// After this time, the offset is below a twentieth of a point.
+    var duration: Double { motion.shakeEnd }
 
     /// The standard shake.
     static let standard = RefusalShake()
@@ -22,7 +22,9 @@ struct RefusalShake: Sendable, Hashable {
     /// - Parameter seconds: The time since the refusal.
     func offset(at seconds: Double) -> Double {
         guard seconds > 0, seconds < duration else { return 0 }
-        guard seconds > motion.shakeOut else { return -motion.shakeDistance * seconds / motion.shakeOut }
+        guard seconds > motion.shakeOut else {
+            return -motion.shakeDistance * motion.easeInOut.progress(at: seconds / motion.shakeOut)
+        }
         let decay = motion.shakeDamping / (2 * motion.shakeMass)
         let pulse = (motion.shakeStiffness / motion.shakeMass - decay * decay).squareRoot()
         let since = seconds - motion.shakeOut

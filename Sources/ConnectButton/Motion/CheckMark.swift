@@ -7,16 +7,6 @@ struct CheckMark: Sendable, Hashable {
         let y: Double
     }
 
-    /// One frame of the animation.
-    struct Frame: Sendable, Hashable {
-        /// The ring's size, from 0 to 1.
-        let ring: Double
-        /// The dot's centre while it flies.
-        let dot: Point?
-        /// How much of the tick is drawn, from 0 to 1.
-        let tick: Double
-    }
-
     /// The side of the ring's square. The dot flies in a square of 72 around it.
     let side = ConnectButtonGeometry.standard.checkMark
     /// The ring's opacity (IFTTT dossier 4.3).
@@ -24,27 +14,12 @@ struct CheckMark: Sendable, Hashable {
     /// The corners of the tick: its arms are 7 and 14 long and meet at a right angle.
     let tick = [Point(x: 13.05, y: 21), Point(x: 18, y: 25.95), Point(x: 27.9, y: 16.05)]
 
-    private let motion = ConnectButtonMotion.standard
-
     /// The standard check mark.
     static let standard = CheckMark()
 
-    /// The seconds until the knob glides to its end.
-    var duration: Double { motion.dot + motion.tick + motion.checkHold }
-
-    /// The frame at a time.
-    ///
-    /// - Parameter seconds: The time since the arrival.
-    func frame(at seconds: Double) -> Frame {
-        let flight = seconds / motion.dot
-        return Frame(
-            ring: motion.easeInOut.progress(at: seconds / motion.ring),
-            dot: flight < 1 ? place(motion.easeIn.progress(at: flight)) : nil,
-            tick: motion.easeOut.progress(at: (seconds - motion.dot) / motion.tick))
-    }
-
-    /// From left of the centre to the left edge through the lower left corner, then to the tick through the upper left one.
-    private func place(_ part: Double) -> Point {
+    /// The dot's centre after a part of its path: from left of the centre to the left edge through the lower left corner,
+    /// then to the tick through the upper left one.
+    func dot(at part: Double) -> Point {
         // The flight's square has a side of 72 and the same centre.
         let (start, edge, middle) = (Point(x: 18, y: 21), (low: -15.0, high: 57.0), 21.0)
         let left = Point(x: edge.low, y: middle)

@@ -5,7 +5,7 @@ public import SwiftUI
 /// The Connect Button in SwiftUI. It draws a state with the design tokens and reports what the user does; it has no logic.
 ///
 /// ```swift
-/// ConnectButtonView(ConnectButtonState(activation)) { event in
+/// ConnectButtonContent(ConnectButtonState(activation)) { event in
 ///     let now = Date().timeIntervalSince1970
 ///     if let event = event.activationEvent(for: activation, at: now, attempt: { AttemptState() }) {
 ///         controller.send(event)
@@ -19,7 +19,7 @@ public import SwiftUI
 ///
 /// It is a switch to assistive technology, follows the text size, Reduce Motion, light and dark mode, and mirrors itself in
 /// right-to-left layouts.
-public struct ConnectButtonView: View {
+public struct ConnectButtonContent: View {
     private let state: ConnectButtonState
     private let face: ConnectButtonFace
     private let suggestedEmail: String
@@ -27,7 +27,6 @@ public struct ConnectButtonView: View {
     private let send: @MainActor (ConnectButtonEvent) -> Void
 
     @State private var isAboutShown = false
-    @Environment(\.accessibilityReduceMotion) private var reducesMotion
     @ScaledMetric(relativeTo: .body) private var unit = 1.0
 
     /// Creates a button that shows `state`.
@@ -55,13 +54,12 @@ public struct ConnectButtonView: View {
             VStack(spacing: geometry.footerGap * unit) {
                 PillView(state: state, face: face, unit: unit, suggestedEmail: suggestedEmail, send: send)
                 if showsFooter || face.tone == .error || !face.actions.isEmpty {
-                    FooterView(face: face, unit: unit, act: act)
+                    FooterView(
+                        face: face, unit: unit,
+                        change: state.step == .email ? Timeline.email.duration : Timeline.change, act: act)
                 }
             }
             .frame(maxWidth: geometry.maximumWidth * unit)
-            .animation(
-                reducesMotion ? nil : .easeInOut(duration: ConnectButtonMotion.standard.change), value: state.step
-            )
             .task(id: state.connection?.primary) { await ServiceIcon.prefetch(state.connection?.primary) }
             .onChange(of: face.announcement) { _, text in
                 if !text.isEmpty { AccessibilityNotification.Announcement(AttributedString(text)).post() }
