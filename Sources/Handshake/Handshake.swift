@@ -16,6 +16,9 @@ public final class Handshake: Sendable {
 
     /// Where the accounts rest: for what a server keeps beside them.
     package var vault: any Vault { environment.vault }
+    package var transport: any Transport { environment.transport }
+    package var time: TimeSource { environment.time }
+    package var random: RandomSource { environment.random }
 
     let environment: Environment
     let refreshMargin: Double

@@ -4,3 +4,9 @@ public import Foundation
 @MainActor open class NSResponder: NSObject {}
 
 @MainActor open class NSWindow: NSResponder {}
+
+@MainActor open class NSApplication: NSResponder {
+    open class var shared: NSApplication { NSApplication() }
+    open var keyWindow: NSWindow? { nil }
+    open var windows: [NSWindow] { [] }
+}

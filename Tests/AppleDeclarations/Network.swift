@@ -13,6 +13,7 @@ public final class NWPathMonitor: Sendable {
         set {}
     }
     public init() {}
+    public var currentPath: NWPath { fatalError() }
     public func start(queue: DispatchQueue) {}
     public func cancel() {}
 }

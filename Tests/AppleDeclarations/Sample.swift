@@ -1,43 +1,89 @@
 import ConnectButton
+import Foundation
 import Handshake
 import IFTTTConnect
+import OAuth
 import SwiftUI
+import UIKit
 
-/// The documentation's app, compiled; `CodeTests` compares.
-struct BalconyButton: View {
-    let controller: ConnectController
-    @State private var activation: ConnectActivation
+/// The documentation's app, compiled; `CodeTests` and ConnectButtonTests compare.
+struct User {
+    let email: String
+}
 
-    init(handshake: Handshake, window: UIWindow) throws {
-        let configuration = ConnectActivation.Configuration(
-            try ConnectionID("aB3dE5fG"), callback: try CallbackURL("gardenapp://connect_callback"),
-            suggestedEmail: "ada@example.com", locale: ConnectButtonLocale.user.tag)
-        controller = ConnectController(
-            ConnectActivation(configuration), tokens: UserTokens(in: handshake),
-            environment: ConnectEnvironment(pages: WebAuthenticationBrowser { window }, apps: SystemApps()))
-        activation = controller.activation
-    }
+func garden() async throws -> Handshake {
+    let redirect = try RedirectURI("com.example.garden:/connect")
+    let client = Client(service: .ifttt, id: "lumen_garden", redirect: .uri(redirect))
+    let handshake = try Handshake(client, vault: await KeychainVault.open())
+    return handshake
+}
+
+struct BalconyScreen: View {
+    let handshake: Handshake
+    let user: User
+
+    @State private var isOn = false
 
     var body: some View {
-        ConnectButtonView(ConnectButtonState(activation)) { event in
-            let now = Date().timeIntervalSince1970
-            if let event = event.activationEvent(for: activation, at: now, attempt: { AttemptState() }) {
-                controller.send(event)
-            }
-            if let event = event.analyticsEvent(for: activation) { controller.report(event) }
+        ConnectButton("aB3dE5fG", accounts: handshake)
+            .connectEmail(user.email)
+            .connectStyle(.dark)
+            .onConnect { connection in isOn = connection.status == .enabled }
+            .onDisconnect { _ in isOn = false }
+            .onFailure { problem in print(problem.kind, problem.detail ?? "") }
+    }
+}
+
+struct GardenRoot: View {
+    let handshake: Handshake
+    let user: User
+
+    var body: some View {
+        BalconyScreen(handshake: handshake, user: user)
+            .connectCallbacks()
+    }
+}
+
+/// A button with its own look.
+struct PlainButton: View {
+    let model: ConnectButtonModel
+
+    var body: some View {
+        let face = ConnectButtonFace(model.state, in: model.locale)
+        Button(face.label) { model.send(model.state.step == .connected ? .turnOff : .turnOn) }
+            .task { await model.run() }
+            .onOpenURL { url in model.open(url) }
+    }
+}
+
+@MainActor func plainModel(_ handshake: Handshake) throws -> ConnectButtonModel {
+    let model = try ConnectButtonModel("aB3dE5fG", accounts: handshake, environment: .system(tokens: .redirect))
+    model.onConnect = { connection in print("\(connection.name) is on") }
+    return model
+}
+
+final class BalconyView: UIView {
+    convenience init(handshake: Handshake, user: User) {
+        self.init(frame: .zero)
+        let button = ConnectButtonView("aB3dE5fG", accounts: handshake)
+        button.email = user.email
+        button.onConnect = { connection in print(connection.name) }
+        addSubview(button)
+    }
+}
+
+@MainActor func drawn(_ activation: ConnectActivation, _ controller: ConnectController) -> some View {
+    ConnectButtonContent(ConnectButtonState(activation)) { event in
+        let now = Date().timeIntervalSince1970
+        if let event = event.activationEvent(for: activation, at: now, attempt: { AttemptState() }) {
+            controller.send(event)
         }
-        .onOpenURL { url in controller.open(url.absoluteString) }
-        .task {
-            let updates = controller.updates()
-            async let running: Void = controller.run()
-            controller.send(.appeared)
-            for await case .activation(let now) in updates { activation = now }
-            await running
-        }
+        if let event = event.analyticsEvent(for: activation) { controller.report(event) }
     }
 }
 
 @MainActor func activationEnvironment(window: UIWindow) -> ConnectEnvironment {
-    let environment = ConnectEnvironment(pages: WebAuthenticationBrowser { window }, apps: SystemApps())
+    let environment = ConnectEnvironment(
+        pages: WebAuthenticationBrowser { window }, apps: SystemApps(), tokens: .redirect)
     return environment
 }

@@ -97,7 +97,38 @@ public struct HStack<Content: View>: Primitive {
 public struct ZStack<Content: View>: Primitive {
     public init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {}
 }
+public protocol TimelineSchedule {}
+public struct AnimationTimelineSchedule: TimelineSchedule, Sendable {
+    public init(minimumInterval: Double? = nil, paused: Bool = false) {}
+}
+extension TimelineSchedule where Self == AnimationTimelineSchedule {
+    public static func animation(minimumInterval: Double? = nil, paused: Bool = false) -> AnimationTimelineSchedule {
+        AnimationTimelineSchedule(minimumInterval: minimumInterval, paused: paused)
+    }
+}
+public struct TimelineViewDefaultContext: Sendable { public let date: Date }
+public struct TimelineView<Schedule: TimelineSchedule, Content: View>: Primitive {
+    public typealias Context = TimelineViewDefaultContext
+    public init(_ schedule: Schedule, @ViewBuilder content: @escaping (TimelineViewDefaultContext) -> Content) {}
+}
 public struct ScrollView<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
+public struct NavigationStack<Content: View>: Primitive { public init(@ViewBuilder root: () -> Content) {} }
+public struct NavigationLink<Label: View, Destination: View>: Primitive {
+    public init(@ViewBuilder destination: () -> Destination, @ViewBuilder label: () -> Label) {}
+}
+public struct List<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
+public struct Form<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
+public struct Section<Content: View>: Primitive {
+    public init(_ title: some StringProtocol, @ViewBuilder content: () -> Content) {}
+}
+public struct Picker<SelectionValue: Hashable, Content: View>: Primitive {
+    public init(
+        _ title: some StringProtocol, selection: Binding<SelectionValue>, @ViewBuilder content: () -> Content
+    ) {}
+}
+public struct Slider: Primitive {
+    public init<V: BinaryFloatingPoint>(value: Binding<V>, in bounds: ClosedRange<V>, step: V.Stride) {}
+}
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: Primitive {
     public init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content)
     {}
@@ -147,6 +178,12 @@ public struct ViewThatFits<Content: View>: Primitive {
     @ViewBuilder @MainActor @preconcurrency static var previews: Previews { get }
 }
 #if os(iOS)
+public struct UIHostingConfiguration<Content: View, Background: View>: UIContentConfiguration {
+    public init(@ViewBuilder content: () -> Content) where Background == EmptyView {}
+    public func margins(_ edges: EdgeSet = .all, _ length: CGFloat) -> UIHostingConfiguration { self }
+    public func makeContentView() -> any UIView & UIContentView { fatalError() }
+    public func updated(for state: any UIConfigurationState) -> UIHostingConfiguration { self }
+}
 public struct TextInputAutocapitalization: Sendable {
     public static var never: TextInputAutocapitalization { TextInputAutocapitalization() }
 }
@@ -189,6 +226,7 @@ public struct AccessibilityChildBehavior: Hashable, Sendable {
 }
 public struct Toggle<Label: View>: Primitive {
     public init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) {}
+    public init(_ title: some StringProtocol, isOn: Binding<Bool>) where Label == Text {}
 }
 public struct TextField<Label: View>: Primitive {
     public init<S: StringProtocol>(_ title: S, text: Binding<String>) where Label == Text {}
@@ -285,16 +323,21 @@ public struct UnevenRoundedRectangle: InsettableShape {
 public struct Color: ShapeStyle, Primitive {
     public enum RGBColorSpace: Sendable { case sRGB }
     nonisolated public init(_ colorSpace: RGBColorSpace, red: Double, green: Double, blue: Double, opacity: Double) {}
+    public static let green = Color(.sRGB, red: 0, green: 1, blue: 0, opacity: 1)
     public static let black = Color(.sRGB, red: 0, green: 0, blue: 0, opacity: 1)
     public func opacity(_ opacity: Double) -> Color { self }
 }
+extension ShapeStyle where Self == Color { public static var green: Color { Color.green } }
 public struct Font: Sendable {
+    public static let footnote = Font()
     public struct Weight: Sendable { public static let heavy = Weight() }
     public enum TextStyle: Sendable { case body }
     public static func custom(_ name: String, fixedSize: CGFloat) -> Font { Font() }
     public static func system(size: CGFloat) -> Font { Font() }
 }
 public struct Animation: Sendable {
+    public func delay(_ delay: TimeInterval) -> Animation { self }
+    public static func easeOut(duration: TimeInterval) -> Animation { Animation() }
     public static func easeInOut(duration: TimeInterval) -> Animation { Animation() }
     public static func linear(duration: TimeInterval) -> Animation { Animation() }
     public static func interpolatingSpring(
@@ -320,6 +363,7 @@ public struct AnyTransition {
     public static func offset(x: CGFloat = 0, y: CGFloat = 0) -> AnyTransition { AnyTransition() }
     public static func asymmetric(insertion: AnyTransition, removal: AnyTransition) -> AnyTransition { insertion }
     public func combined(with other: AnyTransition) -> AnyTransition { self }
+    public func animation(_ animation: Animation?) -> AnyTransition { self }
 }
 
 @MainActor @preconcurrency public protocol Gesture {}
@@ -339,6 +383,7 @@ extension CoordinateSpaceProtocol where Self == NamedCoordinateSpace {
 }
 public struct DragGesture: Gesture {
     public struct Value: Sendable {
+        public var startLocation: CGPoint
         public var location: CGPoint
         public var velocity: CGSize { .zero }
     }
@@ -358,13 +403,23 @@ public struct DragGesture: Gesture {
 extension State where Value: ExpressibleByNilLiteral {
     public init() { self.init(wrappedValue: nil) }
 }
-@propertyWrapper public struct Binding<Value> {
+@propertyWrapper @dynamicMemberLookup public struct Binding<Value> {
+    public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Binding<Member> { fatalError() }
+    public var projectedValue: Binding<Value> { self }
     public init(
         get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void
     ) {}
     public var wrappedValue: Value {
         get { fatalError() }
         nonmutating set {}
+    }
+}
+@propertyWrapper @dynamicMemberLookup public struct Bindable<Value: AnyObject> {
+    public var wrappedValue: Value
+    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+    public var projectedValue: Bindable<Value> { self }
+    public subscript<Member>(dynamicMember keyPath: ReferenceWritableKeyPath<Value, Member>) -> Binding<Member> {
+        fatalError()
     }
 }
 @propertyWrapper public struct FocusState<Value: Hashable> {
@@ -391,14 +446,27 @@ extension State where Value: ExpressibleByNilLiteral {
 }
 public enum ColorScheme: Sendable { case light, dark }
 public enum LayoutDirection: Sendable { case leftToRight, rightToLeft }
+public struct DismissAction: Sendable { @MainActor public func callAsFunction() {} }
 public struct OpenURLAction: Sendable { @MainActor public func callAsFunction(_ url: URL) {} }
+public protocol EnvironmentKey {
+    associatedtype Value
+    static var defaultValue: Value { get }
+}
 public struct EnvironmentValues: Sendable {
-    public var colorScheme: ColorScheme { .light }
+    public var colorScheme: ColorScheme {
+        get { .light }
+        set {}
+    }
+    public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value {
+        get { K.defaultValue }
+        set {}
+    }
     public var layoutDirection: LayoutDirection {
         get { .leftToRight }
         set {}
     }
     public var accessibilityReduceMotion: Bool { false }
+    public var dismiss: DismissAction { DismissAction() }
     public var openURL: OpenURLAction { OpenURLAction() }
 }
 public enum SubmitLabel: Sendable { case done }
@@ -406,7 +474,7 @@ public struct EdgeSet: OptionSet, Sendable {
     public let rawValue: Int8
     public init(rawValue: Int8) { self.rawValue = rawValue }
     public static let all = EdgeSet(rawValue: 15), horizontal = EdgeSet(rawValue: 10), vertical = EdgeSet(rawValue: 5)
-    public static let leading = EdgeSet(rawValue: 2), top = EdgeSet(rawValue: 1)
+    public static let leading = EdgeSet(rawValue: 2), top = EdgeSet(rawValue: 1), trailing = EdgeSet(rawValue: 8)
 }
 
 @MainActor @preconcurrency public protocol ViewModifier {
@@ -431,6 +499,11 @@ extension View {
     nonisolated public func padding(_ edges: EdgeSet = .all, _ length: CGFloat? = nil) -> Modified { Modified() }
     nonisolated public func offset(x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
     nonisolated public func opacity(_ opacity: Double) -> Modified { Modified() }
+    nonisolated public func navigationTitle(_ title: some StringProtocol) -> Modified { Modified() }
+    nonisolated public func tag<V: Hashable>(_ tag: V) -> Modified { Modified() }
+    nonisolated public func alert<A: View>(
+        _ title: some StringProtocol, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A
+    ) -> Modified { Modified() }
     nonisolated public func scaledToFit() -> Modified { Modified() }
     nonisolated public func shadow(color: Color, radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0) -> Modified {
         Modified()

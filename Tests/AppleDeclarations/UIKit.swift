@@ -4,9 +4,44 @@ public import Foundation
 
 @MainActor open class UIResponder: NSObject {}
 
-@MainActor open class UIWindow: UIResponder {}
+@MainActor public struct NSLayoutXAxisAnchor {
+    public func constraint(equalTo anchor: NSLayoutXAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+@MainActor public struct NSLayoutYAxisAnchor {
+    public func constraint(equalTo anchor: NSLayoutYAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+@MainActor open class NSLayoutConstraint: NSObject {
+    open class func activate(_ constraints: [NSLayoutConstraint]) {}
+}
 
-@MainActor open class UIScene: UIResponder {}
+@MainActor open class UIView: UIResponder {
+    public init(frame: CGRect) {}
+    public required init?(coder: NSCoder) {}
+    open var translatesAutoresizingMaskIntoConstraints = true
+    open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    open var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    open func addSubview(_ view: UIView) {}
+}
+
+@MainActor public protocol UIConfigurationState {}
+public protocol UIContentConfiguration {
+    @MainActor func makeContentView() -> any UIView & UIContentView
+    func updated(for state: any UIConfigurationState) -> Self
+}
+@MainActor public protocol UIContentView: NSObjectProtocol {
+    var configuration: any UIContentConfiguration { get set }
+}
+
+@MainActor open class UIWindow: UIView {
+    public convenience init() { self.init(frame: .zero) }
+}
+
+@MainActor open class UIScene: UIResponder {
+    public enum ActivationState: Int, Sendable { case unattached = -1, foregroundActive, foregroundInactive, background }
+    open var activationState: ActivationState { .unattached }
+}
 
 @MainActor open class UIWindowScene: UIScene {
     open var keyWindow: UIWindow? { nil }
@@ -33,5 +68,7 @@ public struct UITextContentType: RawRepresentable, Hashable, Sendable {
 
 public enum UIKeyboardType: Int, Sendable {
     case `default` = 0
+    case numbersAndPunctuation = 2
+    case URL = 3
     case emailAddress = 7
 }

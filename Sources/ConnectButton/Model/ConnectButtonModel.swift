@@ -1,0 +1,195 @@
+public import Handshake
+public import IFTTTConnect
+import OAuth
+public import Observation
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A user's Connect Button: its state, what the user does with it, and what comes of that.
+///
+/// ``ConnectButton`` and UIKit's `ConnectButtonView` draw it; a view of your own may draw ``state`` with
+/// ``ConnectButtonFace`` and report what the user does to ``send(_:)``. While a view shows it, ``run()`` has to run.
+///
+/// An attempt survives the end of the process: until its redirect has come, it rests encrypted in the vault of the accounts.
+@MainActor @Observable
+public final class ConnectButtonModel {
+    /// What the button shows.
+    public private(set) var state = ConnectButtonState(.loading)
+    /// The connection as IFTTT last described it; nil until it has been loaded.
+    public private(set) var connection: Connection?
+
+    /// The user's suggested address, until the user has typed one.
+    public let email: String
+    /// The locale of the texts and of IFTTT's pages.
+    public let locale: ConnectButtonLocale
+
+    /// Receives the connection that the user has turned on, also when it still has to be configured.
+    @ObservationIgnored public var onConnect: @MainActor (Connection) -> Void = { _ in }
+    /// Receives the connection that the user has turned off.
+    @ObservationIgnored public var onDisconnect: @MainActor (Connection) -> Void = { _ in }
+    /// Receives each failure. The button shows it, too.
+    @ObservationIgnored public var onFailure: @MainActor (ConnectButtonFailure) -> Void = { _ in }
+    /// Configures a connection that was turned on without configuration; then call ``configurationSaved()``.
+    @ObservationIgnored public var onSetUp: @MainActor (Connection) -> Void = { _ in }
+
+    /// The activation of a process that has no attempt to go on with.
+    private let initial: ConnectActivation
+    private let stored: StoredActivation
+    private let makeController: @Sendable (ConnectActivation) -> ConnectController
+    private let isOffline: @Sendable () -> Bool
+    @ObservationIgnored private var controller: ConnectController?
+    /// URLs that arrived before the controller was there.
+    @ObservationIgnored private var earlyURLs: [String] = []
+    @ObservationIgnored private var activation: ConnectActivation?
+
+    /// Creates the model of a connection's button. Nothing is asked before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection's identifier.
+    ///   - accounts: has one client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT. The user
+    ///     token is stored in its vault.
+    ///   - name: the app's name for the account, for an app with several users.
+    ///   - email: the user's address, suggested where one is asked for.
+    ///   - locale: the locale of the texts and of IFTTT's pages.
+    ///   - environment: the app and the device.
+    ///   - prefetched: the connection, if the app has it; the button then shows it at once, without loading.
+    ///   - analytics: counts what consenting users do; nil counts nothing.
+    ///   - configure: changes the rest of the activation's configuration.
+    /// - Throws: `ConnectError/input(member:problem:)` for an invalid identifier, for another connection's description, and for
+    ///   accounts without one client of IFTTT with a redirect URI.
+    public init(
+        _ connection: String, accounts: Handshake, as name: String = AccountID.defaultName, email: String = "",
+        locale: ConnectButtonLocale = .user, environment: ConnectEnvironment, prefetched: Connection? = nil,
+        analytics: Analytics? = nil, configure: (inout ConnectActivation.Configuration) -> Void = { _ in }
+    ) throws(ConnectError) {
+        let client = try Self.client(of: accounts)
+        var configuration = ConnectActivation.Configuration(
+            try ConnectionID(connection), callback: try CallbackURL(client.callback), suggestedEmail: email,
+            locale: locale.tag)
+        configuration.addresses = ActivationAddresses(client.hosts)
+        configure(&configuration)
+        self.email = email
+        self.locale = locale
+        initial =
+            try prefetched.map { (found) throws(ConnectError) in try ConnectActivation(configuration, prefetched: found)
+            }
+            ?? ConnectActivation(configuration)
+        stored = StoredActivation(of: configuration.connection, user: name, vault: accounts.vault)
+        let (tokens, hosts) = (
+            UserTokens(in: accounts, as: name, of: client.service, time: accounts.time), client.hosts
+        )
+        let (transport, time, random) = (accounts.transport, accounts.time, accounts.random)
+        makeController = { activation in
+            ConnectController(
+                activation, tokens: tokens, environment: environment, analytics: analytics,
+                through: ConnectController.Connections(hosts: hosts, transport: transport, time: time, random: random))
+        }
+        isOffline = NetworkPath.offline()
+    }
+
+    private static func client(
+        of accounts: Handshake
+    ) throws(ConnectError) -> (callback: String, hosts: Hosts, service: String) {
+        let clients = accounts.clients.filter { $0.service.name == Service.ifttt.name }
+        guard let client = clients.first, clients.count == 1, case .uri(let callback) = client.redirect else {
+            throw .input(
+                member: "accounts",
+                problem:
+                    "there must be one client of \(Service.ifttt.name), with the redirect URI that is registered there")
+        }
+        return (callback.string, Hosts(of: client.service), client.service.name)
+    }
+
+    // MARK: What the user and the app do
+
+    /// Handles what the user does. It has no effect before ``run()``.
+    public func send(_ event: ConnectButtonEvent) {
+        guard let controller, let activation else { return }
+        if event == .setUp {
+            if let connection { onSetUp(connection) }
+            return
+        }
+        let next = event.activationEvent(for: activation, at: controller.time.now()) { controller.newAttempt() }
+        if let next { controller.send(next) }
+        if let report = event.analyticsEvent(for: activation) { controller.report(report) }
+    }
+
+    /// Handles a URL that the app was opened with: IFTTT's redirect, from its app, a mail or a browser.
+    ///
+    /// - Returns: whether it is this connection's; if not, the app handles it.
+    @discardableResult
+    public func open(_ url: URL) -> Bool {
+        let text = url.absoluteString
+        if let controller { return controller.open(text) }
+        guard (try? initial.configuration.redirect.redirect(from: text)) != nil else { return false }
+        earlyURLs = earlyURLs.suffix(3) + [text]
+        return true
+    }
+
+    /// Tells the button that the app has configured a connection that was turned on without configuration.
+    public func configurationSaved() {
+        controller?.send(.configurationSaved)
+    }
+
+    /// Fetches the connection again, for example after it was changed elsewhere.
+    public func refresh() {
+        controller?.send(.refresh)
+    }
+
+    /// Deletes the user's token and what was known about the user, when the user logs out of the app. Turns nothing off.
+    ///
+    /// - Throws: `ConnectError/account(_:)` when the vault cannot be written.
+    public func signOut() async throws {
+        let controller = await prepared()
+        try await controller.signOut()
+        await stored.remove()
+    }
+
+    // MARK: Running
+
+    /// Shows the button: loads it, and handles what happens until the task is cancelled.
+    ///
+    /// One run is active; a second one returns immediately.
+    public func run() async {
+        let controller = await prepared()
+        let updates = controller.updates()
+        async let running: Void = controller.run()
+        controller.send(.appeared)
+        for url in earlyURLs { controller.open(url) }
+        earlyURLs = []
+        for await update in updates { await take(update) }
+        await running
+    }
+
+    /// The controller, with an attempt that an earlier process has left.
+    private func prepared() async -> ConnectController {
+        if let controller { return controller }
+        let left = await stored.activation(for: initial.configuration)
+        // Another task may have been faster.
+        if let controller { return controller }
+        let made = makeController(left ?? initial)
+        controller = made
+        activation = made.activation
+        return made
+    }
+
+    private func take(_ update: ConnectController.Update) async {
+        switch update {
+        case .activation(let now):
+            let before = activation
+            activation = now
+            connection = now.connection
+            let failure = state.failure
+            state = ConnectButtonState(now, isOffline: isOffline())
+            if let new = state.failure, new != failure || now.refusals != before?.refusals { onFailure(new) }
+            await stored.keep(now)
+        case .outcome(.connected(let connection, _, _), _): onConnect(connection)
+        case .outcome(.disconnected(let connection), _): onDisconnect(connection)
+        case .outcome, .refused, .problem: break
+        }
+    }
+}

@@ -1,0 +1,183 @@
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
+public import Handshake
+public import IFTTTConnect
+public import SwiftUI
+
+/// The Connect Button of a connection: one view, with its own web session, and the user token in the vault.
+///
+/// ```swift
+/// ConnectButton("aB3dE5fG", accounts: handshake)
+///     .connectEmail(user.email)
+///     .onConnect { connection in isOn = connection.status == .enabled }
+/// ```
+///
+/// It loads the connection, takes the user to IFTTT and back, and turns the connection off. It shows every failure itself.
+/// The redirect of IFTTT's pages comes back to it; one of the IFTTT app, or of a mail, is a URL that the app is opened with:
+/// put `connectCallbacks()` around the app's root view.
+public struct ConnectButton: View {
+    private enum Source {
+        case connection(String, Handshake)
+        case model(ConnectButtonModel)
+    }
+
+    /// What the modifiers set.
+    private struct Options {
+        var email = ""
+        var locale = ConnectButtonLocale.user
+        var style = ConnectButtonStyle.dynamic
+        var token: (@Sendable () async throws -> UserToken?)?
+        var onConnect: @MainActor (Connection) -> Void = { _ in }
+        var onDisconnect: @MainActor (Connection) -> Void = { _ in }
+        var onFailure: @MainActor (ConnectButtonFailure) -> Void = { _ in }
+    }
+
+    private let source: Source
+    private var options = Options()
+
+    @State private var made: ConnectButtonModel?
+    /// Why there is no model.
+    @State private var problem: ConnectButtonFailure?
+    @Environment(\.colorScheme) private var surroundings
+    @Environment(\.connectCallback) private var callback
+
+    /// Creates a button.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection's identifier. One that is invalid is shown as unknown.
+    ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
+    public init(_ connection: String, accounts: Handshake) {
+        source = .connection(connection, accounts)
+    }
+
+    /// Creates a button that draws a model. The model's own closures receive what happens, and its email and locale count.
+    public init(_ model: ConnectButtonModel) {
+        source = .model(model)
+    }
+
+    public var body: some View {
+        let model = current
+        ConnectButtonContent(
+            shown(model), locale: model?.locale ?? options.locale, suggestedEmail: model?.email ?? options.email
+        ) { event in
+            model?.send(event)
+        }
+        .environment(\.colorScheme, options.style.colorScheme ?? surroundings)
+        .task(id: identity) { await run() }
+        .onOpenURL { url in current?.open(url) }
+        .onChange(of: callback?.number, initial: true) { openCallback() }
+    }
+
+    private var current: ConnectButtonModel? {
+        let model: ConnectButtonModel?
+        switch source {
+        case .connection: model = made
+        case .model(let own): return own
+        }
+        // Whatever the closures have captured, the newest ones are called.
+        model?.onConnect = options.onConnect
+        model?.onDisconnect = options.onDisconnect
+        model?.onFailure = options.onFailure
+        return model
+    }
+
+    private func shown(_ model: ConnectButtonModel?) -> ConnectButtonState {
+        if let problem { return ConnectButtonState(.loadingFailed, failure: problem) }
+        return model?.state ?? ConnectButtonState(.loading)
+    }
+
+    private var identity: String {
+        switch source {
+        case .connection(let connection, _): connection
+        case .model(let model): "\(ObjectIdentifier(model))"
+        }
+    }
+
+    private func run() async {
+        if case .connection(let connection, let accounts) = source { make(connection, accounts) }
+        guard let current else { return }
+        openCallback()
+        await current.run()
+    }
+
+    private func make(_ connection: String, _ accounts: Handshake) {
+        do {
+            made = try ConnectButtonModel(
+                connection, accounts: accounts, email: options.email, locale: options.locale,
+                environment: .system(tokens: options.token.map { .partnerServer($0) } ?? .redirect))
+            problem = nil
+        } catch {
+            let failure = ConnectButtonFailure(.unknownConnection, detail: "\(error)")
+            problem = failure
+            options.onFailure(failure)
+        }
+    }
+
+    /// Handles the URL that the app was opened with, if it is this connection's.
+    private func openCallback() {
+        guard let callback, let current else { return }
+        callback.take { current.open($0) }
+    }
+}
+
+extension ConnectButton {
+    /// Calls a closure when the user has turned the connection on, also when the app still has to configure it.
+    public func onConnect(_ action: @escaping @MainActor (Connection) -> Void) -> ConnectButton {
+        with { $0.onConnect = action }
+    }
+
+    /// Calls a closure when the user has turned the connection off.
+    public func onDisconnect(_ action: @escaping @MainActor (Connection) -> Void) -> ConnectButton {
+        with { $0.onDisconnect = action }
+    }
+
+    /// Calls a closure for each failure. The button shows it, too, so there is nothing that the app has to do.
+    public func onFailure(_ action: @escaping @MainActor (ConnectButtonFailure) -> Void) -> ConnectButton {
+        with { $0.onFailure = action }
+    }
+
+    /// Suggests the user's address. It is sent only after the user has confirmed it.
+    public func connectEmail(_ email: String?) -> ConnectButton {
+        with { $0.email = email ?? "" }
+    }
+
+    /// Sets the colours. Otherwise they follow the surroundings.
+    public func connectStyle(_ style: ConnectButtonStyle) -> ConnectButton {
+        with { $0.style = style }
+    }
+
+    /// Sets the locale of the texts and of IFTTT's pages. Otherwise it is the user's.
+    public func connectLocale(_ locale: ConnectButtonLocale) -> ConnectButton {
+        with { $0.locale = locale }
+    }
+
+    /// Takes the user token from the app's own server alone, which exchanges it with its service key. A token in a redirect,
+    /// which any app on the device could have caught, is ignored (W14). Returns nil where there is none.
+    public func connectToken(_ token: @escaping @Sendable () async throws -> UserToken?) -> ConnectButton {
+        with { $0.token = token }
+    }
+
+    private func with(_ change: (inout Options) -> Void) -> ConnectButton {
+        var button = self
+        change(&button.options)
+        return button
+    }
+}
+
+/// The colours of a Connect Button.
+public enum ConnectButtonStyle: Sendable, Hashable, CaseIterable {
+    /// For light surroundings.
+    case light
+    /// For dark surroundings.
+    case dark
+    /// As the surroundings are.
+    case dynamic
+
+    var colorScheme: ColorScheme? {
+        switch self {
+        case .light: .light
+        case .dark: .dark
+        case .dynamic: nil
+        }
+    }
+}
+#endif

@@ -1,0 +1,52 @@
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
+public import SwiftUI
+
+/// A URL that the app was opened with, until the button that it belongs to has taken it.
+@MainActor
+final class ConnectCallback {
+    /// Increases with each URL.
+    let number: Int
+    private var url: URL?
+
+    init(_ url: URL, number: Int) {
+        self.url = url
+        self.number = number
+    }
+
+    /// Offers the URL. The first one that accepts it keeps it.
+    func take(_ opens: (URL) -> Bool) {
+        if let url, opens(url) { self.url = nil }
+    }
+}
+
+private struct ConnectCallbackKey: EnvironmentKey {
+    static let defaultValue: ConnectCallback? = nil
+}
+
+extension EnvironmentValues {
+    var connectCallback: ConnectCallback? {
+        get { self[ConnectCallbackKey.self] }
+        set { self[ConnectCallbackKey.self] = newValue }
+    }
+}
+
+private struct ConnectCallbacks: ViewModifier {
+    @State private var callback: ConnectCallback?
+
+    func body(content: Content) -> some View {
+        content
+            .environment(\.connectCallback, callback)
+            .onOpenURL { url in callback = ConnectCallback(url, number: (callback?.number ?? 0) + 1) }
+    }
+}
+
+extension View {
+    /// Hands the URLs that the app is opened with to the Connect Buttons inside, also to those that appear later.
+    ///
+    /// Put it around the app's root view: the IFTTT app and links in mails return to the app with such a URL. A button ignores
+    /// what is not its own, and the app's own `onOpenURL` is called as well.
+    public func connectCallbacks() -> some View {
+        modifier(ConnectCallbacks())
+    }
+}
+#endif

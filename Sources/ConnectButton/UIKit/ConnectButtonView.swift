@@ -1,0 +1,105 @@
+#if canImport(UIKit) && canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
+public import Foundation
+public import Handshake
+public import IFTTTConnect
+import SwiftUI
+public import UIKit
+
+/// ``ConnectButton`` as a view of UIKit.
+///
+/// ```swift
+/// let button = ConnectButtonView("aB3dE5fG", accounts: handshake)
+/// button.email = user.email
+/// button.onConnect = { connection in print(connection.name) }
+/// ```
+///
+/// Give it a width; its height follows from the user's text size and must not be fixed. Pass the URLs that the app is opened
+/// with to ``open(_:)``.
+@MainActor
+public final class ConnectButtonView: UIView {
+    /// The user's suggested address.
+    public var email: String? { didSet { show() } }
+    /// The colours.
+    public var style = ConnectButtonStyle.dynamic { didSet { show() } }
+    /// The locale of the texts and of IFTTT's pages.
+    public var locale = ConnectButtonLocale.user { didSet { show() } }
+    /// Receives the connection that the user has turned on.
+    public var onConnect: @MainActor (Connection) -> Void = { _ in }
+    /// Receives the connection that the user has turned off.
+    public var onDisconnect: @MainActor (Connection) -> Void = { _ in }
+    /// Receives each failure. The button shows it, too.
+    public var onFailure: @MainActor (ConnectButtonFailure) -> Void = { _ in }
+
+    private var button: ConnectButton?
+    private var callback: ConnectCallback?
+    private var content: (any UIView & UIContentView)?
+
+    /// Creates a button.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection's identifier.
+    ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
+    public init(_ connection: String, accounts: Handshake) {
+        super.init(frame: .zero)
+        connect(connection, accounts: accounts)
+    }
+
+    /// Creates a button that draws a model. The model's own closures receive what happens.
+    public init(_ model: ConnectButtonModel) {
+        super.init(frame: .zero)
+        button = ConnectButton(model)
+        show()
+    }
+
+    /// Creates the view of a storyboard: a preview, until ``connect(_:accounts:)``.
+    public required init?(coder: NSCoder) {
+        super.init(coder: coder)
+        show()
+    }
+
+    /// Gives the button of a storyboard its connection.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection's identifier.
+    ///   - accounts: as for ``init(_:accounts:)``.
+    public func connect(_ connection: String, accounts: Handshake) {
+        button = ConnectButton(connection, accounts: accounts)
+        show()
+    }
+
+    /// Handles a URL that the app was opened with.
+    public func open(_ url: URL) {
+        callback = ConnectCallback(url, number: (callback?.number ?? 0) + 1)
+        show()
+    }
+
+    private func show() {
+        let configuration = UIHostingConfiguration {
+            if let button {
+                button
+                    .connectEmail(email).connectStyle(style).connectLocale(locale)
+                    .onConnect { [weak self] in self?.onConnect($0) }
+                    .onDisconnect { [weak self] in self?.onDisconnect($0) }
+                    .onFailure { [weak self] in self?.onFailure($0) }
+                    .environment(\.connectCallback, callback)
+            } else {
+                ConnectButtonContent(ConnectButtonState(.connect), locale: locale) { _ in }
+            }
+        }
+        .margins(.all, 0)
+        if let content {
+            content.configuration = configuration
+            return
+        }
+        let made = configuration.makeContentView()
+        content = made
+        made.translatesAutoresizingMaskIntoConstraints = false
+        addSubview(made)
+        NSLayoutConstraint.activate([
+            made.leadingAnchor.constraint(equalTo: leadingAnchor), made.topAnchor.constraint(equalTo: topAnchor),
+            made.trailingAnchor.constraint(equalTo: trailingAnchor),
+            made.bottomAnchor.constraint(equalTo: bottomAnchor),
+        ])
+    }
+}
+#endif
