@@ -385,7 +385,8 @@ let package = Package(
                 "HandshakeServer", "ConnectButton", "Geofences", "Handshake", "IFTTTConnect", "OAuth", "Sandbox",
                 httpTypes, logging, hummingbird, nio("NIOCore"), mustache,
             ],
-            path: "Examples/GroceryExpress", swiftSettings: strict),
+            path: "Examples/GroceryExpress",
+            resources: [.embedInCode("Web/plain.html"), .embedInCode("Web/react.html")], swiftSettings: strict),
         .executableTarget(
             name: "ConnectedAccounts",
             dependencies: [

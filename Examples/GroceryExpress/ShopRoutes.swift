@@ -29,6 +29,7 @@ struct ShopRoutes: Sendable {
             return await submitting(request) { form, visit in try await configure(id, form, visit) }
         }
         addWalks(to: router)
+        WebPages.add(to: router, visits: shop.visits)
         router.get("**") { request, _ in await answering(request) { pages.missing($0) } }
         router.get("settings") { request, _ in
             let done = request.uri.queryParameters["done"].flatMap { Self.done[String($0)] }

@@ -100,7 +100,7 @@ enum ShopStyle {
         const configure = document.getElementById('configure')
         const walk = document.getElementById('walk')
         for (const button of document.querySelectorAll('connect-button')) {
-          button.addEventListener('failure', ({ detail }) => { notice.textContent = WORDS[detail.kind] ?? '' })
+          button.addEventListener('failed', ({ detail }) => { notice.textContent = WORDS[detail.kind] ?? '' })
           button.addEventListener('change', ({ detail }) => {
             notice.textContent = ''
             if (configure) configure.hidden = !detail.isOn

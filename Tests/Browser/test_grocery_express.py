@@ -430,7 +430,7 @@ def test_the_shop_has_words_for_every_failure_and_none_for_what_one_did_oneself(
     assert len(kinds) > 10
     open_connection(page, shop)
     said = page.evaluate("""kinds => kinds.map(kind => {
-        document.querySelector('connect-button').dispatchEvent(new CustomEvent('failure', { detail: { kind, detail: 'x' } }))
+        document.querySelector('connect-button').dispatchEvent(new CustomEvent('failed', { detail: { kind, detail: 'x' } }))
         return document.getElementById('notice').textContent })""", kinds)
     assert {kind for kind, text in zip(kinds, said, strict=True) if not text} == {"cancelled", "invalid_email"}
     spoken = [text for text in said if text]

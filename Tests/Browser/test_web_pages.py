@@ -1,0 +1,70 @@
+"""The pages of Examples/GroceryExpress/Web, which a developer copies: the button in plain HTML, and in React."""
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from shop_visit import AREAS, Hand, Shop, at_rest, say_yes, switch, until
+from strangers import REPOSITORY
+
+REACT = Path(os.environ.get("HANDSHAKE_REACT", REPOSITORY / ".build/test-react"))
+
+
+def react_files() -> dict[str, bytes]:
+    """React as npm publishes it; the package dash carries it (`.ci/run` fetches that)."""
+    wheels = sorted(REACT.glob("dash-*.whl"))
+    if not wheels:
+        pytest.skip(f"React is not in {REACT}: pip download --no-deps dash==2.18.2")
+    with zipfile.ZipFile(wheels[-1]) as wheel:
+        return {name: wheel.read(f"dash/deps/{name}@18.3.1.min.js") for name in ("react", "react-dom")}
+
+
+def with_react(page: Page) -> None:
+    files = react_files()
+
+    def answer(route: Route) -> None:
+        name = route.request.url.removeprefix("https://unpkg.com/").split("@")[0]
+        route.fulfill(body=files[name], content_type="text/javascript")
+
+    page.context.route("https://unpkg.com/**", answer)
+
+
+def connect_and_disconnect(page: Page, shop: Shop, address: str) -> None:
+    """The page says what happens, from off to on and off again."""
+    said = page.get_by_role("status").filter(has_not=page.locator("connect-button"))
+    hand = Hand(page, "pointer")
+    page.goto(shop.origin + address)
+    until(page, "connect")
+    hand.press(switch(page))
+    until(page, "email")
+    page.locator("connect-button input[type=email]").fill("page@example.test")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{shop.sandbox}/**")
+    say_yes(page, hand, shop)
+    page.goto(shop.origin + address)  # the shop's redirect leads to its own page
+    until(page, "connected")
+    hand.press(switch(page))
+    page.locator("connect-button .choices [data-action=disconnect]").click()
+    expect(page.locator("main, body").last.get_by_text(f"{AREAS} is off.")).to_be_visible()
+    at_rest(page)
+    assert said.count() >= 1
+
+
+def test_the_plain_page_hears_what_happens(shop: Shop, page: Page) -> None:
+    connect_and_disconnect(page, shop, "/plain.html")
+    shop.misbehave("ifttt GET /v2/account/find => status 503")
+    Hand(page, "pointer").press(switch(page))
+    until(page, "email")
+    page.locator("connect-button input[type=email]").fill("page@example.test")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("activation failed: unavailable")).to_be_visible()
+
+
+def test_the_react_page_hears_what_happens_and_sets_attributes(shop: Shop, page: Page) -> None:
+    with_react(page)
+    connect_and_disconnect(page, shop, "/react.html")
+    page.get_by_role("button", name="Deutsch / English").click()
+    expect(switch(page)).to_contain_text("verbinden")
