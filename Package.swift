@@ -275,7 +275,7 @@ let package = Package(
             name: "IFTTTConnectTests",
             dependencies: [
                 "JSONFixtures", "MessageFixtures", "TestFixtures",
-                "Geofences", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
+                "Geofences", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes, logging,
             ],
             exclude: ["ROWS.md"], swiftSettings: strict),
 

@@ -40,7 +40,7 @@ def test_changes_have_the_timelines_that_swift_gives_them(page: Page, server: Bu
 
 # What a text does
 
-LABELS = """() => Object.fromEntries([['new', '.switch > span:not(.leaving, .coming)'], ['old', '.switch > .leaving']].map(([name, selector]) => {
+LABELS = """() => Object.fromEntries([['new', '.switch > span:not([aria-hidden])'], ['old', '.switch > span[aria-hidden]']].map(([name, selector]) => {
   const label = one.shadowRoot.querySelector(selector); if (!label) return [name, null]
   const words = document.createRange(); words.selectNodeContents(label)
   const { left, top, width } = words.getBoundingClientRect(); const { fontSize, color, opacity } = getComputedStyle(label)
@@ -61,7 +61,7 @@ def test_the_text_that_leaves_stays_as_it_was_and_the_new_one_waits(page: Page, 
     shown(page, change.now[0])
     if before["text"]:
         assert page.evaluate(LABELS)["old"] == before
-    half = 250 if name == "E" else 1800 if name == "OP" else 200
+    half = 250 if name == "E" else 1700 if name == "OP" else 200
     for part in (0, 0.5, 0.99):
         seek(page, part * half)
         assert page.evaluate(LABELS)["new"]["opacity"] == 0, part
@@ -96,6 +96,7 @@ def test_after_two_quick_changes_only_the_last_text_is_left(page: Page, server: 
     # The text that was coming leaves from where it was; the one before it is gone.
     assert found["old"]["text"].startswith("Going to") and found["old"]["opacity"] == pytest.approx(0.5, abs=0.03)
     assert found["new"]["text"].startswith("Connecting") and found["new"]["opacity"] == 0
+    assert page.locator("#one .switch > span").count() == 2
     let_go(page)
     settled(page)
     found = page.evaluate(LABELS)
@@ -113,7 +114,7 @@ CONTRAST = """(brand => { const root = one.shadowRoot; const $ = name => root.qu
   const pill = color(getComputedStyle(probe).backgroundColor); probe.remove()
   const ground = over(over(pill, '.ground.grey'), '.ground.brand')
   const bar = over(ground, '.bar')
-  const [poor, faded] = [[], Number(getComputedStyle($('.email input')).opacity)]
+  const poor = []
   for (const label of root.querySelectorAll('.switch > span')) { const s = getComputedStyle(label); if (!label.textContent || Number(s.opacity) < .8) continue
     for (const under of [ground, bar]) if (ratio(color(s.color), under) < 4.49) poor.push([brand, label.textContent, s.color, under.map(Math.round), ratio(color(s.color), under)]) }
   return poor })"""
@@ -136,9 +137,11 @@ def test_a_text_that_can_be_read_stands_out_from_what_is_under_it(open_page: Ope
         hold(page)
         server.pushed["one"] = script.answer(change.now[0], revision=2, **change.now[1])
         shown(page, change.now[0])
-        for frame in range(int(change.duration / FRAME) + 1):
-            seek(page, frame * FRAME)
-            poor += page.evaluate(CONTRAST, brand)
+        poor += page.evaluate("""([brand, duration]) => { const found = []
+          for (let time = 0; time <= duration; time += 1000 / 60) {
+            for (const a of one.shadowRoot.getAnimations()) if (a.playState === 'paused') a.currentTime = time
+            found.push(...CONTRAST(brand))
+          } return found }""".replace("CONTRAST", CONTRAST), [brand, change.duration])
     assert not poor
 
 
@@ -171,7 +174,8 @@ def test_a_drag_that_is_taken_back_leaves_everything_as_it_was(open_page: OpenPa
     page.mouse.up()
     settled(page)
     page.mouse.move(0, 0)
-    assert pose(page) == pytest.approx(before) and server.messages == []
+    assert {key: worth for key, worth in pose(page).items() if key != "progress.fraction"} == pytest.approx(
+        {key: worth for key, worth in before.items() if key != "progress.fraction"}, abs=1e-4) and server.messages == []
     assert page.locator("#one").screenshot() == picture
 
 
@@ -283,4 +287,5 @@ def test_with_reduced_motion_a_change_is_complete_and_nothing_moves(open_page: O
     assert [each for each in page.evaluate("one.shadowRoot.getAnimations().map(a => a.animationName ?? 'transition')") if each != "breathe"] == []
     drawn = pose(page)
     settled(page)
-    assert pose(page) == drawn
+    # A bar that waits breathes.
+    assert {**pose(page), "progress.alpha": 0} == {**drawn, "progress.alpha": 0}

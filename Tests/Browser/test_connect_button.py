@@ -416,6 +416,8 @@ def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: Butto
     knob_comes_to(page, 0.5 * 329 / 259)
     assert page.evaluate("shifts") == 0
     assert {name for name in page.evaluate("[...touched]") if not name.startswith("--")} <= {"transform", "opacity"}
+    moved = page.evaluate("""one.shadowRoot.getAnimations().flatMap(a => a.effect.getKeyframes().flatMap(Object.keys))""")
+    assert set(moved) - {"offset", "computedOffset", "easing", "composite"} == {"translate", "opacity"}
     page.mouse.up()
 
 

@@ -240,6 +240,59 @@ def test_names_from_elsewhere_are_text(app: App, page: Page) -> None:
     assert page.locator("connected-accounts img").count() == 0
 
 
+def test_a_time_that_is_no_date_breaks_no_list(app: App, page: Page) -> None:
+    accounts = [dict(service=f"s{at}", name=f"Service {at}", state="signed_in", user="Ada", is_name_available=False, last_use=value, token="t")
+                for at, value in enumerate([8.65e12, -1e15, 1e308, "yesterday", None, 1_700_000_000])]
+    page.route("**/connect/connected-accounts", lambda route: route.fulfill(json={"accounts": accounts}))
+    page.reload()
+    expect(page.locator("connected-accounts .row:visible")).to_have_count(len(accounts))
+    for at in range(5):
+        expect(row(page, f"s{at}")).not_to_contain_text("Last used")
+    expect(row(page, "s5")).to_contain_text("Last used")
+
+
+def listed(page: Page, *answers: dict) -> None:
+    """Each request for the list is answered with the next answer, and at the end with the last one."""
+    left = list(answers)
+    account = dict(service="standard", name="Example Provider", state="signed_in", user=None, is_name_available=False, last_use=None, token="ada")
+    page.route("**/connect/connected-accounts", lambda route: route.fulfill(json={"accounts": [account | (left.pop(0) if len(left) > 1 else left[0])]}))
+
+
+def test_the_name_of_one_user_is_not_shown_to_the_next(app: App, page: Page) -> None:
+    listed(page, {"user": "Ada"}, {"token": "grace"})
+    page.reload()
+    expect(row(page, "standard")).to_contain_text("Connected as \u2068Ada\u2069")
+    page.evaluate("document.querySelector('connected-accounts').refresh()")
+    expect(row(page, "standard")).not_to_contain_text("Ada")
+    expect(row(page, "standard")).to_contain_text("Connected")
+
+
+def test_a_name_that_was_looked_up_for_one_user_is_not_shown_to_the_next(app: App, page: Page) -> None:
+    listed(page, {"is_name_available": True}, {"token": "grace"})
+    asked = []
+    page.route("**/connect/connected-accounts/standard", lambda route: asked.append(route))
+    page.reload()
+    expect(row(page, "standard")).to_contain_text("Connected")
+    while not asked:
+        page.wait_for_timeout(20)
+    page.evaluate("document.querySelector('connected-accounts').refresh()")
+    asked[0].fulfill(json=dict(service="standard", name="Example Provider", state="signed_in", user="Ada", is_name_available=True, last_use=None, token="ada"))
+    page.evaluate("() => new Promise(done => setTimeout(done))")
+    expect(row(page, "standard")).not_to_contain_text("Ada")
+
+
+def test_a_list_from_the_history_is_not_shown_before_its_server_was_asked(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    asked = []
+    page.route("**/connect/connected-accounts", lambda route: asked.append(route))
+    page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    expect(row(page, "standard")).to_be_hidden()
+    while not asked:
+        page.wait_for_timeout(20)
+    asked[0].continue_()
+    expect(row(page, "standard")).to_be_visible()
+
+
 def test_offline_is_said_once_and_ends_by_itself(app: App, page: Page) -> None:
     page.context.set_offline(True)
     banner = page.locator("connected-accounts .banner")

@@ -18,7 +18,7 @@ public import Foundation
 @MainActor @Observable
 public final class ConnectButtonModel {
     /// What the button shows.
-    public private(set) var state = ConnectButtonState(.loading)
+    public private(set) var state: ConnectButtonState
     /// The connection as IFTTT last described it; nil until it has been loaded.
     public private(set) var connection: Connection?
 
@@ -74,10 +74,16 @@ public final class ConnectButtonModel {
         configure(&configuration)
         self.email = email
         self.locale = locale
-        initial =
-            try prefetched.map { (found) throws(ConnectError) in try ConnectActivation(configuration, prefetched: found)
-            }
-            ?? ConnectActivation(configuration)
+        if let prefetched {
+            initial = try ConnectActivation(configuration, prefetched: prefetched)
+        } else {
+            initial = ConnectActivation(configuration)
+        }
+        // What is prefetched is shown immediately; the controller begins with the same.
+        var shown = initial
+        if prefetched != nil { _ = shown.handle(.appeared) }
+        state = ConnectButtonState(shown)
+        self.connection = prefetched
         stored = StoredActivation(of: configuration.connection, user: name, vault: accounts.vault)
         let (tokens, hosts) = (
             UserTokens(in: accounts, as: name, of: client.service, time: accounts.time), client.hosts

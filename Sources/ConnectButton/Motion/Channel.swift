@@ -99,3 +99,8 @@ struct Pose: Sendable, Hashable {
         for channel in [Channel.label, .ring] { self[channel] = 1 }
     }
 }
+
+extension Pose {
+    /// The part of the bar's colour that is the service's. It changes with the ground, while no text is read (MO17).
+    var tint: Double { min(max((self[.brandGround] - 0.15) / 0.7, 0), 1) }
+}

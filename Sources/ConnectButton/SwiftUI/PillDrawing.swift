@@ -59,7 +59,7 @@ struct PillDrawing<Drag: Gesture>: View {
     }
 
     private var progressColor: ConnectButtonColor {
-        look.ground == .brand || pose[.brandGround] == 1 ? palette.progress : colors.progress[scheme]
+        colors.progress[scheme].mixed(with: palette.progress, share: pose.tint)
     }
 
     // MARK: Labels

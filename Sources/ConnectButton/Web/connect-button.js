@@ -1179,15 +1179,15 @@ export class ConnectButton extends HTMLElement {
     if (place) this.#placeKnob(place[2])
     const end = animation => animation.effect.getComputedTiming().endTime
     const last = [...moves.values()].flat().sort((one, other) => end(other) - end(one))[0]
-    if (last) last.finished.then(() => { if (this.#moves === moves) this.#stand() }, () => {})
-    else this.#stand()
+    if (last) last.finished.then(() => { if (this.#moves === moves) this.#stand(true) }, () => {})
+    else this.#stand(true)
   }
 
-  /** Ends what moves: each channel is at its rest. */
-  #stand() {
+  /** Ends what moves: each channel is at its rest. Texts that fade may go on. */
+  #stand(isFading = false) {
     for (const animation of [...this.#moves.values()].flat()) animation.cancel()
     this.#moves = new Map()
-    for (const old of [this.#part.leaving, this.#part.oldLines]) old?.remove()
+    if (!isFading) for (const old of [this.#part.leaving, this.#part.oldLines]) old?.remove()
     this.#part.pill.classList.remove("celebrates", "moves")
     if (this.#look.input !== "choice") this.#clearChoices()
   }
@@ -1591,9 +1591,13 @@ export class ConnectButton extends HTMLElement {
     for (const [name, value] of Object.entries(attributes)) value === null ? bar.removeAttribute(name) : bar.setAttribute(name, value)
     bar.classList.toggle("shown", isShown)
     bar.classList.toggle("waits", isWaiting)
-    // What fades keeps its length and its colour.
+    this.#part.tint?.cancel()
+    // What fades keeps its length and its colour. What stays becomes of the ground's colour between the old text and the new one (MO17).
     bar.style.background = isShown ? "" : color
     if (!isShown) return
+    const tint = getComputedStyle(bar).backgroundColor
+    if (wasShown && color && color !== tint && !this.#isStill)
+      this.#part.tint = bar.animate({ backgroundColor: [color, color, tint, tint], offset: [0, .15, .85, 1] }, { duration: M.change * 1000, easing: EASE, id: "tint" })
     const present = wasShown ? this.#filled : 0
     // It grows at its own speed, from the start side, and never shrinks but for a countdown.
     const [from, to, seconds] = undo && !isKnown ? [undo.remaining / undo.total, 0, undo.remaining]

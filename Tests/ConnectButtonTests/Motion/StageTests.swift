@@ -108,6 +108,37 @@ struct StageTests {
         #expect(stage.pose(at: 0)[.fill] == 0.5 && stage.pose(at: 2)[.fill] == 0.25 && stage.pose(at: 4)[.fill] == 0)
     }
 
+    private static let brands = [
+        "#0099FF", "#FF4500", "#6441A5", "#1DB954", "#FFFFFF", "#000000", "#FFE600", "#222222", "#808080", "#777777",
+        "#E60023", "#00A4EF", "#F25022", "#7FBA00", "#2B8A3E", "#FF66CC", "#00FFFF", "#8B4513", "#3B5998", "#FFA500",
+    ]
+
+    @Test("MO17: a text that can be read stands out from the ground and the bar under it", arguments: brands)
+    func readable(_ brand: String) {
+        let color = ConnectButtonColor(brand)
+        for scheme in [ConnectButtonColors.Scheme.light, .dark] {
+            let (colors, palette) = (ConnectButtonColors.standard, ConnectButtonPalette(color, scheme: scheme))
+            for (before, now) in [
+                (ConnectButtonState.Step.verifying, ConnectButtonState.Step.goingToService),
+                (.goingToService, .connecting), (.connecting, .connected), (.goingToService, .connect),
+            ] {
+                let stage = change(before, now)
+                for time in stride(from: 10.0, to: 12, by: Self.frame) {
+                    let pose = stage.pose(at: time)
+                    let ground = colors.pill[scheme].mixed(with: palette.ground, share: pose[.brandGround])
+                    let bar = colors.progress[scheme].mixed(with: palette.progress, share: pose.tint)
+                    for (step, alpha) in [(before, pose[.leavingLabel]), (now, pose[.label])] where alpha >= 0.8 {
+                        let ink = ConnectButtonLook(step).ground == .brand ? palette.ink : colors.pillInk[scheme]
+                        #expect(ink.contrast(with: ground) >= 4.49, "\(step) at \(time - 10)")
+                        let under = ground.mixed(with: bar, share: pose[.bar])
+                        #expect(
+                            pose[.fill] == 0 || ink.contrast(with: under) >= 4.49, "\(step) on the bar at \(time - 10)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("MO18, MO19, MO20: the mark is drawn and stands still, then the knob glides over, with its shadow at the end")
     func arrival() {
         let stage = change(.connecting, .connected)

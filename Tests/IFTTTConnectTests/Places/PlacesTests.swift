@@ -2,6 +2,7 @@ import Foundation
 import Geofences
 import HTTPTypes
 import Handshake
+import Logging
 import OAuth
 import Synchronization
 import TestFixtures
@@ -43,7 +44,7 @@ struct PlacesBench {
 
     /// - Parameter clock: nil for one on which no pause lasts.
     func synchronizer(
-        of account: String = "ifttt", clock: (any Clock<Duration>)? = nil,
+        of account: String = "ifttt", clock: (any Clock<Duration>)? = nil, log: Logger = Logger(label: "test"),
         _ configure: (inout PlacesSynchronizer.Configuration) -> Void = { _ in }
     ) throws -> PlacesSynchronizer {
         var configuration = PlacesSynchronizer.Configuration()
@@ -55,7 +56,7 @@ struct PlacesBench {
         let time = TimeSource(now: { state.seconds.withLock { $0 } }, clock: clock ?? self.clock)
         return PlacesSynchronizer(
             of: account, api: ConnectAPI(caller, transport: ifttt, time: time), vault: vault,
-            configuration: configuration, time: time)
+            configuration: configuration, time: time, log: log)
     }
 
     /// What `me` answers for a user.

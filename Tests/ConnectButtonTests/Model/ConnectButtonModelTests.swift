@@ -1,0 +1,209 @@
+import ConnectButton
+import Foundation
+import Handshake
+import IFTTTConnect
+import OAuth
+import Sandbox
+import Synchronization
+import TestFixtures
+import Testing
+
+@Suite("The model of a button, at the sandbox", .heavy, .timeLimit(.minutes(2)))
+@MainActor struct ConnectButtonModelTests {
+    /// Runs a model while a body does.
+    private func running(_ model: ConnectButtonModel, _ body: () async throws -> Void) async throws {
+        let task = Task { await model.run() }
+        do {
+            try await body()
+        } catch {
+            task.cancel()
+            await task.value
+            throw error
+        }
+        task.cancel()
+        await task.value
+    }
+
+    @Test("a new user turns on and off again; the app hears both, and the token is in the vault")
+    func onAndOff() async throws {
+        try await ModelScene.run { scene in
+            let accounts = try scene.accounts()
+            let model = try scene.model(of: accounts) { try await ModelScene.agree($0) }
+            let heard = Heard(model)
+            #expect(model.state.step == .loading && model.connection == nil)
+            try await running(model) {
+                await until { model.state.step == .connect }
+                #expect(model.connection?.id.rawValue == ModelScene.connection)
+                model.send(.turnOn)
+                await until { model.state.step == .email }
+                model.send(.email(model.email))
+                await until { heard.events == ["connected enabled"] }
+                #expect(model.state.step == .connected)
+                #expect(try await UserTokens(in: accounts).token() != nil)
+                model.send(.turnOff)
+                await until { model.state.step == .confirmDisconnect }
+                model.send(.disconnect)
+                await until { heard.events.count == 2 }
+            }
+            #expect(heard.events == ["connected enabled", "disconnected disabled"])
+        }
+    }
+
+    @Test("what the pages end with is shown, and told once")
+    func failure() async throws {
+        try await ModelScene.run { scene in
+            let model = try scene.model { visitor in
+                try await visitor.submit([("outcome", "user_cancelled_configuration")])
+                return visitor.left
+            }
+            let heard = Heard(model)
+            try await running(model) {
+                await until { model.state.step == .connect }
+                model.send(.turnOn)
+                await until { model.state.step == .email }
+                model.send(.email("no address"))
+                await until { heard.events == ["failed invalid_email"] }
+                model.send(.email(model.email))
+                await until { heard.events.count == 2 && model.state.step == .connect }
+                #expect(model.state.failure != nil)
+                // The same state again tells nothing.
+                model.refresh()
+                await until { model.state.failure == nil }
+            }
+            #expect(heard.events.count == 2, "\(heard.events)")
+        }
+    }
+
+    @Test("what is prefetched is shown before anything runs, and another connection's description is refused")
+    func prefetched() async throws {
+        try await ModelScene.run { scene in
+            let api = ConnectAPI(
+                at: Hosts(allAt: try EndpointURL(scene.sandbox.ifttt.origin, security: .allowingInsecureLoopback)))
+            let found = try await api.connection(try ConnectionID(ModelScene.connection))
+            let model = try scene.model(prefetched: found) { _ in nil }
+            #expect(model.state.step == .connect && model.connection == found)
+            #expect(throws: ConnectError.self) {
+                try ConnectButtonModel(
+                    "zZ9yY8xX", accounts: try scene.accounts(),
+                    environment: ConnectEnvironment(browser: Person { _ in nil }, tokens: .redirect), prefetched: found)
+            }
+        }
+    }
+
+    @Test("an attempt survives the process: its redirect counts in the next one, and in no other user's")
+    func nextProcess() async throws {
+        try await ModelScene.run { scene in
+            let redirect = Mutex<String?>(nil)
+            let first = try scene.model { visitor in
+                let url = try await ModelScene.agree(visitor)
+                redirect.withLock { $0 = url }
+                // The process ends before it is opened with the address.
+                return nil
+            }
+            try await running(first) {
+                await until { first.state.step == .connect }
+                first.send(.turnOn)
+                await until { first.state.step == .email }
+                first.send(.email(first.email))
+                await until { first.state.step == .goingToService }
+                while redirect.withLock({ $0 }) == nil { await Task.yield() }
+            }
+            let url = try #require(URL(string: try #require(redirect.withLock { $0 })))
+
+            let other = try scene.model(as: "another") { _ in nil }
+            let overheard = Heard(other)
+            #expect(other.open(url))
+            try await running(other) {
+                await until { other.state.step == .connect }
+                // Nothing came of it.
+                other.refresh()
+                #expect(overheard.events == [] && other.state.step == .connect)
+            }
+
+            let next = try scene.model { _ in nil }
+            let heard = Heard(next)
+            #expect(!next.open(try #require(URL(string: "com.example.other:/connect"))))
+            #expect(next.open(url), "before anything runs")
+            try await running(next) { await until { heard.events == ["connected enabled"] } }
+
+            // Once it has counted, nothing of it is left.
+            let last = try scene.model { _ in nil }
+            let unheard = Heard(last)
+            last.open(url)
+            try await running(last) {
+                await until { last.state.step == .connected }
+                #expect(unheard.events == [])
+            }
+        }
+    }
+
+    @Test("what rests in the vault for the next process is gone once the user cancels, and when the user logs out")
+    func forgotten() async throws {
+        try await ModelScene.run { scene in
+            for isCancelled in [true, false] {
+                let accounts = try scene.accounts()
+                let model = try scene.model(of: accounts) { _ in nil }
+                try await running(model) {
+                    await until { model.state.step == .connect }
+                    model.send(.turnOn)
+                    await until { model.state.step == .email }
+                    model.send(.email(model.email))
+                    await until { model.state.step == .goingToService }
+                    while await scene.attempt(of: accounts) == nil { await Task.yield() }
+                    if isCancelled {
+                        model.send(.cancel)
+                    } else {
+                        try await model.signOut()
+                    }
+                    await until { model.state.step == .connect }
+                    while await scene.attempt(of: accounts) != nil { await Task.yield() }
+                }
+                let bytes = await scene.attempt(of: accounts)
+                #expect(bytes == nil)
+            }
+        }
+    }
+
+    @Test("a connection that was turned on without configuration asks the app for it")
+    func setUp() async throws {
+        try await ModelScene.run { scene in
+            let model = try scene.model(skipsConfiguration: true) { visitor in
+                try await visitor.press("allow")
+                if visitor.left == nil { try await visitor.press("yes") }
+                return visitor.left
+            }
+            let heard = Heard(model)
+            try await running(model) {
+                await until { model.state.step == .connect }
+                model.send(.turnOn)
+                await until { model.state.step == .email }
+                model.send(.email(model.email))
+                await until { model.state.step == .pending }
+                model.send(.setUp)
+                await until { heard.events.last == "set up \(ModelScene.connection)" }
+            }
+        }
+    }
+
+    @Test("accounts without one client of IFTTT are refused, with the reason")
+    func accounts() async throws {
+        let other = Client(
+            service: .recurseCenter, id: "garden", redirect: .uri(try RedirectURI("com.example.garden:/other")))
+        let accounts = try Handshake(other, vault: MemoryVault())
+        let environment = ConnectEnvironment(browser: Person { _ in nil }, tokens: .redirect)
+        let error = #expect(throws: ConnectError.self) {
+            try ConnectButtonModel(ModelScene.connection, accounts: accounts, environment: environment)
+        }
+        #expect(error.map { "\($0)".contains("one client of") } == true)
+        #expect(throws: ConnectError.self) {
+            try ConnectButtonModel("not an identifier", accounts: accounts, environment: environment)
+        }
+    }
+}
+
+extension ModelScene {
+    /// What an attempt left in the vault.
+    func attempt(of accounts: Handshake) async -> [UInt8]? {
+        try? await vault.record(VaultKey(.activation, [Self.connection, AccountID.defaultName, "app"]))
+    }
+}
