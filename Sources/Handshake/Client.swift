@@ -284,6 +284,11 @@ public struct Client: Sendable {
         return fields
     }
 
+    /// The APIs that requests name (RFC 8707).
+    var sentResources: [String] {
+        service.deviations.omitsResource ? [] : resources.map(\.string)
+    }
+
     /// A request to a server's token endpoint, as the service wants it.
     ///
     /// - Parameters:
@@ -300,7 +305,8 @@ public struct Client: Sendable {
         headers[.contentType] = nil
         return TokenRequest(
             grantType, at: server, clientID: id, authentication: try authentication(at: server, in: environment),
-            resources: resources ?? self.resources.map(\.string), extras: deviations.tokenParameters,
+            resources: service.deviations.omitsResource ? [] : resources ?? sentResources,
+            extras: deviations.tokenParameters,
             scopeDelimiter: deviations.scopeDelimiter, repeatedScopes: deviations.repeatsScope ? scopes : [],
             headers: headers, deviations: deviations.token, accepting: accepting(key, keeping: binding))
     }
@@ -315,7 +321,7 @@ public struct Client: Sendable {
         headers[.contentType] = nil
         return DeviceAuthorizationRequest(
             to: server, clientID: id, authentication: try authentication(at: server, in: environment), scopes: scopes,
-            resources: resources.map(\.string), extras: parameters, scopeDelimiter: deviations.scopeDelimiter,
+            resources: sentResources, extras: parameters, scopeDelimiter: deviations.scopeDelimiter,
             headers: headers, deviations: deviations.token)
     }
 

@@ -6,7 +6,7 @@ public struct AuthorizationCode: Sendable {
     /// The request that this code answers. The code is sent only to this request's server.
     public let request: AuthorizationRequest
 
-    let secret: Secret
+    package let secret: Secret
 }
 
 extension AuthorizationRequest {

@@ -62,6 +62,9 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var grantTypes: [String]?
     /// `backchannel_token_delivery_modes_supported` (CIBA Core, section 4). Nil when the server does not state them.
     public var backchannelTokenDeliveryModes: [String]?
+    /// `backchannel_authentication_request_signing_alg_values_supported` (CIBA Core, section 4). Nil when the server takes no
+    /// signed requests of this kind.
+    public var backchannelRequestSigningAlgorithms: [String]?
     /// `scopes_supported`; nil when the server does not state them.
     public var scopes: [String]?
     /// `id_token_signing_alg_values_supported`. Nil when the server does not state them.
@@ -136,6 +139,8 @@ extension AuthorizationServerMetadata {
         backchannelAuthenticationEndpoint = try document.endpoint(
             "backchannel_authentication_endpoint", security: security)
         backchannelTokenDeliveryModes = try document.strings("backchannel_token_delivery_modes_supported")
+        backchannelRequestSigningAlgorithms = try document.strings(
+            "backchannel_authentication_request_signing_alg_values_supported")
         keysEndpoint = try document.endpoint("jwks_uri", security: security)
         codeChallengeMethods = try document.strings("code_challenge_methods_supported")
         tokenEndpointAuthMethods = try document.strings("token_endpoint_auth_methods_supported")
@@ -293,6 +298,8 @@ extension AuthorizationServerMetadata {
         endSessionEndpoint = endSessionEndpoint ?? other.endSessionEndpoint
         backchannelAuthenticationEndpoint = backchannelAuthenticationEndpoint ?? other.backchannelAuthenticationEndpoint
         backchannelTokenDeliveryModes = backchannelTokenDeliveryModes ?? other.backchannelTokenDeliveryModes
+        backchannelRequestSigningAlgorithms =
+            backchannelRequestSigningAlgorithms ?? other.backchannelRequestSigningAlgorithms
         keysEndpoint = keysEndpoint ?? other.keysEndpoint
         codeChallengeMethods = codeChallengeMethods ?? other.codeChallengeMethods
         tokenEndpointAuthMethods = tokenEndpointAuthMethods ?? other.tokenEndpointAuthMethods

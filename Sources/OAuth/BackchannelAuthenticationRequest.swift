@@ -57,6 +57,8 @@ public struct BackchannelAuthenticationRequest: Sendable {
     public var extras: [String: String] = [:]
     /// Header fields that the service wants beyond the standard.
     public var headers = HTTPFields()
+    /// The signed text that holds all parameters; nil for a plain request.
+    private var object: Secret?
 
     /// Prepares a request to `server`.
     public init(
@@ -87,6 +89,54 @@ public struct BackchannelAuthenticationRequest: Sendable {
             guard let endpoint = server.backchannelAuthenticationEndpoint else {
                 throw server.lacks("backchannel_authentication_endpoint")
             }
+            var sent = Parameters()
+            if let object { try sent.add("request", object.reveal()) } else { sent = try parameters }
+            return try authentication.message(
+                sent, headers: headers, clientID: clientID,
+                for: AuthenticatedCall(
+                    server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms))
+        }
+    }
+
+    /// The same request as one signed text (CIBA Core, section 7.1.1), which counts for five minutes.
+    ///
+    /// Signs the request as it is now: change nothing afterwards. Beside the text stands the client's authentication alone.
+    ///
+    /// - Parameters:
+    ///   - key: the client's key, whose public half the server knows.
+    ///   - now: seconds since 1970, as the server counts them.
+    ///   - random: the source of `jti`.
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` when the server takes no signed requests, or none by this key,
+    ///   and what ``message`` throws.
+    public func signed(
+        by key: SigningKey, now: Double, random: RandomSource = .system
+    ) throws(OAuthError) -> BackchannelAuthenticationRequest {
+        guard let algorithms = server.backchannelRequestSigningAlgorithms else {
+            throw .configuration(
+                member: "request-object", problem: "the server takes no signed requests of this kind; use auto")
+        }
+        guard now >= 0, now < 1e12 else { throw .configuration(member: "clock", problem: "its time is not plausible") }
+        var claims = AuthorizationRequest.objectClaims(
+            clientID: clientID, issuer: server.issuer, now: now, random: random)
+        for (name, values) in try parameters.grouped {
+            guard claims[name] == nil, name != "sub" else {
+                throw .configuration(
+                    member: name, problem: "a signed request cannot have a parameter of this name; remove it")
+            }
+            let only = values.count == 1 ? values.first : nil
+            claims[name] =
+                name == "requested_expiry"
+                ? .number(only ?? "0") : only.map { .string($0) } ?? .array(values.map { .string($0) })
+        }
+        var header: JSONObject = ["typ": .string("oauth-authz-req+jwt")]
+        header["kid"] = key.keyID.map { .string($0) }
+        var request = self
+        request.object = try key.sign(claims, header: header, by: try key.algorithm(among: algorithms))
+        return request
+    }
+
+    private var parameters: Parameters {
+        get throws(OAuthError) {
             try check()
             var parameters = Parameters()
             try parameters.add("scope", scopes.joined(separator: " "))
@@ -102,10 +152,7 @@ public struct BackchannelAuthenticationRequest: Sendable {
             try parameters.add("client_notification_token", notificationToken?.reveal())
             try parameters.addEach("resource", resources)
             try parameters.add(extras: extras, reserved: Self.reservedNames)
-            return try authentication.message(
-                parameters, headers: headers, clientID: clientID,
-                for: AuthenticatedCall(
-                    server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms))
+            return parameters
         }
     }
 
@@ -153,7 +200,7 @@ public struct BackchannelAuthenticationRequest: Sendable {
 
     private var secrets: [Secret] {
         authentication.secrets(clientID: clientID) + hint.secrets
-            + [userCode, notificationToken].compactMap(\.self)
+            + [userCode, notificationToken, object].compactMap(\.self)
             + extras.values.filter { $0.utf8.count >= 8 }.map(Secret.init)
     }
 

@@ -11,10 +11,17 @@ public enum Base64URL {
 
     /// Encodes bytes without padding.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        let bytes = Array(bytes)
-        var output = [UInt8](repeating: 0, count: (bytes.count * 8 + 5) / 6)
-        write(bytes.span, to: output.mutableSpan)
+        var output: [UInt8] = []
+        append(Array(bytes), to: &output)
         return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Adds the characters of bytes.
+    static func append(_ bytes: [UInt8], to output: inout [UInt8]) {
+        let end = output.count
+        output.append(contentsOf: repeatElement(0, count: (bytes.count * 8 + 5) / 6))
+        var all = output.mutableSpan
+        write(bytes.span, to: all.extracting(end...))
     }
 
     private static func write(_ bytes: Span<UInt8>, to output: consuming MutableSpan<UInt8>) {

@@ -10,6 +10,8 @@ public struct ClientDocument: Sendable, Hashable {
     public let name: String
     /// Where the browser brings the user back.
     public let redirectURIs: [RedirectURI]
+    /// Where the keys are published that the client authenticates with (`private_key_jwt`). Nil for a public client.
+    public var keysAddress: EndpointURL?
 
     /// Describes a document.
     ///
@@ -45,12 +47,14 @@ public struct ClientDocument: Sendable, Hashable {
             // Servers take any port of these (RFC 8252, section 7.3).
             ? ["http://127.0.0.1/callback", "http://[::1]/callback"] : redirectURIs.map(\.string)
         let isNative = redirectURIs.allSatisfy { $0.kind != .claimed }
-        let members: JSONObject = [
+        var members: JSONObject = [
             "client_id": .string(address.string), "client_name": .string(name),
             "redirect_uris": .array(redirects.map(JSONValue.string)), "response_types": .array([.string("code")]),
             "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
-            "token_endpoint_auth_method": .string("none"), "application_type": .string(isNative ? "native" : "web"),
+            "token_endpoint_auth_method": .string(keysAddress == nil ? "none" : "private_key_jwt"),
+            "application_type": .string(isNative ? "native" : "web"),
         ]
+        members["jwks_uri"] = keysAddress.map { .string($0.string) }
         return Array(JSONValue.object(members).json.utf8)
     }
 }

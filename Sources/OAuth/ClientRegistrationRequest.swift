@@ -2,7 +2,8 @@ import HTTPTypes
 
 /// Registers an app at an authorization server (RFC 7591, section 3.1).
 ///
-/// The client is public: it proves itself with PKCE, as every app on a user's machine does (RFC 8252, section 8.4).
+/// Without a ``key`` the client is public: it proves itself with PKCE, as every app on a user's machine does (RFC 8252,
+/// section 8.4).
 public struct ClientRegistrationRequest: Sendable {
     /// `registration_endpoint`.
     public let endpoint: EndpointURL
@@ -14,6 +15,10 @@ public struct ClientRegistrationRequest: Sendable {
     public let scopes: [String]
     /// Whether users may approve on another device too (RFC 8628).
     public var isForDevices = false
+    /// The key that the client authenticates with (`private_key_jwt`). Its public half is registered. Nil for a public client.
+    public var key: SigningKey?
+    /// What the server demands of those who register (RFC 7591, section 3). Nil for none.
+    public var initialAccessToken: Secret?
 
     /// Prepares a registration.
     public init(at endpoint: EndpointURL, name: String, redirectURI: RedirectURI, scopes: [String] = []) {
@@ -25,14 +30,24 @@ public struct ClientRegistrationRequest: Sendable {
 
     /// The request to send. No member is left to the server's defaults, which give no refresh token and demand a secret.
     ///
-    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a scope that is none (RFC 6749, section 3.3).
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a scope that is none (RFC 6749, section 3.3), or an initial
+    ///   access token that cannot stand in a header.
     public var message: RequestMessage {
         get throws(OAuthError) {
-            RequestMessage(
-                .post, endpoint, headers: [.accept: "application/json", .contentType: "application/json"],
-                content: .bytes(Array(JSONValue.object(try members).json.utf8)))
+            var headers: HTTPFields = [.accept: "application/json", .contentType: "application/json"]
+            if let token = initialAccessToken?.reveal() {
+                guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                    throw .configuration(
+                        member: "initial_access_token", problem: "it has to be printable ASCII without spaces")
+                }
+                headers[.authorization] = "Bearer \(token)"
+            }
+            return RequestMessage(
+                .post, endpoint, headers: headers, content: .bytes(Array(JSONValue.object(try members).json.utf8)))
         }
     }
+
+    private var method: String { key == nil ? "none" : "private_key_jwt" }
 
     /// What is registered.
     var members: JSONObject {
@@ -43,7 +58,7 @@ public struct ClientRegistrationRequest: Sendable {
                 "client_name": .string(name), "redirect_uris": .array([.string(redirectURI.string)]),
                 "response_types": .array([.string("code")]),
                 "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
-                "token_endpoint_auth_method": .string("none"),
+                "token_endpoint_auth_method": .string(method),
                 "application_type": .string(isNative ? "native" : "web"),
             ]
             if isForDevices {
@@ -52,6 +67,7 @@ public struct ClientRegistrationRequest: Sendable {
                     .string("urn:ietf:params:oauth:grant-type:device_code"),
                 ])
             }
+            if let key { members["jwks"] = (try? JSONValue(parsing: Array(key.publicKeySet.utf8))) ?? .null }
             if !scopes.isEmpty { members["scope"] = .string(scopes.joined(separator: " ")) }
             return members
         }
@@ -63,7 +79,14 @@ public struct ClientRegistrationRequest: Sendable {
     ///   ``OAuthError/malformed(step:member:expected:found:)`` when the server registered another redirect, or wants a secret
     ///   and gives none.
     public func client(from response: ResponseMessage) throws(OAuthError) -> RegisteredClient {
-        try client(from: response, hiding: [])
+        do {
+            return try client(from: response, hiding: [initialAccessToken].compactMap(\.self))
+        } catch .server(var error) {
+            var members = try members
+            members["jwks"] = nil
+            error.sent = quoted(JSONValue.object(members).json)
+            throw .server(error)
+        }
     }
 
     /// Reads the response to a registration, or to a request about one.
@@ -80,23 +103,23 @@ public struct ClientRegistrationRequest: Sendable {
         {
             throw members.malformed("redirect_uris", expected: redirectURI.string, found: registered.first)
         }
-        let method = try members.string("token_endpoint_auth_method") ?? "none"
-        guard ["none", "client_secret_basic", "client_secret_post"].contains(method) else {
+        let registered = try members.string("token_endpoint_auth_method") ?? method
+        let accepted = key == nil ? ["none", "client_secret_basic", "client_secret_post"] : [method]
+        guard accepted.contains(registered) else {
             throw members.malformed(
-                "token_endpoint_auth_method", expected: "none, client_secret_basic or client_secret_post",
-                found: method)
+                "token_endpoint_auth_method", expected: accepted.joined(separator: " or "), found: registered)
         }
         let management = try ClientManagement(in: members, of: endpoint)
-        guard method != "none" else {
+        guard registered.hasPrefix("client_secret") else {
             return RegisteredClient(id: id, secret: nil, usesBasic: false, expiresAt: nil, management: management)
         }
         guard let secret = try members.string("client_secret"), !secret.isEmpty else {
             throw .malformed(
-                step: .registration, member: "client_secret", expected: "the secret of \(method)", found: "nothing")
+                step: .registration, member: "client_secret", expected: "the secret of \(registered)", found: "nothing")
         }
         let expiry = try members.integer("client_secret_expires_at").flatMap { $0 > 0 ? Double($0) : nil }
         return RegisteredClient(
-            id: id, secret: Secret(secret), usesBasic: method == "client_secret_basic", expiresAt: expiry,
+            id: id, secret: Secret(secret), usesBasic: registered == "client_secret_basic", expiresAt: expiry,
             management: management)
     }
 }
@@ -105,7 +128,7 @@ public struct ClientRegistrationRequest: Sendable {
 public struct RegisteredClient: Sendable {
     /// The identifier that the server chose.
     public let id: String
-    /// The secret; nil for a public client.
+    /// The secret; nil for a public client, and for one with a key.
     public let secret: Secret?
     /// Whether the secret goes into the `Authorization` field, not into the form.
     public let usesBasic: Bool

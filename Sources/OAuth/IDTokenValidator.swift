@@ -23,6 +23,7 @@ public struct IDTokenValidator: Sendable {
 
     private let nonce: Secret?
     private let accessToken: Secret?
+    private let code: Secret?
     private let secrets: [Secret]
 
     /// States the rules for one token.
@@ -32,11 +33,12 @@ public struct IDTokenValidator: Sendable {
     ///   - clientID: the client that it must be for.
     ///   - nonce: the nonce of the ``AuthorizationRequest``; nil when none was sent, and for a refresh.
     ///   - accessToken: the access token of the same response, which `at_hash` must match whenever the token has one.
+    ///   - code: the code that was exchanged, which `c_hash` must match whenever the token has one. Nil without a code.
     ///   - algorithms: the client's policy; all asymmetric algorithms by default.
     ///   - leeway: seconds, 60 by default. A negative or infinite value counts as 0.
     ///   - secrets: what no error may show, besides the tokens and the nonce: what the exchange sent.
     public init(
-        issuer: Issuer, clientID: String, nonce: Secret?, accessToken: Secret?,
+        issuer: Issuer, clientID: String, nonce: Secret?, accessToken: Secret?, code: Secret? = nil,
         algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, leeway: Double = 60,
         hiding secrets: [Secret] = []
     ) {
@@ -44,7 +46,8 @@ public struct IDTokenValidator: Sendable {
         self.clientID = clientID
         self.nonce = nonce
         self.accessToken = accessToken
-        self.secrets = secrets + [nonce, accessToken].compactMap(\.self)
+        self.code = code
+        self.secrets = secrets + [nonce, accessToken, code].compactMap(\.self)
         self.algorithms = algorithms
         self.leeway = leeway.isFinite ? max(0, leeway) : 0
     }
@@ -124,6 +127,7 @@ public struct IDTokenValidator: Sendable {
         try checkAudience(of: claims)
         try checkTime(of: claims, now: now)
         try checkHash(all["at_hash"], by: signed.algorithm)
+        try checkCodeHash(all["c_hash"], by: signed.algorithm)
         return (all, claims)
     }
 
@@ -195,6 +199,15 @@ public struct IDTokenValidator: Sendable {
         }
         guard let text = found.string, Secret(text).matches(Secret(algorithm.halfHash(of: accessToken))) else {
             throw refusal(.tokenHash, "at_hash: the hash of the access token", found: "another value")
+        }
+    }
+
+    /// `c_hash` binds the code to this sign-in (OpenID Connect Core, section 3.3.2.10). Where no code was exchanged, there is
+    /// nothing to compare it with.
+    private func checkCodeHash(_ found: JSONValue?, by algorithm: SignatureAlgorithm) throws(OAuthError) {
+        guard let found, let code else { return }
+        guard let text = found.string, Secret(text).matches(Secret(algorithm.halfHash(of: code))) else {
+            throw refusal(.codeHash, "c_hash: the hash of the code", found: "another value")
         }
     }
 

@@ -35,6 +35,17 @@ extension JSONValue {
         }
     }
 
+    /// Adds a string as JSON to bytes.
+    static func append(_ string: String, to bytes: inout [UInt8]) {
+        guard !string.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) else {
+            bytes.append(contentsOf: JSONValue.string(string).json.utf8)
+            return
+        }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: string.utf8)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     /// Writes a string. Escapes only what RFC 8259, section 7 requires.
     private static func write(_ string: String, to text: inout String) {
         text += "\""

@@ -120,6 +120,7 @@ public struct Refusal: Error, Sendable, Hashable {
         case tokenTime = "id_token_time"
         /// The ID token belongs to another access token.
         case tokenHash = "at_hash_mismatch"
+        case codeHash = "c_hash_mismatch"
         /// The ID token lacks a claim, or has one of the wrong type.
         case tokenForm = "id_token_malformed"
         /// The text is encrypted (RFC 7516, section 7.1), and cannot be read.
@@ -272,6 +273,7 @@ extension Refusal.Check {
         case .subject: "The service returned another user."
         case .tokenTime: "The time of the \(text.words) is not valid."
         case .tokenHash: "The \(text.words) belongs to another access token."
+        case .codeHash: "The \(text.words) belongs to another authorization code."
         case .tokenForm: "The \(text.words) is not valid."
         case .encrypted: "The service encrypts what it signs, which is not supported."
         case .unsignedResponse: "The response is not signed."
@@ -303,7 +305,7 @@ extension Refusal.Check {
         case .key, .unknownKey: "Try again in a few minutes. If it happens again, report it to the service."
         case .issuerMissing, .repeatedParameter, .unsignedResponse:
             "Sign in again. If it happens again, report it to the service."
-        case .signature, .tokenHash, .tokenForm:
+        case .signature, .tokenHash, .codeHash, .tokenForm:
             "\(text.retry.prefix(1).uppercased())\(text.retry.dropFirst()). If it happens again, report it to the service."
         }
     }

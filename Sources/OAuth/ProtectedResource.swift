@@ -76,14 +76,21 @@ public struct ProtectedResourceRequest: Sendable {
         return [own, root]
     }
 
-    /// What a refusal names (RFC 9728, section 5.1). That is the document's address, and scopes.
-    ///
-    /// The first Bearer or DPoP challenge with `resource_metadata` counts.
-    ///
-    /// - Returns: the address, nil when the response names none that may be asked; the scopes, nil when it names none.
-    public static func announced(
-        in response: ResponseMessage, by resource: EndpointURL
-    ) -> (location: EndpointURL?, scopes: [String]?) {
+    /// What a refusal names (RFC 9728, section 5.1; RFC 9449, section 7.1).
+    public struct Announcement: Sendable, Hashable {
+        /// The address of the API's document. Nil when the refusal names none that may be asked.
+        public var location: EndpointURL?
+        /// The scopes to ask for; nil when it names none.
+        public var scopes: [String]?
+        /// What may sign proofs for the API (DPoP). Nil when it does not say.
+        public var proofAlgorithms: [String]?
+
+        /// Nothing is named.
+        public init() {}
+    }
+
+    /// What a refusal names. The first Bearer or DPoP challenge with `resource_metadata` counts.
+    public static func announced(in response: ResponseMessage, by resource: EndpointURL) -> Announcement {
         let challenges = AuthenticationChallenge.challenges(in: response.head.headerFields) ?? []
         let ours = challenges.filter { $0.scheme == "bearer" || $0.scheme == "dpop" }
         let challenge = ours.first { $0.parameters["resource_metadata"] != nil }
@@ -95,7 +102,13 @@ public struct ProtectedResourceRequest: Sendable {
         }
         let scopes = (challenge ?? ours.first)?.parameters["scope"]?.split(separator: " ").map(String.init)
             .filter(Scope.isToken)
-        return (location, scopes?.isEmpty == true ? nil : scopes)
+        let algorithms = ours.first { $0.scheme == "dpop" && $0.parameters["algs"] != nil }?.parameters["algs"]?
+            .split(separator: " ").prefix(100).map(String.init)
+        var announcement = Announcement()
+        announcement.location = location
+        announcement.scopes = scopes?.isEmpty == true ? nil : scopes
+        announcement.proofAlgorithms = algorithms?.isEmpty == true ? nil : algorithms
+        return announcement
     }
 
     /// The request to send.

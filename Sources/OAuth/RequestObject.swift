@@ -34,13 +34,20 @@ extension AuthorizationRequest {
     /// authentication (RFC 9101, section 10.8).
     private static let registeredClaims: Set<String> = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"]
 
-    private func requestClaims(now: Double, random: RandomSource) throws(OAuthError) -> JSONObject {
+    /// What every signed request says: from whom, for whom, and for how long (RFC 9101, section 4; CIBA Core, section 7.1.1).
+    static func objectClaims(
+        clientID: String, issuer: Issuer, now: Double, random: RandomSource
+    ) -> JSONObject {
         let issuedAt = Int(now)
-        var claims: JSONObject = [
-            "iss": .string(clientID), "aud": .string(server.issuer.string), "iat": .number("\(issuedAt)"),
-            "nbf": .number("\(issuedAt)"), "exp": .number("\(issuedAt + Self.objectLifetime)"),
+        return [
+            "iss": .string(clientID), "aud": .string(issuer.string), "iat": .number("\(issuedAt)"),
+            "nbf": .number("\(issuedAt)"), "exp": .number("\(issuedAt + objectLifetime)"),
             "jti": .string(Base64URL.encode(random.bytes(16))),
         ]
+    }
+
+    private func requestClaims(now: Double, random: RandomSource) throws(OAuthError) -> JSONObject {
+        var claims = Self.objectClaims(clientID: clientID, issuer: server.issuer, now: now, random: random)
         for (name, values) in parameters.grouped {
             guard !Self.registeredClaims.contains(name) else {
                 throw .configuration(

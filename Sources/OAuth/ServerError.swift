@@ -21,6 +21,9 @@ public struct ServerError: Error, Sendable, Hashable {
     /// form.
     public let retryAfter: Int?
 
+    /// What the request asked for, where the user has to compare it with the server's text: at a registration.
+    var sent: String?
+
     /// States an error. Its texts are cut, and `secrets` and words that look like a token are removed from them.
     ///
     /// Some servers quote in their explanations what they received or what they meant to send.
@@ -146,6 +149,7 @@ extension ServerError: CustomStringConvertible {
         case (nil, nil): break
         }
         if let text, !text.isEmpty { words += ": “\(text)”" }
+        if let sent, !failed { words += ". What was sent: \(sent)" }
         if let cure = requiredInteraction?.cure { return words + ". " + cure }
         if let retryAfter { return words + ". Retry in \(retryAfter) seconds." }
         return words + "." + ((failed ? "Try again in a few minutes." : cure).map { " \($0)" } ?? "")
@@ -154,6 +158,8 @@ extension ServerError: CustomStringConvertible {
     /// What to do about an error that the server did not cause; nil where only its own text can say that.
     private var cure: String? {
         switch code {
+        case _ where step == .registration && [401, 403].contains(status):
+            "The service may demand a token of those who register apps: ask its administrator for one."
         case "invalid_client":
             "Check the client ID, the secret or key, and how the client authenticates."
         case "unauthorized_client", "unsupported_grant_type", "unsupported_response_type":

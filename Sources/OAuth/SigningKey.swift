@@ -155,10 +155,18 @@ extension SigningKey {
     ///
     /// - Parameter text: header and payload, encoded and joined (RFC 7515, section 5.1).
     func sign(_ text: String, by algorithm: SignatureAlgorithm) throws(OAuthError) -> Secret {
-        guard let signature = try? material.signature(of: Array(text.utf8), by: algorithm) else {
+        var bytes = Array(text.utf8)
+        return try sign(&bytes, by: algorithm)
+    }
+
+    /// The same from bytes, to which the signature is added.
+    func sign(_ text: inout [UInt8], by algorithm: SignatureAlgorithm) throws(OAuthError) -> Secret {
+        guard let signature = try? material.signature(of: text, by: algorithm) else {
             throw Self.wrong("it cannot sign with \(algorithm.rawValue)")
         }
-        return Secret(text + "." + Base64URL.encode(signature))
+        text.append(UInt8(ascii: "."))
+        Base64URL.append(signature, to: &text)
+        return Secret(String(decoding: text, as: UTF8.self))
     }
 }
 

@@ -12,6 +12,7 @@ extension Sandbox {
         RecurseCenterStandIn.self,
         StandardStandIn.self,
         IFTTTStandIn.self,
+        ResourceStandIn.self,
     ]
 
     /// Starts a sandbox of all services; returns when all of them listen.

@@ -47,18 +47,19 @@ public final class Sandbox: Sendable {
         var listeners: [Listener] = []
         do {
             for (index, standIn) in standIns.enumerated() {
-                let server = standIn.server
+                let servers = standIn.servers
                 let host = configuration.host
                 let port = configuration.port == 0 ? 0 : configuration.port + index
                 let listener = try await Listener.open(
                     host: host, port: port, responder: Doorway.responder(for: standIn, panel: panel),
-                    didBind: { server.origin = origin(host: host, port: $0) })
+                    didBind: { port in for server in servers { server.root = origin(host: host, port: port) } })
                 listeners.append(listener)
             }
         } catch {
             await end(listeners, standIns)
             throw error
         }
+        for standIn in standIns { standIn.started(beside: standIns) }
         return Sandbox(panel: panel, standIns: standIns, listeners: listeners)
     }
 
@@ -117,13 +118,13 @@ public final class Sandbox: Sendable {
         panel.takeSignedTextFaults(for: IncomingRequest(method: method, target: path), at: service).changing(body)
     }
 
-    /// The authorization server of the service with this origin.
+    /// The authorization server that an address is of: the one with the longest path.
     func server(of url: String) -> AuthorizationServer? {
-        standIns.lazy.map(\.server).first { url.hasPrefix($0.origin + "/") }
+        standIns.flatMap(\.servers).filter { url.hasPrefix($0.origin + "/") }.max { $0.prefix.count < $1.prefix.count }
     }
 
     private func servers(_ name: SandboxService.Name) -> [AuthorizationServer] {
-        standIns.filter { type(of: $0).name == name }.map(\.server)
+        standIns.filter { type(of: $0).name == name }.flatMap(\.servers)
     }
 
     private static func origin(host: String, port: Int) -> String {

@@ -69,14 +69,20 @@ public struct SandboxClient: Sendable {
     public let redirectURIs: [String]
     /// The values of `grant_type` that the client may use.
     public let grantTypes: [String]
+    /// The scopes that the client may ask for; nil for all.
+    package let scopes: [String]?
+    /// The keys whose signatures are the client's, as it has registered them (RFC 7591 section 2).
+    package let keys: JSON?
     /// The purpose of the client, in a sentence.
     public let note: String
 
     package init(
         id: String, secret: String?, privateKey: String? = nil, kind: Kind, pushesOnly: Bool = false,
         proofs: ProofRule = .optional, signsRequests: Bool = false, getsSignedUserInfo: Bool = false,
-        redirectURIs: [String], grantTypes: [String], note: String
+        redirectURIs: [String], grantTypes: [String], scopes: [String]? = nil, keys: JSON? = nil, note: String
     ) {
+        self.scopes = scopes
+        self.keys = keys
         self.signsRequests = signsRequests
         self.getsSignedUserInfo = getsSignedUserInfo
         self.privateKey = privateKey

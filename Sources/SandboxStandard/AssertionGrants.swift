@@ -31,7 +31,7 @@ final class AssertionGrants: Sendable {
     /// The client that an assertion in a form is signed by; nil for any other.
     func speaker(of form: FormParameters) -> SandboxClient? {
         guard let token = SignedText(form["assertion"] ?? ""), isByClient(token) else { return nil }
-        return server.dialect.client(AssertingClients.keyed)
+        return server.client(AssertingClients.keyed)
     }
 
     func redeem(_ form: FormParameters, by client: SandboxClient) throws(OAuthFailure) -> IssuedTokens {
@@ -44,7 +44,7 @@ final class AssertionGrants: Sendable {
         guard isOwn || (type ?? "JWT" == "JWT" && isByClient(token) && client.id == AssertingClients.keyed) else {
             throw .invalidGrant("The assertion is signed by a key that this client does not have.")
         }
-        try checkClaims(of: token, isOwn ? server.origin : client.id)
+        try checkClaims(of: token, isOwn ? server.issuer : client.id)
         let subject = token.claims["sub"]?.scalarText ?? client.id
         let user = server.dialect.users.first { $0.subject == subject || $0.name == subject }
         guard user != nil || subject == client.id else { throw .invalidGrant("There is no user of this name.") }
@@ -65,7 +65,7 @@ final class AssertionGrants: Sendable {
     private func checkClaims(of token: SignedText, _ issuer: String) throws(OAuthFailure) {
         let now = server.clock.now
         guard token.claims["iss"]?.scalarText == issuer else { throw .invalidGrant("iss is another one.") }
-        guard [server.origin, server.origin + "/token"].contains(token.claims["aud"]?.scalarText ?? "") else {
+        guard [server.issuer, server.origin + "/token"].contains(token.claims["aud"]?.scalarText ?? "") else {
             throw .invalidGrant("aud has to be the issuer or the token endpoint.")
         }
         guard let expiry = token.claims["exp"]?.integer, let issuedAt = token.claims["iat"]?.integer, issuedAt >= 0,

@@ -50,7 +50,7 @@ final class ClientAssertions: Sendable {
             throw .invalidClient("client_assertion is not a signed text of three parts.")
         }
         guard let id = token.claims["iss"]?.scalarText, token.claims["sub"]?.scalarText == id,
-            let client = server.dialect.client(id), form["client_id"].map({ $0 == id }) ?? true
+            let client = server.client(id), form["client_id"].map({ $0 == id }) ?? true
         else { throw .invalidClient("iss, sub and client_id have to be the client's identifier.") }
         try checkSignature(of: token, by: client)
         try checkClaims(of: token, at: server)
@@ -77,13 +77,13 @@ final class ClientAssertions: Sendable {
                 && HMAC<SHA256>.isValidAuthenticationCode(
                     token.signature, authenticating: Data(token.signed.utf8),
                     using: SymmetricKey(data: Data((client.secret ?? "").utf8)))
-        default: isSigned = false
+        default: isSigned = RegisteredKey.verifies(token, of: client)
         }
         guard isSigned else { throw .invalidClient("The assertion is not signed by the client.") }
     }
 
     private func checkClaims(of token: SignedText, at server: AuthorizationServer) throws(OAuthFailure) {
-        guard case .string(server.origin)? = token.claims["aud"] else {
+        guard case .string(server.issuer)? = token.claims["aud"] else {
             throw .invalidClient("aud has to be the issuer, as one string.")
         }
         let now = server.clock.now

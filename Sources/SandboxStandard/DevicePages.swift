@@ -72,7 +72,7 @@ struct DevicePages: Sendable {
         <h1>Enter your code</h1>
         <p class="quiet">Your device shows it.</p>
         {{#problem}}<div class="problem" role="alert" id="problem"><p>{{problem}}</p></div>{{/problem}}
-        <form method="post" action="/device">
+        <form method="post" action="device">
         <div class="field"><label for="user_code">Code</label>
         <input id="user_code" name="user_code" type="text" value="{{code}}" autocomplete="one-time-code" \
         autocapitalize="characters" spellcheck="false" required autofocus\
@@ -88,7 +88,7 @@ struct DevicePages: Sendable {
         {{#problem}}<div class="problem" role="alert" id="problem"><p>{{problem}}</p></div>{{/problem}}
         <h2 id="scopes">It will be able to</h2>
         <ul class="scopes" aria-labelledby="scopes">{{#scopes}}<li>{{.}}</li>{{/scopes}}</ul>
-        <form method="post" action="/device">
+        <form method="post" action="device">
         <input type="hidden" name="user_code" value="{{code}}">
         <div class="field"><label for="email">E-mail address</label>
         <input id="email" name="email" type="email" value="{{name}}" autocomplete="username" required></div>

@@ -25,7 +25,7 @@ enum Fixtures {
         SandboxClient(
             id: AssertingClients.keyed, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
             redirectURIs: SharedRedirects.all,
-            grantTypes: userGrants + ["client_credentials", AssertionGrants.grantType],
+            grantTypes: userGrants + ["client_credentials", AssertionGrants.grantType, BackchannelRequests.grantType],
             note: "a server with a key: private_key_jwt by ES256, and assertions by the same key (RFC 7523)"),
         SandboxClient(
             id: AssertingClients.signing, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
@@ -60,6 +60,10 @@ enum Fixtures {
             id: "sandbox-device", secret: nil, kind: .public, redirectURIs: [],
             grantTypes: ["refresh_token", DeviceGrants.grantType],
             note: "a terminal or television: the user approves on another device (RFC 8628)"),
+        SandboxClient(
+            id: DocumentedClient.id, secret: nil, kind: .public, redirectURIs: DocumentedClient.redirects,
+            grantTypes: ["authorization_code", "refresh_token"],
+            note: "a native app that is named by the address of its document"),
     ]
 
     static let users = [
@@ -70,6 +74,13 @@ enum Fixtures {
             name: "zoe@example.test", password: "must-should-may", subject: "248289761002",
             displayName: "Zoë Ångström", oneTimeCode: nil, note: "a name beyond ASCII"),
     ]
+
+    /// Of the APIs, which have neither clients nor users of their own.
+    static let resourceDialect = Dialect(
+        name: .resources, title: "APIs of Standard OAuth", clients: [], users: [],
+        scopes: Dialect.ScopeRules(known: [], separators: [" "], standard: []), codeLifetime: 60,
+        accessTokenLifetime: 3600, tokenForm: .base64URL,
+        wording: Dialect.ConsentWording(allow: "Allow", refuse: "Do not allow", scopes: [:]), refresh: { _ in .kept })
 
     static func dialect(accessTokenLifetime: Int) -> Dialect {
         Dialect(

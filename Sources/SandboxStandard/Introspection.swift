@@ -14,6 +14,7 @@ extension AuthorizationServer {
                     "exp", .number(Int(access.token.expiresAt))
                 )
                 .adding("iat", .number(Int(access.token.issuedAt)))
+                .adding("aud", access.token.resources.isEmpty ? nil : JSON(access.token.resources))
         }
         if let refresh = state.withLock({ $0.store.liveRefresh(token) }) {
             return description(of: refresh.grant, scope: refresh.token.scope)
@@ -25,14 +26,14 @@ extension AuthorizationServer {
     func signedIntrospection(_ introspection: JSON, for client: SandboxClient, by signer: IDTokenSigner) -> String? {
         signer.sign(
             [
-                "iss": .string(origin), "aud": .string(client.id), "iat": .number(Int(clock.now)),
+                "iss": .string(issuer), "aud": .string(client.id), "iat": .number(Int(clock.now)),
                 "token_introspection": introspection,
             ], as: .introspection, type: "token-introspection+jwt")
     }
 
     private func description(of grant: SandboxGrant, scope: [String]) -> JSON {
         let known: JSON = [
-            "active": true, "iss": .string(origin), "client_id": .string(grant.clientID),
+            "active": true, "iss": .string(issuer), "client_id": .string(grant.clientID),
             "sub": .string(grant.user?.subject ?? grant.clientID), "scope": .string(scope.joined(separator: " ")),
         ]
         return known.adding("username", grant.user.map { .string($0.name) })

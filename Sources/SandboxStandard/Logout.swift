@@ -23,7 +23,7 @@ struct EndSessionPage: Sendable {
         let audience = hint??["aud"]?.scalarText
         let clientID = parameters["client_id"] ?? audience
         if let audience, audience != clientID { return pages.refusal("The hint is another client's.") }
-        if let clientID, server.dialect.client(clientID) == nil { return pages.refusal("No app has this client_id.") }
+        if let clientID, server.client(clientID) == nil { return pages.refusal("No app has this client_id.") }
         let (id, session, isNew) = server.session(of: request)
         // Without a hint the user has to agree (OpenID Connect RP-Initiated Logout section 2).
         if hint == nil, !isNew, session.user != nil, parameters["confirmed"] != session.formToken {
@@ -67,7 +67,7 @@ struct EndSessionPage: Sendable {
     private static let questionTemplate = Template(
         """
         <h1>Sign out?</h1>
-        <form method="post" action="/end_session">
+        <form method="post" action="end_session">
         {{#fields}}<input type="hidden" name="{{name}}" value="{{value}}">{{/fields}}
         <button type="submit">Sign out</button>
         </form>
@@ -86,7 +86,7 @@ extension StandardStandIn {
     ) -> String? {
         let now = Int(server.clock.now)
         var usual: [(String, JSON?)] = [
-            ("iss", .string(server.origin)), ("aud", .string(clientID)), ("iat", .number(now)),
+            ("iss", .string(server.issuer)), ("aud", .string(clientID)), ("iat", .number(now)),
             ("exp", .number(now + 120)), ("jti", .string(RandomText.base64URL(bytes: 12))),
             ("events", ["http://schemas.openid.net/event/backchannel-logout": [:]]),
             ("sub", subject.map(JSON.string)), ("sid", sessionID.map(JSON.string)),

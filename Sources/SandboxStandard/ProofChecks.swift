@@ -46,28 +46,30 @@ final class ProofChecks: Sendable {
             guard rule == .optional else { throw .invalid("The request needs a proof.") }
             return nil
         }
-        try check(proof, of: request, with: nil, rule, as: .authorizationServer, at: server)
+        try check(proof, of: request, with: nil, rule, as: .authorizationServer, at: server, server.root)
         return proof.thumbprint
     }
 
     /// Checks the proof of a request to a resource with a token that is bound to a key.
+    ///
+    /// - Parameter origin: where the resource is; nil for the server's own origin.
     func check(
         _ request: IncomingRequest, with token: String, of thumbprint: String, _ rule: SandboxClient.ProofRule,
-        at server: AuthorizationServer
+        at server: AuthorizationServer, origin: String? = nil
     ) throws(ProofFailure) {
         guard let proof = try ProofVerifier(request) else { throw .invalid("The request needs a proof.") }
         guard proof.thumbprint == thumbprint else { throw .invalid("The token is bound to another key.") }
-        try check(proof, of: request, with: token, rule, as: .resource, at: server)
+        try check(proof, of: request, with: token, rule, as: .resource, at: server, origin ?? server.root)
     }
 
     /// RFC 9449 section 4.3, points 8 to 12, and section 11.1.
     private func check(
         _ proof: ProofVerifier, of request: IncomingRequest, with token: String?, _ rule: SandboxClient.ProofRule,
-        as role: Role, at server: AuthorizationServer
+        as role: Role, at server: AuthorizationServer, _ origin: String
     ) throws(ProofFailure) {
         let now = server.clock.now
         guard case .string(request.method)? = proof.claims["htm"] else { throw .invalid("htm is another method.") }
-        guard case .string(server.origin + request.path)? = proof.claims["htu"] else {
+        guard case .string(origin + request.path)? = proof.claims["htu"] else {
             throw .invalid("htu is another address.")
         }
         guard let issuedAt = proof.claims["iat"]?.integer, abs(Double(issuedAt) - now) <= Self.window else {

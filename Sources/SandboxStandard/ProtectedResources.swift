@@ -44,9 +44,9 @@ struct ProtectedResources: Sendable {
             if request.query["access_token"] != nil { throw .tokenInQuery }
             guard let token = request.bearerToken else { throw .tokenMissing }
             // A token that is bound to a key is no bearer token (RFC 9449 section 7.2).
-            guard proofs.thumbprint(of: token) == nil, let access = server.liveAccess(token) else {
-                throw .invalidToken
-            }
+            guard proofs.thumbprint(of: token) == nil, let access = server.liveAccess(token),
+                access.token.resources.isEmpty || scope == "openid"
+            else { throw .invalidToken }
             if let scope, !access.token.scope.contains(scope) { throw .insufficientScope(scope) }
             return .uncachedJSON(try body(access))
         } catch {
@@ -59,10 +59,12 @@ struct ProtectedResources: Sendable {
         _ request: IncomingRequest, bound token: String, scope: String?,
         _ body: (Access) throws(BearerChallenge) -> JSON
     ) -> Answer {
-        guard let access = server.liveAccess(token), let thumbprint = proofs.thumbprint(of: token) else {
+        guard let access = server.liveAccess(token), let thumbprint = proofs.thumbprint(of: token),
+            access.token.resources.isEmpty || scope == "openid"
+        else {
             return BearerChallenge.invalidToken.ofBoundToken.answer
         }
-        let rule = server.dialect.client(access.grant.clientID)?.proofs ?? .optional
+        let rule = server.client(access.grant.clientID)?.proofs ?? .optional
         let answer: Answer
         do throws(BearerChallenge) {
             do throws(ProofFailure) {
@@ -82,9 +84,9 @@ struct ProtectedResources: Sendable {
     private func signedWhereAgreed(_ answer: Answer, _ request: IncomingRequest) -> Answer {
         let token = request.boundToken ?? request.bearerToken
         guard answer.status == 200, let claims = answer.document, let access = server.liveAccess(token),
-            server.dialect.client(access.grant.clientID)?.getsSignedUserInfo == true,
+            server.client(access.grant.clientID)?.getsSignedUserInfo == true,
             let text = signer.sign(
-                claims.adding("iss", .string(server.origin)).adding("aud", .string(access.grant.clientID)),
+                claims.adding("iss", .string(server.issuer)).adding("aud", .string(access.grant.clientID)),
                 as: .userInfo)
         else { return answer }
         var headers = answer.headers

@@ -7,20 +7,23 @@ enum ServerMetadata {
         "client_secret_basic", "client_secret_post", "private_key_jwt", "client_secret_jwt",
     ]
 
-    static func json(issuer: String, dialect: Dialect) -> JSON {
+    static func json(_ server: AuthorizationServer) -> JSON {
+        let (base, dialect) = (server.origin, server.dialect)
         let endpoints: JSON = [
-            "issuer": .string(issuer), "authorization_endpoint": .string(issuer + "/authorize"),
-            "token_endpoint": .string(issuer + "/token"), "jwks_uri": .string(issuer + "/jwks"),
-            "userinfo_endpoint": .string(issuer + "/userinfo"),
-            "revocation_endpoint": .string(issuer + "/revoke"),
-            "introspection_endpoint": .string(issuer + "/introspect"),
-            "pushed_authorization_request_endpoint": .string(issuer + "/par"),
-            "device_authorization_endpoint": .string(issuer + "/device_authorization"),
-            "backchannel_authentication_endpoint": .string(issuer + "/backchannel_authentication"),
-            "end_session_endpoint": .string(issuer + "/end_session"),
+            "issuer": .string(server.issuer), "authorization_endpoint": .string(base + "/authorize"),
+            "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/jwks"),
+            "userinfo_endpoint": .string(base + "/userinfo"),
+            "revocation_endpoint": .string(base + "/revoke"),
+            "introspection_endpoint": .string(base + "/introspect"),
+            "pushed_authorization_request_endpoint": .string(base + "/par"),
+            "registration_endpoint": .string(base + "/register"),
+            "device_authorization_endpoint": .string(base + "/device_authorization"),
+            "backchannel_authentication_endpoint": .string(base + "/backchannel_authentication"),
+            "end_session_endpoint": .string(base + "/end_session"),
         ]
         return
             endpoints
+            .adding("client_id_metadata_document_supported", true)
             .adding("scopes_supported", JSON(dialect.scopes.known))
             .adding("response_types_supported", ["code"])
             .adding("response_modes_supported", ["query", "jwt", "query.jwt", "form_post", "form_post.jwt"])
@@ -37,6 +40,7 @@ enum ServerMetadata {
                         + [TokenExchanges.grantType, AssertionGrants.grantType, BackchannelRequests.grantType])
             )
             .adding("backchannel_token_delivery_modes_supported", ["poll", "ping"])
+            .adding("backchannel_authentication_request_signing_alg_values_supported", ["ES256"])
             .adding("backchannel_user_code_parameter_supported", false)
             .adding("backchannel_logout_supported", true)
             .adding("backchannel_logout_session_supported", true)

@@ -54,10 +54,12 @@ struct SignedAuthorizations: SignedMessages {
     private func checkClaims(
         of claims: JSON, of client: SandboxClient, at server: AuthorizationServer
     ) throws(OAuthFailure) {
-        guard case .string(client.id)? = claims["iss"], case .string(client.id)? = claims["client_id"] else {
-            throw Self.invalid("iss and client_id have to be the client.")
-        }
-        guard case .string(server.origin)? = claims["aud"] else {
+        // A request of the backchannel has no client_id (CIBA Core section 7.1.1).
+        let isBackchannel = claims["response_type"] == nil
+        guard case .string(client.id)? = claims["iss"],
+            claims["client_id"] == .string(client.id) || (isBackchannel && claims["client_id"] == nil)
+        else { throw Self.invalid("iss and client_id have to be the client.") }
+        guard case .string(server.issuer)? = claims["aud"] else {
             throw Self.invalid("aud has to be the issuer, as one string.")
         }
         for name in ["request", "request_uri", "sub", "client_secret", "client_assertion"] where claims[name] != nil {
@@ -80,7 +82,8 @@ struct SignedAuthorizations: SignedMessages {
         var pairs: [(name: String, value: String)] = []
         for member in members where !own.contains(member.name) {
             switch (member.name, member.value) {
-            case ("max_age", .number(let seconds)): pairs.append((member.name, String(seconds)))
+            case ("max_age", .number(let seconds)), ("requested_expiry", .number(let seconds)):
+                pairs.append((member.name, String(seconds)))
             case ("claims", .object), ("authorization_details", .array):
                 pairs.append((member.name, member.value.text))
             case ("resource", .array(let values)):

@@ -1,11 +1,12 @@
 #if Sandbox
 import HTTPTypes
 package import SandboxCore
+import Synchronization
 
 /// A server that keeps to the standards, for clients that are not written for one service.
 ///
 /// RFC 6749 (code, refresh, client credentials), 7636 (S256 demanded of all), 8414 and OpenID discovery, 9101, 9126, 9207, 7009,
-/// 7662, 6750, 7523, 8628, 8693, 9396, 9701, CIBA Core, RP-Initiated and Back-Channel Logout, 9449, 9470, JARM, OpenID Connect Core with
+/// 7591, 7592, 7662, 6750, 7523, 8628, 8693, 8707, 9396, 9701, CIBA Core, RP-Initiated and Back-Channel Logout, 9449, 9470, JARM, OpenID Connect Core with
 /// ES256, and refresh token rotation with reuse detection (RFC 9700).
 package struct StandardStandIn: StandIn {
     package static let name = SandboxService.Name.standard
@@ -18,11 +19,28 @@ package struct StandardStandIn: StandIn {
     let backchannel: BackchannelRequests
     let exchanges: TokenExchanges
     let assertionGrants: AssertionGrants
+    let registrations: ClientRegistrations
+    /// The issuers with a path at the same origin.
+    private let tenants: [(tenant: Tenant, standIn: StandardStandIn)]
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
+        self.init(
+            panel, accessTokenLifetime: accessTokenLifetime ?? 3600,
+            tenants: Tenant.all.map { tenant in
+                (tenant, StandardStandIn(panel, accessTokenLifetime: accessTokenLifetime ?? 3600, as: tenant))
+            })
+    }
+
+    private init(
+        _ panel: ControlPanel, accessTokenLifetime: Int, as tenant: Tenant? = nil,
+        tenants: [(tenant: Tenant, standIn: StandardStandIn)] = []
+    ) {
+        self.tenants = tenants
         server = AuthorizationServer(
-            dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock,
-            signedMessages: SignedAuthorizations(signer: signer))
+            dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime), clock: panel.clock,
+            signedMessages: SignedAuthorizations(signer: signer), prefix: tenant?.prefix ?? "",
+            issuerSuffix: tenant?.issuerSuffix ?? "")
+        registrations = ClientRegistrations(server: server)
         authorization = AuthorizationEndpoint(server: server)
         devices = DeviceGrants(server: server)
         backchannel = BackchannelRequests(server: server)
@@ -30,9 +48,47 @@ package struct StandardStandIn: StandIn {
         assertionGrants = AssertionGrants(server: server, signer: signer)
     }
 
+    package var servers: [AuthorizationServer] { [server] + tenants.map(\.standIn.server) }
+
     package var routes: [Route] {
-        discovery + endpoints + deviceRoutes + logoutRoutes
+        discovery + own + [legacyAPI]
+            + tenants.flatMap { tenant, standIn in
+                tenant.discovery(of: standIn.server) + standIn.own.map { $0.below(tenant.prefix) }
+            }
+    }
+
+    /// An MCP server that names no authorization server, which is then its own origin (MCP revision 2025-03-26).
+    private var legacyAPI: Route {
+        let api = ProtectedAPI.legacy
+        return Route(path: api.path, note: "an MCP server without a document of its own; scope api") { request in
+            api.answer(request, at: server.root, of: self)
+        }
+    }
+
+    /// What each of the issuers has.
+    private var own: [Route] {
+        endpoints + deviceRoutes + logoutRoutes + registrations.routes
             + ProtectedResources(server: server, proofs: proofs, signer: signer).routes
+            + [
+                Route("GET", path: "/jwks", note: "keys; one of an unknown type, to be skipped") { [signer] _ in
+                    .json(signer.keySet)
+                }
+            ]
+    }
+
+    /// The issuer with a path; the origin's own for none.
+    func issuer(at prefix: String) -> StandardStandIn {
+        tenants.first { $0.tenant.prefix == prefix }?.standIn ?? self
+    }
+
+    package func started(beside others: [any StandIn]) {
+        for (tenant, standIn) in tenants where tenant.borrowsIssuer {
+            standIn.server.state.withLock { $0.borrowedIssuer = server.issuer }
+        }
+    }
+
+    package var details: [JSON.Member] {
+        [JSON.Member(name: "tenants", value: JSON(tenants.map(\.standIn.server.issuer)))]
     }
 
     package var controlRoutes: [Route] {
@@ -45,6 +101,21 @@ package struct StandardStandIn: StandIn {
             Route("POST", path: ControlRoutes.prefix + "/rotate-keys", note: "change the key that signs") {
                 [signer] _ in
                 signer.rotateKeys()
+                return ControlRoutes.done
+            },
+            Route("POST", path: ControlRoutes.prefix + "/purge-clients", note: "forget the clients that registered") {
+                [registrations] _ in
+                registrations.purge()
+                return ControlRoutes.done
+            },
+            Route(
+                "POST", path: ControlRoutes.prefix + "/secret-lifetime", note: "seconds for secrets given from now on"
+            ) {
+                [registrations] request in
+                guard let seconds = Int(request.text.filter { !$0.isWhitespace }), seconds >= 0 else {
+                    return .text("Expected seconds, or 0 for secrets that do not end.\n", status: 400)
+                }
+                registrations.secretLifetime = seconds
                 return ControlRoutes.done
             },
             Route("POST", path: ControlRoutes.prefix + "/logout-token", note: "a logout token, as the form asks") {
@@ -63,14 +134,14 @@ package struct StandardStandIn: StandIn {
 
     private var discovery: [Route] {
         let metadata: @Sendable (IncomingRequest) -> Answer = { [server] _ in
-            .json(ServerMetadata.json(issuer: server.origin, dialect: server.dialect))
+            .json(ServerMetadata.json(server))
         }
         return [
             Route(
                 "GET", path: "/.well-known/oauth-authorization-server", note: "metadata (RFC 8414)", answer: metadata),
             Route("GET", path: "/.well-known/openid-configuration", note: "the same document", answer: metadata),
-            Route("GET", path: "/jwks", note: "keys; one of an unknown type, to be skipped") { [signer] _ in
-                .json(signer.keySet)
+            Route("GET", path: DocumentedClient.path, note: "the document of a client that is named by it") { _ in
+                .json(DocumentedClient.document)
             },
         ]
     }
@@ -113,10 +184,11 @@ package struct StandardStandIn: StandIn {
     private func backchannelAuthentication(_ request: IncomingRequest) -> Answer {
         proven(request) { client, _ throws(OAuthFailure) in
             guard client.grantTypes.contains(BackchannelRequests.grantType) else { throw .unauthorizedClient }
-            let scope = try server.dialect.scopes.read(request.form["scope"])
+            let form = try server.unsigned(request.form, of: client)
+            let scope = try server.dialect.scopes.read(form["scope"])
             return .uncachedJSON(
                 try backchannel.begin(
-                    request.form, for: client, scope: scope,
+                    form, for: client, scope: scope,
                     hinted: { signer.claims(of: $0)?.claims["sub"]?.scalarText }))
         }
     }
@@ -177,7 +249,7 @@ package struct StandardStandIn: StandIn {
                 "access_token": .string(tokens.accessToken), "token_type": thumbprint == nil ? "Bearer" : "DPoP",
                 "expires_in": .number(tokens.lifetime), "scope": .string(tokens.scope.joined(separator: " ")),
             ]
-            let idToken = signer.idToken(for: tokens, issuer: server.origin)
+            let idToken = signer.idToken(for: tokens, issuer: server.issuer)
             return .uncachedJSON(
                 answer.adding("refresh_token", tokens.refreshToken.map(JSON.string))
                     .adding("id_token", idToken.map(JSON.string))
@@ -267,6 +339,7 @@ package struct StandardStandIn: StandIn {
         guard id != AssertingClients.hashed else {
             throw .invalidClient("The client has to sign with its secret instead of showing it.")
         }
+        guard !registrations.hasExpired(id) else { throw .invalidClient("The client's secret has expired.") }
         return try server.client(id: id, secret: secret)
     }
 }

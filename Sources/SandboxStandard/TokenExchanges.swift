@@ -83,7 +83,7 @@ struct TokenExchanges: Sendable {
     ) throws(OAuthFailure) -> Exchanged {
         let now = Int(server.clock.now)
         let claims: JSON = [
-            "iss": .string(server.origin), "sub": .string(user.subject), "aud": .string(audience ?? client.id),
+            "iss": .string(server.issuer), "sub": .string(user.subject), "aud": .string(audience ?? client.id),
             "client_id": .string(client.id), "jti": .string(RandomText.base64URL(bytes: 12)), "iat": .number(now),
             "exp": .number(now + 300), "scope": .string(scope.joined(separator: " ")),
         ]

@@ -69,6 +69,18 @@ def closed_mcp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
 
 
 @pytest.fixture(scope="session")
+def lenient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
+    """oidc-provider-mock: any client, PKCE not announced, one key without a name."""
+    yield from start("oidc_mock", tmp_path_factory.mktemp("lenient"))
+
+
+@pytest.fixture(scope="session")
+def lenient_registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
+    """The same, which knows only the clients that have registered themselves."""
+    yield from start("oidc_mock", tmp_path_factory.mktemp("lenient-registry"), registration=True)
+
+
+@pytest.fixture(scope="session")
 def canaille_port() -> int:
     """The only loopback port that canaille lets a client listen on."""
     return free_port()

@@ -19,6 +19,7 @@ class StandIn:
         self.facts = described["sequencing"]
         self.other = described["recurse-center"]
         self.standard = described["standard"]
+        self.resources = described["resources"]
         self.origin: str = self.facts["origin"]
 
     def user(self, name: str) -> tuple[str, str]:

@@ -31,6 +31,7 @@ PACKAGES = {
     "mcp_server": ["mcp==2.3.0"],
     "authlib_provider": ["Authlib==1.9.8", "Flask", "joserfc"],
     "fapi_provider": ["Flask", "joserfc"],
+    "oidc_mock": ["oidc-provider-mock==0.3.4"],
     "canaille_provider": ["canaille[front,oidc,server,sqlite]==0.3.6", "Authlib==1.9.8"],
 }
 

@@ -1,3 +1,4 @@
+import Crypto
 import HTTPTypes
 import Testing
 
@@ -32,6 +33,63 @@ struct BackchannelAuthenticationTests {
                 "client_notification_token=" + String(repeating: "n", count: 43), "client_id=c",
                 "client_secret=client-secret",
             ])
+    }
+
+    @Test("J5: a signed request has every parameter inside, and the client's authentication alone beside it (7.1.1)")
+    func signed() throws {
+        let key = try SigningKey(
+            parsing: Array(SigningKeys.shared.get().p256.pemRepresentation.utf8), keyID: "k-1")
+        let signed = try Self.request(["ES256"]).signed(by: key, now: Example.now + 0.5)
+        let form = try signed.message.form
+        #expect(form.map { String($0.prefix { $0 != "=" }) } == ["request", "client_id", "client_secret"])
+        let parts = try #require(form.first).dropFirst("request=".count).split(separator: ".")
+        let header = try JSONValue(parsing: try #require(Base64URL.decode(parts[0]))).object
+        #expect(header == ["alg": .string("ES256"), "typ": .string("oauth-authz-req+jwt"), "kid": .string("k-1")])
+        let payload = try #require(Base64URL.decode(parts[1]))
+        var claims = try #require(JSONValue(parsing: payload).object)
+        #expect(claims["jti"]?.string?.utf8.count == 22)
+        claims["jti"] = nil
+        let issuedAt = Int(Example.now)
+        #expect(
+            claims == [
+                "iss": .string("c"), "aud": .string("https://server.example.com"), "iat": .number("\(issuedAt)"),
+                "nbf": .number("\(issuedAt)"), "exp": .number("\(issuedAt + 300)"), "scope": .string("openid"),
+                "login_hint": .string("ada@example.com"), "requested_expiry": .number("120"),
+                "resource": .array([.string("urn:a"), .string("urn:b")]),
+            ])
+        let set = try SigningKeys.shared.get().keySet(.es256)
+        let candidate = try #require(set.candidates(keyID: nil, algorithm: .es256).first)
+        let signature = try #require(Base64URL.decode(parts[2]))
+        let isVerified = candidate.verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8)[...], by: .es256)
+        #expect(isVerified)
+        #expect(!"\(signed)".contains(String(parts[2])))
+    }
+
+    @Test(
+        "J5: a request is signed by what the server takes alone, and no parameter takes the place of a claim",
+        arguments: [
+            (nil, nil, "request-object"), (["RS256", "none"], nil, "key"), (["ES256"], "sub", "sub"),
+            (["ES256"], "iss", "iss"), (["ES256"], "aud", "aud"), (["ES256"], "jti", "jti"),
+        ] as [([String]?, String?, String)])
+    func unsigned(_ algorithms: [String]?, _ extra: String?, _ member: String) throws {
+        let key = try SigningKey(
+            parsing: Array(SigningKeys.shared.get().p256.pemRepresentation.utf8), keyID: "k-1")
+        let request = try Self.request(algorithms, extra.map { [$0: "x"] } ?? [:])
+        #expect(failure { _ = try request.signed(by: key, now: 1) } == "configuration \(member)")
+    }
+
+    private static func request(
+        _ algorithms: [String]?, _ extras: [String: String] = [:]
+    ) throws -> BackchannelAuthenticationRequest {
+        var server = try Example.server()
+        server.backchannelAuthenticationEndpoint = try EndpointURL("https://server.example.com/bc")
+        server.backchannelRequestSigningAlgorithms = algorithms
+        var request = BackchannelAuthenticationRequest(
+            to: server, clientID: "c", authentication: .post(secret: Secret("client-secret")),
+            about: .login("ada@example.com"), scopes: ["openid"], resources: ["urn:a", "urn:b"])
+        request.requestedLifetime = 120
+        request.extras = extras
+        return request
     }
 
     @Test("M703: no hint, or two, is refused before sending")

@@ -22,10 +22,12 @@ struct ClientAssertionTests {
     private static func server() throws -> AuthorizationServerMetadata {
         var server = try Example.server()
         server.pushedAuthorizationRequestEndpoint = try EndpointURL("https://server.example.com/par")
+        server.deviceAuthorizationEndpoint = try EndpointURL("https://server.example.com/device")
+        server.backchannelAuthenticationEndpoint = try EndpointURL("https://server.example.com/bc")
         return server
     }
 
-    /// One request of every kind that authenticates a client today.
+    /// One request of every kind that authenticates a client.
     private static func messages(
         _ authentication: ClientAuthentication, at server: AuthorizationServerMetadata
     ) throws -> [(String, RequestMessage)] {
@@ -59,6 +61,28 @@ struct ClientAssertionTests {
                 "introspect",
                 try IntrospectionRequest(
                     Secret("t"), kind: kind, at: server, clientID: id, authentication: authentication
+                ).message
+            ),
+            (
+                "device",
+                try DeviceAuthorizationRequest(to: server, clientID: id, authentication: authentication, scopes: [])
+                    .message
+            ),
+            (
+                "device poll",
+                try TokenRequest(.deviceCode(Secret("d")), at: server, clientID: id, authentication: authentication)
+                    .message
+            ),
+            (
+                "CIBA",
+                try BackchannelAuthenticationRequest(
+                    to: server, clientID: id, authentication: authentication, about: .login("ada"), scopes: ["openid"]
+                ).message
+            ),
+            (
+                "CIBA poll",
+                try TokenRequest(
+                    .backchannelAuthentication(Secret("r")), at: server, clientID: id, authentication: authentication
                 ).message
             ),
         ]
@@ -121,6 +145,15 @@ struct ClientAssertionTests {
             seen.insert(identifier)
         }
         #expect(seen.count == 10_000)
+        // Each poll is a message of its own.
+        for type in [TokenRequest.GrantType.deviceCode(Secret("d")), .backchannelAuthentication(Secret("r"))] {
+            let poll = TokenRequest(
+                type, at: try Example.server(), clientID: "c", authentication: .assertion(assertion))
+            for _ in 0..<2 {
+                let identifier = try #require(try Self.read(poll.message).claims["jti"]?.string)
+                #expect(seen.insert(identifier).inserted)
+            }
+        }
     }
 
     @Test("M303: the audience of a deviation has to be on the issuer's origin")

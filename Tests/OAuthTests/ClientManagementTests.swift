@@ -132,6 +132,12 @@ struct ClientManagementTests {
             ])
         #expect(document["token_endpoint_auth_method"]?.string == "none")
         #expect(document["client_secret"] == nil)
+        var keyed = try ClientDocument(at: address, name: "App")
+        keyed.keysAddress = try EndpointURL("https://app.example/keys.json")
+        let confidential = try #require(try JSONValue(parsing: keyed.content).object)
+        #expect(confidential["token_endpoint_auth_method"]?.string == "private_key_jwt")
+        #expect(confidential["jwks_uri"]?.string == "https://app.example/keys.json")
+        #expect(document["jwks_uri"] == nil)
     }
 
     @Test(

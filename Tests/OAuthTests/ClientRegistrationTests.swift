@@ -1,3 +1,4 @@
+import Crypto
 import HTTPTypes
 import Testing
 
@@ -37,6 +38,48 @@ struct ClientRegistrationTests {
                 "token_endpoint_auth_method":"none"}
                 """.utf8))
         #expect(sent == expected)
+    }
+
+    @Test("5.1: a client with a key registers its public half, and nothing of the private one")
+    func key() throws {
+        var request = try Self.request("https://app.example/callback")
+        request.key = try SigningKey(
+            parsing: Array(SigningKeys.shared.get().p256.pemRepresentation.utf8), keyID: "k-1")
+        request.initialAccessToken = Secret("initial-canary")
+        let message = try request.message
+        #expect(message.head.headerFields[.authorization] == "Bearer initial-canary")
+        guard case .bytes(let bytes) = message.content else {
+            Issue.record("there is no content")
+            return
+        }
+        let sent = try #require(JSONValue(parsing: bytes).object)
+        #expect(sent["token_endpoint_auth_method"]?.string == "private_key_jwt")
+        let key = try #require(sent["jwks"]?.object?["keys"]?.array?.first?.object)
+        #expect(key["kid"]?.string == "k-1" && key["kty"]?.string == "EC" && key["d"] == nil)
+        func answer(_ json: String, _ status: Int = 201) throws -> RegisteredClient {
+            try request.client(
+                from: ResponseMessage(head: HTTPResponse(status: .init(code: status)), content: Array(json.utf8)))
+        }
+        for json in [#"{"client_id":"c"}"#, #"{"client_id":"c","token_endpoint_auth_method":"private_key_jwt"}"#] {
+            let client = try answer(json)
+            #expect(client.id == "c" && client.secret == nil)
+        }
+        for method in ["none", "client_secret_basic"] {
+            let json = #"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"\#(method)"}"#
+            #expect(failure { _ = try answer(json) } == "malformed token_endpoint_auth_method", "\(method)")
+        }
+        let error = serverError {
+            _ = try answer(#"{"error":"invalid_token","error_description":"not initial-canary"}"#, 401)
+        }
+        #expect(error?.text == "not (secret)")
+        let words = error.map { "\($0)" } ?? ""
+        #expect(words.contains("ask its administrator"))
+        // RFC 7591, section 3.2.2: the user compares what was sent with what the server says of it.
+        #expect(words.contains(#""redirect_uris":["https://app.example/callback"]"#) && !words.contains("k-1"))
+        for token in ["", "a b", "a\nb"] {
+            request.initialAccessToken = Secret(token)
+            #expect(failure { _ = try request.message } == "configuration initial_access_token")
+        }
     }
 
     @Test("a scope that is none is not sent, and no scope leaves the member out")

@@ -157,6 +157,25 @@ struct IDTokenTests {
         #expect(outcome(["at_hash": json]) == expected)
     }
 
+    /// The code of the vector in `any-server.md` 6.3.
+    static let code = "Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk"
+
+    @Test(
+        "M601: c_hash is checked whenever it is there and a code was exchanged: the example of OpenID Connect Core, appendix A.4",
+        arguments: [
+            (#""LDktKdoQak3Pk0cnXxCltA""#, nil), (#""LDktKdoQak3Pk0cnXxCltB""#, "c_hash_mismatch"),
+            (#""""#, "c_hash_mismatch"), ("1", "c_hash_mismatch"), ("null", "c_hash_mismatch"), (nil, nil),
+        ] as [(String?, String?)])
+    func codeHash(json: String?, expected: String?) throws {
+        let payload = Self.payload(["c_hash": json])
+        let validator = IDTokenValidator(
+            issuer: try Example.issuer(), clientID: Example.clientID, nonce: Secret(Self.nonce), accessToken: nil,
+            code: Secret(Self.code))
+        #expect(failure { _ = try Self.check(payload, with: validator) } == expected)
+        // A refresh and a device grant have no code to compare it with.
+        #expect(failure { _ = try Self.check(payload) } == nil)
+    }
+
     @Test(
         "D7: the hash is the half of the algorithm's own",
         arguments: zip(

@@ -104,6 +104,10 @@ struct ProtectedResourceTests {
     func challenge() throws {
         let resource = try Self.url("https://h/mcp")
         func announced(_ fields: String...) -> (EndpointURL?, [String]?) {
+            let found = announcement(fields)
+            return (found.location, found.scopes)
+        }
+        func announcement(_ fields: [String]) -> ProtectedResourceRequest.Announcement {
             var headers = HTTPFields()
             for field in fields { headers.append(HTTPField(name: .wwwAuthenticate, value: field)) }
             return ProtectedResourceRequest.announced(
@@ -120,6 +124,8 @@ struct ProtectedResourceTests {
         #expect(announced("Bearer scope=\"a\"").1 == ["a"])
         #expect(announced("Bearer scope=\"\u{7f} \"").1 == nil)
         #expect(announced("Bearer resource_metadata=").0 == nil)
+        #expect(announcement(["Bearer, DPoP algs=\"ES384 PS256\""]).proofAlgorithms == ["ES384", "PS256"])
+        #expect(announcement(["Bearer algs=\"ES384\", DPoP algs=\"\""]).proofAlgorithms == nil)
     }
 
     @Test("no document traps, however it is broken")

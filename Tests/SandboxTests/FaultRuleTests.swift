@@ -97,4 +97,4 @@ struct FaultRuleTests {
     }
 }
 
-private let services = ["sequencing", "recurse-center", "standard", "ifttt", "*"]
+private let services = ["sequencing", "recurse-center", "standard", "ifttt", "resources", "*"]

@@ -5,11 +5,13 @@ import Testing
 
 @Suite("A sandbox's life", .heavy)
 struct SandboxLifeTests {
-    @Test("it starts with four services that answer immediately")
+    @Test("it starts with five services that answer immediately")
     func starts() async throws {
         for _ in 0..<5 {
             let sandbox = try await Sandbox.start()
-            for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard, sandbox.ifttt] {
+            for service in [
+                sandbox.sequencing, sandbox.recurseCenter, sandbox.standard, sandbox.ifttt, sandbox.resources,
+            ] {
                 let answer = try await WireClient(origin: service.origin).send("GET", "/")
                 #expect(answer.status == 200)
             }
@@ -38,13 +40,14 @@ struct SandboxLifeTests {
         }
     }
 
-    @Test("a given port puts the services on it and the next three")
+    @Test("a given port puts the services on it and the next four")
     func fixedPorts() async throws {
         let (sandbox, base) = try await sandboxOnFixedPorts()
         #expect(sandbox.sequencing.origin == "http://127.0.0.1:\(base)")
         #expect(sandbox.recurseCenter.origin == "http://127.0.0.1:\(base + 1)")
         #expect(sandbox.standard.origin == "http://127.0.0.1:\(base + 2)")
         #expect(sandbox.ifttt.origin == "http://127.0.0.1:\(base + 3)")
+        #expect(sandbox.resources.origin == "http://127.0.0.1:\(base + 4)")
         await sandbox.stop()
     }
 
@@ -62,13 +65,13 @@ struct SandboxLifeTests {
         await sandbox.stop()
     }
 
-    /// A sandbox on four ports below the range from which the kernel chooses, so that other tests are not in the way.
+    /// A sandbox on five ports below the range from which the kernel chooses, so that other tests are not in the way.
     private func sandboxOnFixedPorts() async throws -> (Sandbox, Int) {
         for _ in 0..<50 {
             let base = Int.random(in: 20_000..<30_000)
             if let sandbox = try? await Sandbox.start(.init(port: base)) { return (sandbox, base) }
         }
-        throw WireClient.Failure(description: "no four free ports in a row")
+        throw WireClient.Failure(description: "no five free ports in a row")
     }
 
     @Test("stopping is idempotent, frees the ports and does not wait for endless answers or idle connections")
@@ -109,10 +112,10 @@ struct SandboxLifeTests {
     func description() async throws {
         try await withSandbox { sandbox in
             let text = sandbox.descriptionJSON()
-            let order = ["sequencing", "recurse-center", "standard", "ifttt"].compactMap {
+            let order = ["sequencing", "recurse-center", "standard", "ifttt", "resources"].compactMap {
                 text.range(of: "\"\($0)\":")?.lowerBound
             }
-            #expect(order.count == 4)
+            #expect(order.count == 5)
             #expect(order == order.sorted())
             let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
             let services = try #require(parsed?["services"] as? [String: [String: Any]])

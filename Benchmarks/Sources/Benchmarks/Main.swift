@@ -56,7 +56,7 @@ enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
         .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .activation, .webhooks, .crossings, .dpop,
-        .peers,
+        .keySet, .unknownKeys, .services, .peers,
     ]
 
     /// The longest that one benchmark may take, in seconds.

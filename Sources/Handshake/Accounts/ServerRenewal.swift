@@ -64,7 +64,7 @@ extension Account {
 
 extension AuthorizationServerMetadata {
     /// What protects a sign-in and was announced before, and no longer is (`any-server.md` 9).
-    fileprivate func announcementsLost(since before: AuthorizationServerMetadata) -> [String] {
+    func announcementsLost(since before: AuthorizationServerMetadata) -> [String] {
         [
             ("iss", before.announcesIssuerInResponse && !announcesIssuerInResponse),
             (
@@ -75,6 +75,14 @@ extension AuthorizationServerMetadata {
             (
                 "S256",
                 before.codeChallengeMethods?.contains("S256") == true && codeChallengeMethods?.contains("S256") != true
+            ),
+            (
+                "signed requests",
+                before.requestObjectSigningAlgorithms != nil && requestObjectSigningAlgorithms == nil
+            ),
+            (
+                "signed responses",
+                before.authorizationSigningAlgorithms != nil && authorizationSigningAlgorithms == nil
             ),
         ].filter(\.1).map(\.0)
     }

@@ -30,21 +30,16 @@ package struct BuiltInService: Sendable {
     /// The service of this name; nil when there is none. Reads that service's line alone.
     package static func named(_ name: String) -> BuiltInService? {
         guard Service.isName(name) else { return nil }
-        let beginning = Array(#"{"name":"\#(name)","#.utf8)
-        return lines.first { $0.starts(with: beginning) }.flatMap(BuiltInService.init)
+        return ServiceIndex.line(named: name).flatMap(BuiltInService.init)
     }
 
     /// All services, by name.
     package static var all: [BuiltInService] {
-        lines.compactMap(BuiltInService.init)
+        ServiceIndex.all.compactMap(BuiltInService.init)
     }
 
-    private static var lines: [Substring.UTF8View] {
-        ServiceLines.text.utf8.split(separator: UInt8(ascii: "\n"))
-    }
-
-    private init?(line: Substring.UTF8View) {
-        guard let facts = try? JSONValue(parsing: Array(line)).object, let name = facts["name"]?.string else {
+    private init?(line: [UInt8]) {
+        guard let facts = try? JSONValue(parsing: line).object, let name = facts["name"]?.string else {
             return nil
         }
         self.init(name: name, facts: facts)

@@ -31,6 +31,10 @@ extension Service {
         public var tokenParameters: [String: String] = [:]
         /// Whether token requests state the scopes too.
         public var repeatsScope = false
+        /// Whether the server takes PKCE by S256 although its metadata do not say so.
+        public var assumesS256 = false
+        /// Whether `resource` is left out of every request (RFC 8707).
+        public var omitsResource = false
         /// How the token endpoint departs from the standard.
         public var token = TokenDeviations()
         /// How API requests carry the access token.
@@ -70,6 +74,29 @@ extension Service {
     }
 }
 
+extension Service.Deviations {
+    /// The names of the departures, as descriptions of services spell them, for diagnostics. Without their values.
+    package var names: [String] {
+        let standard = Service.Deviations()
+        let departures: [(String, Bool)] = [
+            ("scope_delimiter", scopeDelimiter != standard.scopeDelimiter),
+            ("scope_parameter", scopeParameter != standard.scopeParameter),
+            ("authorize_parameters", !authorizationParameters.isEmpty), ("offline", !offlineParameters.isEmpty),
+            ("credential_encoding", credentialEncoding != standard.credentialEncoding),
+            ("assertion_audience", assertionAudience != standard.assertionAudience),
+            ("assertion_type", assertionType != standard.assertionType), ("signed_client_secret", signedSecret != nil),
+            ("requires_dpop", requiresDPoP), ("repeated_when_pushed", !repeatedWhenPushed.isEmpty),
+            ("token_parameters", !tokenParameters.isEmpty), ("repeats_scope", repeatsScope),
+            ("assumes_s256", assumesS256), ("omits_resource", omitsResource), ("token_answer", token != standard.token),
+            ("authorization_scheme", authorization != standard.authorization),
+            ("logout_tokens_without_expiry", acceptsLogoutTokensWithoutExpiry),
+            ("required_headers", !requiredHeaders.isEmpty), ("issuer_template", issuerTemplate != nil),
+            ("unauthorized_messages", !unauthorizedMessages.isEmpty),
+        ]
+        return departures.filter(\.1).map(\.0)
+    }
+}
+
 extension Service.Deviations: Codable {
     /// Decodes the deviations. A member that is absent, as in records from before it existed, means the standard's
     /// behavior.
@@ -94,6 +121,8 @@ extension Service.Deviations: Codable {
         tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? tokenParameters
         issuerTemplate = try values.decodeIfPresent(IssuerTemplate.self, forKey: .issuerTemplate)
         repeatsScope = try values.decodeIfPresent(Bool.self, forKey: .repeatsScope) ?? repeatsScope
+        assumesS256 = try values.decodeIfPresent(Bool.self, forKey: .assumesS256) ?? assumesS256
+        omitsResource = try values.decodeIfPresent(Bool.self, forKey: .omitsResource) ?? omitsResource
         acceptsLogoutTokensWithoutExpiry =
             try values.decodeIfPresent(Bool.self, forKey: .acceptsLogoutTokensWithoutExpiry)
             ?? acceptsLogoutTokensWithoutExpiry

@@ -63,7 +63,9 @@ extension HandshakeError {
     fileprivate func stopsDiscovery(isComplete: Bool, isGuess: Bool) -> Bool {
         switch self {
         case .exchange(.refused): !isGuess
-        case .network(.unreachable), .network(.insecure), .network(.timedOut): !isComplete
+        case .network(.unknownHost), .network(.unreachable), .network(.insecure), .network(.timedOut),
+            .network(.privateAddress), .network(.missingTransport):
+            !isComplete
         default: false
         }
     }

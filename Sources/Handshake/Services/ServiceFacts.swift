@@ -1,5 +1,5 @@
 import HTTPTypes
-import OAuth
+package import OAuth
 
 /// Reads the members of a service's description, and names the one that is wrong.
 struct ServiceFacts {
@@ -66,6 +66,8 @@ struct ServiceFacts {
         deviations.offlineParameters = offline
         deviations.tokenParameters = try map("token_parameters")
         deviations.repeatsScope = try flag("repeats_scope")
+        deviations.assumesS256 = try flag("assumes_s256")
+        deviations.omitsResource = try flag("omits_resource")
         deviations.token = try tokenDeviations()
         if let scheme = try text("authorization_scheme") {
             deviations.authorization = .scheme(try checked(scheme, "authorization_scheme").rawName)
@@ -126,6 +128,20 @@ struct ServiceFacts {
     }
 }
 
+extension DiscoveredResource.Deviations {
+    /// The departures that a description of a service names.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a member of another type.
+    package init(facts: JSONObject) throws(HandshakeError) {
+        self.init()
+        let facts = ServiceFacts(name: "", members: facts, security: .httpsOnly)
+        assumesS256 = try facts.flag("assumes_s256")
+        omitsResource = try facts.flag("omits_resource")
+        repeatsScope = try facts.flag("repeats_scope")
+        pinnedIssuers = try facts.map("pinned_issuers")
+    }
+}
+
 extension ServiceFacts {
     private func wrong(_ member: String, _ problem: String) -> HandshakeError {
         .configuration(member: member.replacing("_", with: "-"), problem: problem)
@@ -167,7 +183,7 @@ extension ServiceFacts {
         return name
     }
 
-    private func flag(_ member: String) throws(HandshakeError) -> Bool {
+    fileprivate func flag(_ member: String) throws(HandshakeError) -> Bool {
         guard let value = members[member] else { return false }
         guard let flag = value.bool else { throw wrong(member, "it has to be true or false") }
         return flag
@@ -181,7 +197,7 @@ extension ServiceFacts {
         return elements.compactMap(\.string)
     }
 
-    private func map(_ member: String) throws(HandshakeError) -> [String: String] {
+    fileprivate func map(_ member: String) throws(HandshakeError) -> [String: String] {
         guard let value = members[member] else { return [:] }
         var map: [String: String] = [:]
         for (name, value) in value.object ?? [:] { map[name] = value.string }

@@ -12,6 +12,14 @@ extension Service {
         public init(stringLiteral value: String) {
             rawValue = value
         }
+
+        /// All services that ``Service/named(_:_:)`` describes and can sign in to, by name.
+        ///
+        /// The ones that have a library of this package are among them.
+        public static var all: [Name] {
+            let own = Service.builtIn.map(\.name)
+            return (own + ServiceIndex.supportedNames).sorted().map(Name.init(rawValue:))
+        }
     }
 
     /// The service of this name, as the package describes it.

@@ -209,13 +209,20 @@ extension Client {
         headers[.contentType] = nil
         var request = BackchannelAuthenticationRequest(
             to: server, clientID: id, authentication: try authentication(at: server, in: environment), about: hint,
-            scopes: scopes, resources: resources.map(\.string))
+            scopes: scopes, resources: sentResources)
         request.bindingMessage = message
         request.userCode = userCode
         request.notificationToken = notificationToken
         request.requestedLifetime = max(1, Int(min(3600, timeout / .seconds(1))))
         request.extras = parameters
         request.headers = headers
-        return request
+        guard options.signedRequests == .always else { return request }
+        guard let key = try requestKey(at: server) else { return request }
+        do {
+            let now = environment.proofs.time(at: server.issuer.url.origin, now: environment.time.now())
+            return try request.signed(by: key, now: now, random: environment.random)
+        } catch {
+            throw .exchange(error)
+        }
     }
 }

@@ -1,5 +1,5 @@
 import Logging
-package import OAuth
+public import OAuth
 
 /// What a server has registered for a client, as later sign-ins need it (RFC 7591).
 package struct ClientRegistration: Sendable {
@@ -34,9 +34,12 @@ package struct ClientRegistration: Sendable {
     package func hasExpired(at now: Double) -> Bool { expiresAt.map { $0 <= now } ?? false }
 
     /// The request that registered this.
-    func request(for scopes: [String]) -> ClientRegistrationRequest {
+    ///
+    /// - Parameter key: the client's own; nil for one without.
+    func request(for scopes: [String], _ key: SigningKey?) -> ClientRegistrationRequest {
         var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: redirectURI, scopes: scopes)
         request.isForDevices = isForDevices
+        request.key = key
         return request
     }
 }
@@ -55,17 +58,39 @@ extension DiscoveredResource {
     /// - Parameters:
     ///   - name: the app's name, which the server shows to its users.
     ///   - redirect: where the browser brings the user back.
+    ///   - initialAccessToken: what the server demands of those who register.
     ///   - vault: where the registration rests, sealed.
     ///   - time: what time it is.
     /// - Throws: what ``register(as:redirect:)`` throws; ``HandshakeError/vault(_:)``.
     public func client(
-        registeredAs name: String, redirect: Client.Redirect = .loopback, in vault: any Vault,
-        time: TimeSource = .system
+        registeredAs name: String, redirect: Client.Redirect = .loopback, presenting initialAccessToken: Secret? = nil,
+        in vault: any Vault, time: TimeSource = .system
+    ) async throws -> Client {
+        try await registered(as: name, redirect: redirect, key: nil, presenting: initialAccessToken, in: vault, time)
+    }
+
+    /// The same for a server's client, which authenticates with its key. The public half is registered.
+    ///
+    /// Not available in apps: a user who has the app has its key.
+    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    public func confidentialClient(
+        registeredAs name: String, key: SigningKey, redirect: Client.Redirect = .loopback,
+        presenting initialAccessToken: Secret? = nil, in vault: any Vault, time: TimeSource = .system
+    ) async throws -> Client {
+        try await registered(as: name, redirect: redirect, key: key, presenting: initialAccessToken, in: vault, time)
+    }
+
+    private func registered(
+        as name: String, redirect: Client.Redirect, key: SigningKey?, presenting initialAccessToken: Secret?,
+        in vault: any Vault, _ time: TimeSource
     ) async throws -> Client {
         try await recording(redirect, in: vault) { locked in
             if let bytes = await locked.contents {
                 let stored = try Registrations.client(stored: bytes, as: name)
-                if let registration = stored.registration {
+                if let registration = stored.registration, stored.credential?.key?.thumbprint == key?.thumbprint {
                     if registration.covers(scopes), !registration.hasExpired(at: time.now()) {
                         return try client(of: stored, registration)
                     }
@@ -75,7 +100,8 @@ extension DiscoveredResource {
                     }
                 }
             }
-            let registered = try await register(as: name, redirect: redirect)
+            let registered = try await register(
+                as: name, redirect: redirect, for: scopes, key: key, presenting: initialAccessToken)
             try await locked.replace(with: Registrations.stored(registered))
             return registered
         }
@@ -134,7 +160,7 @@ extension DiscoveredResource {
         let all = registration.scopes + scopes.filter { !registration.scopes.contains($0) }
         let request = ClientManagementRequest(
             isNarrow ? .update : .read, clientID: stored.id, by: management,
-            registration: registration.request(for: all))
+            registration: registration.request(for: all, stored.credential?.key))
         let answer: RegisteredClient
         do {
             answer = try await environment.exchange({ try request.message }, request.client)
@@ -147,7 +173,8 @@ extension DiscoveredResource {
             name: registration.name, endpoint: registration.endpoint, scopes: all, redirect: registration.redirect,
             redirectURI: registration.redirectURI, isForDevices: registration.isForDevices, expiresAt: answer.expiresAt,
             management: answer.management)
-        var client = try client(id: stored.id, redirect: next.redirect, credential: answer.credential)
+        let credential = stored.credential?.key.map { .key($0) } ?? answer.credential
+        var client = try client(id: stored.id, redirect: next.redirect, credential: credential)
         client.registration = next
         try await store(client)
         return client
@@ -160,7 +187,8 @@ extension DiscoveredResource {
     ) async {
         guard let registration = client.registration, let management = registration.management else { return }
         let request = ClientManagementRequest(
-            .delete, clientID: client.id, by: management, registration: registration.request(for: registration.scopes))
+            .delete, clientID: client.id, by: management,
+            registration: registration.request(for: registration.scopes, client.credential?.key))
         let environment = Environment(
             vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
             log: .init(label: "handshake"))

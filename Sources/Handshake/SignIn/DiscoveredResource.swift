@@ -28,8 +28,38 @@ public struct DiscoveredResource: Sendable {
     package let address: EndpointURL
     /// The name of the service that clients are for.
     let name: String
+    /// How the API and its server depart from the standards.
+    let deviations: Deviations
+    /// What may sign proofs for the API, by its document or its refusal.
+    private let proofAlgorithms: [String]?
     private let transport: any Transport
     private let limits: TransferLimits
+
+    /// How an API or its server departs from the standards, as data. Nothing departs by default.
+    ///
+    /// Each has to be known of this one server: a deviation weakens or leaves out what MCP demands. `handshake inspect` lists
+    /// those of an account.
+    public struct Deviations: Sendable, Hashable {
+        /// Whether the server takes PKCE by S256 although its metadata do not say so. S256 is sent all the same.
+        public var assumesS256 = false
+        /// Whether `resource` is left out of every request, for a server that answers it with `invalid_target`.
+        public var omitsResource = false
+        /// Whether a refresh states the scopes, for a server that otherwise returns others.
+        public var repeatsScope = false
+        /// The issuer behind an address that the API lists, where the server's metadata name another one.
+        public var pinnedIssuers: [String: String] = [:]
+
+        /// Nothing departs.
+        public init() {}
+
+        fileprivate var ofService: Service.Deviations {
+            var deviations = Service.Deviations()
+            deviations.assumesS256 = assumesS256
+            deviations.omitsResource = omitsResource
+            deviations.repeatsScope = repeatsScope
+            return deviations
+        }
+    }
 
     var environment: Environment {
         Environment(
@@ -46,6 +76,7 @@ public struct DiscoveredResource: Sendable {
     ///   - address: the API's address, `https:`, or `http:` on this machine.
     ///   - name: the name of the service; from the API's host unless given.
     ///   - known: issuers with which the app has a client. One of them is taken before those that the API names first.
+    ///   - deviations: how this API or its server is known to depart from the standards.
     ///   - transport: how requests reach the network.
     ///   - limits: what one request may cost.
     /// - Throws: ``HandshakeError/exchange(_:)`` for an address that is none, a document that is wrong, a redirect, or a server
@@ -53,6 +84,7 @@ public struct DiscoveredResource: Sendable {
     ///   ``HandshakeError/undiscovered(issuer:failures:)``, ``HandshakeError/network(_:)``, `CancellationError`.
     public static func discover(
         _ address: String, named name: String? = nil, preferring known: [Issuer] = [],
+        deviating deviations: Deviations = Deviations(),
         transport: any Transport = .platform, limits: TransferLimits = TransferLimits()
     ) async throws -> DiscoveredResource {
         let identifier: EndpointURL
@@ -62,12 +94,12 @@ public struct DiscoveredResource: Sendable {
             throw HandshakeError.exchange(error)
         }
         let discovery = ResourceDiscovery(
-            of: identifier,
+            of: identifier, deviating: deviations,
             in: Environment(
                 vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
                 log: .init(label: "handshake")))
-        let (location, demanded) = try await discovery.challenge()
-        let resource = try await discovery.document(announcedAt: location)
+        let announced = try await discovery.challenge()
+        let resource = try await discovery.document(announcedAt: announced.location)
         let issuer =
             resource.authorizationServers.first(where: known.contains) ?? resource.authorizationServers.first
         let server = try await discovery.server(issuer ?? Issuer(originOf: identifier))
@@ -77,13 +109,14 @@ public struct DiscoveredResource: Sendable {
                 member: "service",
                 problem: "“\(quoted(name, limit: 80))” is not a valid name; use lower-case letters and digits")
         }
-        var scopes = demanded ?? resource.scopes ?? []
+        var scopes = announced.scopes ?? resource.scopes ?? []
         if server.scopes?.contains("offline_access") == true, !scopes.contains("offline_access") {
             scopes.append("offline_access")
         }
         return DiscoveredResource(
-            resource: resource, server: server, scopes: scopes, address: identifier, name: name,
-            transport: transport, limits: limits)
+            resource: resource, server: server, scopes: scopes, address: identifier, name: name, deviations: deviations,
+            proofAlgorithms: resource.dpopSigningAlgorithms ?? announced.proofAlgorithms, transport: transport,
+            limits: limits)
     }
 
     /// A client that the server knows already, paired with the API by the server that issued its identifier.
@@ -109,25 +142,38 @@ public struct DiscoveredResource: Sendable {
     /// - Parameters:
     ///   - name: the app's name, which the server shows to its users.
     ///   - redirect: where the browser brings the user back.
+    ///   - initialAccessToken: what the server demands of those who register.
     /// - Throws: ``HandshakeError/exchange(_:)`` when the server registers no apps itself, or not as asked, or answers with an
     ///   error; ``HandshakeError/configuration(member:problem:)`` for a port that is taken; ``HandshakeError/network(_:)``,
     ///   `CancellationError`.
-    public func register(as name: String, redirect: Client.Redirect = .loopback) async throws -> Client {
-        try await register(as: name, redirect: redirect, for: scopes)
+    public func register(
+        as name: String, redirect: Client.Redirect = .loopback, presenting initialAccessToken: Secret? = nil
+    ) async throws -> Client {
+        try await register(as: name, redirect: redirect, for: scopes, presenting: initialAccessToken)
     }
 
-    /// The same, for more scopes than the sign-in asks for.
+    /// The same, for more scopes than the sign-in asks for, and for a client with a key.
     package func register(
-        as name: String, redirect: Client.Redirect, for all: [String], onDevices isForDevices: Bool = false
+        as name: String, redirect: Client.Redirect, for all: [String], onDevices isForDevices: Bool = false,
+        key: SigningKey? = nil, presenting initialAccessToken: Secret? = nil
     ) async throws -> Client {
         guard let endpoint = server.registrationEndpoint else {
             throw HandshakeError.exchange(server.lacks("registration_endpoint"))
         }
+        if key != nil, let methods = server.tokenEndpointAuthMethods, !methods.contains("private_key_jwt") {
+            throw HandshakeError.configuration(
+                member: "key",
+                problem: "the server accepts no key, only \(quoted(methods.joined(separator: ", "), limit: 200))")
+        }
         let (redirect, uri) = try Self.fixed(redirect)
         var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: all)
         request.isForDevices = isForDevices
-        let registered = try await environment.exchange({ try request.message }, request.client)
-        var client = try client(id: registered.id, redirect: redirect, credential: registered.credential)
+        request.key = key
+        request.initialAccessToken = initialAccessToken
+        let registered = try await environment.exchange(
+            { [request] in try request.message }, request.client(from:))
+        var client = try client(
+            id: registered.id, redirect: redirect, credential: key.map { .key($0) } ?? registered.credential)
         client.registration = ClientRegistration(
             name: name, endpoint: endpoint, scopes: all, redirect: redirect, redirectURI: uri,
             isForDevices: isForDevices, expiresAt: registered.expiresAt, management: registered.management)
@@ -139,6 +185,25 @@ public struct DiscoveredResource: Sendable {
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/configuration(member:problem:)` for an address that cannot be
     ///   one; ``HandshakeError/configuration(member:problem:)`` for a server that does not say that it takes such clients.
     public func client(documentAt address: String, redirect: Client.Redirect = .loopback) throws -> Client {
+        try client(documentAt: address, redirect: redirect, credential: nil)
+    }
+
+    /// The same for a server's client, whose document says where its keys are (`ClientDocument/keysAddress`).
+    ///
+    /// Not available in apps: a user who has the app has its key.
+    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    public func confidentialClient(
+        documentAt address: String, key: SigningKey, redirect: Client.Redirect = .loopback
+    ) throws -> Client {
+        try client(documentAt: address, redirect: redirect, credential: .key(key))
+    }
+
+    package func client(
+        documentAt address: String, redirect: Client.Redirect, credential: Client.Credential?
+    ) throws -> Client {
         do {
             _ = try ClientDocument.check(address)
         } catch {
@@ -148,7 +213,7 @@ public struct DiscoveredResource: Sendable {
             throw HandshakeError.configuration(
                 member: "client_id", problem: "the server takes no client that is named by the address of a document")
         }
-        return try client(id: address, redirect: redirect, credential: nil)
+        return try client(id: address, redirect: redirect, credential: credential)
     }
 
     /// A client for the API, by an identifier of the server's.
@@ -160,7 +225,8 @@ public struct DiscoveredResource: Sendable {
         let security = resource.identifier.security
         let service = try Service(
             name: name, displayName: resource.identifier.origin.authority,
-            authorizationServer: .discovered(server.issuer, security: security), apiRoot: address)
+            authorizationServer: .discovered(server.issuer, security: security), apiRoot: address,
+            deviations: deviations.ofService)
         var client = Client(
             service: service, id: id, redirect: redirect, scopes: scopes,
             resources: [ResourceIndicator(resource.identifier)],
@@ -170,7 +236,7 @@ public struct DiscoveredResource: Sendable {
             credential: credential)
         client.confinement = address
         if resource.requiresBoundTokens { client.options.dpop = .always }
-        client.options.dpopSigningAlgorithms = resource.dpopSigningAlgorithms
+        client.options.dpopSigningAlgorithms = proofAlgorithms
         return client
     }
 
@@ -190,79 +256,5 @@ public struct DiscoveredResource: Sendable {
     package static func name(for resource: EndpointURL) -> String {
         let words = resource.origin.host.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return String(words.joined(separator: "-").prefix(64))
-    }
-}
-
-/// The steps that find an API's server.
-private struct ResourceDiscovery {
-    let resource: EndpointURL
-    let environment: Environment
-
-    init(of resource: EndpointURL, in environment: Environment) {
-        self.resource = resource
-        self.environment = environment
-    }
-
-    /// What the API's refusal of a request without a token announces. Any status serves but a redirect.
-    func challenge() async throws -> (location: EndpointURL?, scopes: [String]?) {
-        let request = RequestMessage(.get, resource, headers: [.accept: "application/json, text/event-stream"])
-        let read = { (response: ResponseMessage) throws -> (location: EndpointURL?, scopes: [String]?) in
-            let status = response.head.status.code
-            guard response.head.status.kind != .redirection else {
-                throw OAuthError.redirected(
-                    step: .resource, status: status, target: response.head.headerFields[.location].map(Self.shown))
-            }
-            guard status == 401 || status == 403 else { return (nil, nil) }
-            return ProtectedResourceRequest.announced(in: response, by: resource)
-        }
-        do {
-            let limits = TransferLimits(timeout: .seconds(5))
-            return try read(try await environment.transport.send(request, limits: limits))
-        } catch let error as OAuthError {
-            throw HandshakeError.exchange(error)
-        } catch TransportError.timedOut, TransportError.tooLarge {
-            // A stream of events, which has begun and does not end: nothing is learned from it.
-            return (nil, nil)
-        } catch let error as TransportError {
-            throw HandshakeError.network(error)
-        }
-    }
-
-    /// Where an API redirects, for the user who may have typed an old address. Without a query, which may hold a secret.
-    private static func shown(_ location: String) -> String {
-        "“\(quoted(hidingTokens(in: String(location.prefix { $0 != "?" && $0 != "#" })), limit: 200))”"
-    }
-
-    /// The API's document; one that says nothing where there is none.
-    func document(announcedAt location: EndpointURL?) async throws -> ProtectedResource {
-        var requests = ProtectedResourceRequest.locations(of: resource)
-            .filter { $0 != location }.map { ProtectedResourceRequest(resource, location: $0) }
-        if let location {
-            requests.insert(ProtectedResourceRequest(resource, location: location, isAnnounced: true), at: 0)
-        }
-        for request in requests {
-            if let document = try await environment.exchange({ request.message }, request.document) { return document }
-        }
-        return ProtectedResource(withoutDocument: resource)
-    }
-
-    /// The metadata of a server whose issuer the API has named. A bare origin may be spelled with or without a slash
-    /// (`any-server.md` 5).
-    func server(_ issuer: Issuer) async throws -> AuthorizationServerMetadata {
-        let server: AuthorizationServerMetadata
-        do {
-            server = try await environment.discover(issuer, security: resource.security)
-        } catch HandshakeError.exchange(.refused(let refusal)) where refusal.check == .issuer {
-            guard let other = issuer.withOtherSlash else { throw HandshakeError.exchange(.refused(refusal)) }
-            server = try await environment.discover(other, security: resource.security)
-        }
-        guard server.codeChallengeMethods?.contains("S256") == true else {
-            let listed = server.codeChallengeMethods.map { quoted($0.joined(separator: ", "), limit: 100) } ?? "no list"
-            throw HandshakeError.exchange(
-                .refused(
-                    Refusal(
-                        .challengeMethod, expected: "S256 among the server's challenge methods", found: listed)))
-        }
-        return server
     }
 }

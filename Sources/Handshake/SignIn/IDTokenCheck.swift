@@ -5,14 +5,15 @@ extension Environment {
     ///
     /// - Returns: nil when `openid` was not asked for.
     func identity(
-        in response: TokenResponse, for request: AuthorizationRequest, client: Client
+        in response: TokenResponse, of code: AuthorizationCode, client: Client
     ) async throws -> IDTokenClaims? {
+        let request = code.request
         guard let nonce = request.nonce else { return nil }
         guard let token = response.idToken else { throw missing("id_token") }
         guard let endpoint = request.server.keysEndpoint else { throw missing("jwks_uri") }
         var validator = IDTokenValidator(
             issuer: request.server.issuer, clientID: client.id, nonce: nonce, accessToken: response.accessToken,
-            algorithms: client.idTokenAlgorithms(at: request.server),
+            code: code.secret, algorithms: client.idTokenAlgorithms(at: request.server),
             hiding: response.secrets)
         validator.issuerTemplate = client.service.deviations.issuerTemplate
         let now = time.now()

@@ -16,7 +16,7 @@ extension Environment {
         options.scopeDelimiter = deviations.scopeDelimiter
         options.scopeParameter = deviations.scopeParameter
         options.expectsIDToken = !deviations.token.ignoresIDToken
-        options.resources = client.resources.map(\.string)
+        options.resources = client.sentResources
         options.responseMode = client.options.responseMode
         options.authorizationDetails = client.options.authorizationDetails
         options.requiresIssuer = client.options.fapi2

@@ -241,7 +241,7 @@ extension Handshake {
         let now = environment.time.now()
         let response = try await token(
             .authorizationCode(code), at: request.server, client: client, provingBy: key, now: now)
-        let identity = try await environment.identity(in: response, for: request, client: client)
+        let identity = try await environment.identity(in: response, of: code, client: client)
         if let user, identity?.isAbout(user) != true {
             throw HandshakeError.exchange(
                 .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))

@@ -19,7 +19,7 @@ enum OwnService {
         "assertion-audience",
         "assertion-type", "signed-client-secret", "issuer-template", "tenant-claim", "ignores-id-token",
         "authorization-scheme",
-        "authorization-header",
+        "authorization-header", "assumes-s256", "omits-resource", "pinned-issuers",
     ]
 
     /// The members of a table, as a built-in service has them.

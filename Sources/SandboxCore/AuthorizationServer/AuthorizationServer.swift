@@ -6,28 +6,60 @@ package import Synchronization
 /// A class, because the routes of a service and the sandbox share its state.
 package final class AuthorizationServer: Sendable {
     package struct State: Sendable {
-        package var origin = ""
+        var root = ""
         package var store = GrantStore()
         package var sessions: [String: BrowserSession] = [:]
         package var pushed = PushedRequests()
+        /// The clients that have registered themselves, by their identifiers.
+        package var registered: [String: SandboxClient] = [:]
+        /// The identifiers of the APIs that tokens can be for (RFC 8707).
+        package var resources: Set<String> = []
+        /// The issuer that responses name in the place of the server's own; nil at an honest server.
+        package var borrowedIssuer: String?
     }
 
     package let dialect: Dialect
+    /// The path below which the server is; empty at most.
+    package let prefix: String
+    /// What the issuer has behind that: a slash at some servers.
+    private let issuerSuffix: String
     package let clock: SandboxClock
     package let state = Mutex(State())
     /// What the server signs and what it reads that clients have signed; nil for a server that knows neither.
     package let signedMessages: (any SignedMessages)?
 
-    package init(dialect: Dialect, clock: SandboxClock, signedMessages: (any SignedMessages)? = nil) {
+    package init(
+        dialect: Dialect, clock: SandboxClock, signedMessages: (any SignedMessages)? = nil, prefix: String = "",
+        issuerSuffix: String = ""
+    ) {
+        self.prefix = prefix
+        self.issuerSuffix = issuerSuffix
         self.dialect = dialect
         self.clock = clock
         self.signedMessages = signedMessages
     }
 
-    /// Scheme, host and port, known once the service listens and before its first request.
+    /// Who the server says it is.
+    package var issuer: String { origin + issuerSuffix }
+
+    /// What its responses call it: at a hostile server the name of another one.
+    package var issuerInResponses: String { state.withLock { $0.borrowedIssuer } ?? issuer }
+
+    /// The client of an identifier: one of the fixtures, or one that has registered itself.
+    package func client(_ id: String) -> SandboxClient? {
+        dialect.client(id) ?? state.withLock { $0.registered[id] }
+    }
+
+    /// Scheme, host and port, and the path below which the server is. Known once the service listens and before its first
+    /// request.
     package var origin: String {
-        get { state.withLock { $0.origin } }
-        set { state.withLock { $0.origin = newValue } }
+        root + prefix
+    }
+
+    /// Scheme, host and port.
+    package var root: String {
+        get { state.withLock { $0.root } }
+        set { state.withLock { $0.root = newValue } }
     }
 
     func expireAccessTokens() {
@@ -52,9 +84,10 @@ package final class AuthorizationServer: Sendable {
     /// Deletes codes, tokens and browser sessions, as after a restart.
     package func forgetAll() {
         state.withLock { state in
-            let origin = state.origin
+            let before = state
             state = State()
-            state.origin = origin
+            (state.root, state.resources) = (before.root, before.resources)
+            state.borrowedIssuer = before.borrowedIssuer
         }
     }
 
@@ -70,6 +103,7 @@ package final class AuthorizationServer: Sendable {
             grant.isStronglyAuthenticated = request.wantsStrongAuthentication
             grant.keyThumbprint = request.keyThumbprint
             grant.authorizationDetails = request.authorizationDetails
+            grant.resources = request.resources
             state.store.codes[code] = GrantStore.Code(
                 grantID: state.store.add(grant), redirectURI: request.redirectURI, challenge: request.challenge,
                 expiresAt: clock.now + dialect.codeLifetime)

@@ -15,8 +15,8 @@ package struct BrowserSession: Sendable {
 extension AuthorizationServer {
     /// The name of the session cookie; it holds name and port, since cookies of one host are shared by all its ports.
     var cookieName: String {
-        let port = origin.split(separator: ":").last ?? ""
-        return "sandbox_\(dialect.name.rawValue)_\(port)"
+        let port = root.split(separator: ":").last ?? ""
+        return "sandbox_\(dialect.name.rawValue)_\(port)" + prefix.replacing("/", with: "_")
     }
 
     /// The session of a request, or a new one.

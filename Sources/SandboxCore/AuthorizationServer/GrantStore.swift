@@ -16,6 +16,9 @@ package struct SandboxGrant: Sendable {
     /// What was asked for in detail (RFC 9396); nil for nothing.
     package var authorizationDetails: JSON?
 
+    /// The APIs that its tokens are for (RFC 8707); empty for any of the service's own.
+    package var resources: [String] = []
+
     package init(clientID: String, user: SandboxUser?, scope: [String], authenticatedAt: Double) {
         self.clientID = clientID
         self.user = user
@@ -48,13 +51,16 @@ package struct GrantStore: Sendable {
         package let scope: [String]
         package let issuedAt: Double
         package let expiresAt: Double
+        /// The APIs that it is for; empty for any of the service's own.
+        package let resources: [String]
         package var isRevoked = false
 
-        package init(grantID: Int, scope: [String], issuedAt: Double, expiresAt: Double) {
+        package init(grantID: Int, scope: [String], issuedAt: Double, expiresAt: Double, resources: [String] = []) {
             self.grantID = grantID
             self.scope = scope
             self.issuedAt = issuedAt
             self.expiresAt = expiresAt
+            self.resources = resources
         }
     }
 
@@ -78,6 +84,10 @@ package struct GrantStore: Sendable {
 
     mutating func revokeGrant(_ id: Int) {
         revokedGrants.insert(id)
+    }
+
+    mutating func revokeGrants(of clientID: String) {
+        for (id, grant) in grants.enumerated() where grant.clientID == clientID { revokeGrant(id) }
     }
 
     func isRevoked(grant id: Int) -> Bool {

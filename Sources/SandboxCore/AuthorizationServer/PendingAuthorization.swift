@@ -15,6 +15,8 @@ package struct PendingAuthorization: Sendable {
     let keyThumbprint: String?
     /// `authorization_details` (RFC 9396 section 2); nil for none.
     let authorizationDetails: JSON?
+    /// The APIs that the tokens shall be for (RFC 8707), as far as the server knows them.
+    let resources: [String]
     /// Whether the response is one signed text (JARM section 2.3).
     let isResponseSigned: Bool
     /// Whether a page posts the response (OAuth 2.0 Form Post Response Mode).
@@ -45,7 +47,7 @@ extension AuthorizationServer {
         {
             throw .page(detail: "The parameter \(name) is duplicated.")
         }
-        guard let clientID = pushed["client_id"], let client = dialect.client(clientID) else {
+        guard let clientID = pushed["client_id"], let client = client(clientID) else {
             throw .page(detail: "No app with this client_id is registered here.")
         }
         let query: FormParameters
@@ -92,14 +94,14 @@ extension AuthorizationServer {
         if let state { pairs.append(("state", state)) }
         if let client, let signedMessages {
             var claims: JSON = [
-                "iss": .string(origin), "aud": .string(client.id), "exp": .number(Int(clock.now) + 300),
+                "iss": .string(issuer), "aud": .string(client.id), "exp": .number(Int(clock.now) + 300),
                 "iat": .number(Int(clock.now)),
             ]
             for (name, value) in pairs { claims = claims.adding(name, .string(value)) }
             let text = FormParameters([("response", signedMessages.sign(claims) ?? "")]).urlEncoded
             return redirectURI + (redirectURI.contains("?") ? "&" : "?") + text
         }
-        if dialect.namesIssuer { pairs.append(("iss", origin)) }
+        if dialect.namesIssuer { pairs.append(("iss", issuerInResponses)) }
         return redirectURI + (redirectURI.contains("?") ? "&" : "?") + FormParameters(pairs).urlEncoded
     }
 
@@ -120,13 +122,14 @@ extension AuthorizationServer {
         let contextClasses = query["acr_values"]?.split(separator: " ").map(String.init) ?? []
         return PendingAuthorization(
             client: client, redirectURI: redirectURI, state: query["state"],
-            scope: try dialect.scopes.read(query["scope"]), challenge: try proofKey(query, client: client),
+            scope: try scope(query["scope"], of: client), challenge: try proofKey(query, client: client),
             nonce: query["nonce"], prompt: Set(query["prompt"]?.split(separator: " ").map(String.init) ?? []),
             maximumAge: query["max_age"].flatMap { Double($0) }, loginHint: query["login_hint"],
             wantsStrongAuthentication: contextClasses.contains(PendingAuthorization.strongContextClass),
             keyThumbprint: try keyThumbprint(query),
             authorizationDetails: try authorizationDetails(query["authorization_details"]),
-            isResponseSigned: isResponseSigned, isResponsePosted: isPosted(responseMode: query["response_mode"]),
+            resources: try knownResources(in: query), isResponseSigned: isResponseSigned,
+            isResponsePosted: isPosted(responseMode: query["response_mode"]),
             target: target)
     }
 

@@ -45,7 +45,7 @@ extension AuthorizationServer {
     /// The parameters of a request: its own, or those that its reference stands for (RFC 9126 section 4).
     func parameters(of query: FormParameters) throws(AuthorizationRefusal) -> FormParameters {
         guard let reference = query["request_uri"] else {
-            guard let id = query["client_id"], dialect.client(id)?.pushesOnly == true else { return query }
+            guard let id = query["client_id"], client(id)?.pushesOnly == true else { return query }
             throw .page(detail: "This client has to push its authorization requests (RFC 9126).")
         }
         let pushed = state.withLock { state -> PushedRequests.Pushed? in

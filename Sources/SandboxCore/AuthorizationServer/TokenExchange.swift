@@ -24,17 +24,19 @@ extension AuthorizationServer {
     /// Answers a token request of an authenticated client (RFC 6749 sections 4.1.3, 4.4.2 and 6).
     package func exchange(_ parameters: FormParameters, by client: SandboxClient) throws(OAuthFailure) -> IssuedTokens {
         guard let grantType = parameters["grant_type"] else { throw .invalidRequest("grant_type is missing.") }
-        guard dialect.clients.contains(where: { $0.grantTypes.contains(grantType) }) else {
+        guard (dialect.clients + [client]).contains(where: { $0.grantTypes.contains(grantType) }) else {
             throw .unsupportedGrantType(grantType)
         }
         guard client.grantTypes.contains(grantType) else { throw .unauthorizedClient }
         let now = clock.now
+        let resources = try knownResources(in: parameters)
         let result = state.withLock { state -> Result<IssuedTokens, OAuthFailure> in
             Result { () throws(OAuthFailure) in
                 switch grantType {
-                case "authorization_code": try redeem(parameters, by: client, at: now, in: &state.store)
-                case "refresh_token": try refresh(parameters, by: client, at: now, in: &state.store)
-                default: try clientCredentials(parameters, by: client, at: now, in: &state.store)
+                case "authorization_code":
+                    try redeem(parameters, by: client, for: resources, at: now, in: &state.store)
+                case "refresh_token": try refresh(parameters, by: client, for: resources, at: now, in: &state.store)
+                default: try clientCredentials(parameters, by: client, for: resources, at: now, in: &state.store)
                 }
             }
         }
@@ -42,7 +44,8 @@ extension AuthorizationServer {
     }
 
     private func redeem(
-        _ parameters: FormParameters, by client: SandboxClient, at now: Double, in store: inout GrantStore
+        _ parameters: FormParameters, by client: SandboxClient, for resources: [String], at now: Double,
+        in store: inout GrantStore
     ) throws(OAuthFailure) -> IssuedTokens {
         guard let text = parameters["code"] else { throw .invalidRequest("code is missing.") }
         guard let code = store.codes[text], store.grants[code.grantID].clientID == client.id else {
@@ -57,17 +60,20 @@ extension AuthorizationServer {
             throw .invalidGrant("redirect_uri is not the one of the authorization request.")
         }
         try Self.checkProofKey(verifier: parameters["code_verifier"], challenge: code.challenge)
-        store.codes[text]?.isUsed = true
         let grant = store.grants[code.grantID]
+        let audience = try Self.narrowed(resources, within: grant.resources)
+        store.codes[text]?.isUsed = true
         let isOpenID = grant.scope.contains("openid")
         let mayRefresh = client.grantTypes.contains("refresh_token")
         // OpenID Connect Core section 11: an OpenID client asks for offline access by name.
         let refreshes = mayRefresh && (!isOpenID || grant.scope.contains("offline_access"))
-        return issue(code.grantID, scope: grant.scope, withRefreshToken: refreshes, at: now, in: &store)
+        return issue(
+            code.grantID, scope: grant.scope, for: audience, withRefreshToken: refreshes, at: now, in: &store)
     }
 
     private func refresh(
-        _ parameters: FormParameters, by client: SandboxClient, at now: Double, in store: inout GrantStore
+        _ parameters: FormParameters, by client: SandboxClient, for resources: [String], at now: Double,
+        in store: inout GrantStore
     ) throws(OAuthFailure) -> IssuedTokens {
         guard let text = parameters["refresh_token"] else { throw .invalidRequest("refresh_token is missing.") }
         guard let token = store.refreshTokens[text], store.grants[token.grantID].clientID == client.id else {
@@ -79,23 +85,27 @@ extension AuthorizationServer {
             throw .invalidGrant("The refresh token was used before or is revoked.")
         }
         let scope = try narrowed(parameters["scope"], within: token.scope)
+        let audience = try Self.narrowed(resources, within: store.grants[token.grantID].resources)
         var rotates = true
         if case .kept = policy { rotates = false }
         store.refreshTokens[text]?.isSpent = rotates
-        var tokens = issue(token.grantID, scope: scope, withRefreshToken: rotates, at: now, in: &store)
+        var tokens = issue(
+            token.grantID, scope: scope, for: audience, withRefreshToken: rotates, at: now, in: &store)
         tokens.isRefresh = true
         return tokens
     }
 
     private func clientCredentials(
-        _ parameters: FormParameters, by client: SandboxClient, at now: Double, in store: inout GrantStore
+        _ parameters: FormParameters, by client: SandboxClient, for resources: [String], at now: Double,
+        in store: inout GrantStore
     ) throws(OAuthFailure) -> IssuedTokens {
-        let scope = try dialect.scopes.read(parameters["scope"])
+        let scope = try self.scope(parameters["scope"], of: client)
         guard !scope.contains("openid"), !scope.contains("offline_access") else {
             throw .invalidScope("A client on its own has no user to identify.")
         }
-        let grant = SandboxGrant(clientID: client.id, user: nil, scope: scope, authenticatedAt: now)
-        return issue(store.add(grant), scope: scope, withRefreshToken: false, at: now, in: &store)
+        var grant = SandboxGrant(clientID: client.id, user: nil, scope: scope, authenticatedAt: now)
+        grant.resources = resources
+        return issue(store.add(grant), scope: scope, for: resources, withRefreshToken: false, at: now, in: &store)
     }
 
     /// Issues tokens for a grant that came about elsewhere, such as on another device (RFC 8628 section 3.5).
@@ -104,7 +114,7 @@ extension AuthorizationServer {
         let isOffline = !grant.scope.contains("openid") || grant.scope.contains("offline_access")
         return state.withLock { state in
             issue(
-                state.store.add(grant), scope: grant.scope,
+                state.store.add(grant), scope: grant.scope, for: grant.resources,
                 withRefreshToken: isOffline && client.grantTypes.contains("refresh_token"), at: now, in: &state.store)
         }
     }
@@ -119,12 +129,14 @@ extension AuthorizationServer {
     }
 
     private func issue(
-        _ grantID: Int, scope: [String], withRefreshToken: Bool, at now: Double, in store: inout GrantStore
+        _ grantID: Int, scope: [String], for resources: [String], withRefreshToken: Bool, at now: Double,
+        in store: inout GrantStore
     ) -> IssuedTokens {
         let access = dialect.tokenForm.random
         let refresh = withRefreshToken ? dialect.tokenForm.random : nil
         store.accessTokens[access] = GrantStore.AccessToken(
-            grantID: grantID, scope: scope, issuedAt: now, expiresAt: now + Double(dialect.accessTokenLifetime))
+            grantID: grantID, scope: scope, issuedAt: now, expiresAt: now + Double(dialect.accessTokenLifetime),
+            resources: resources)
         if let refresh {
             // RFC 6749 section 6: the refresh token keeps the scope of the grant, however narrow this access token is.
             store.refreshTokens[refresh] = GrantStore.RefreshToken(

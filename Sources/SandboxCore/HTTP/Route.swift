@@ -16,6 +16,18 @@ package struct Route: Sendable {
         _ methods: String..., path: String, isSlashOptional: Bool = false, note: String,
         answer: @escaping @Sendable (IncomingRequest) -> Answer
     ) {
+        self.init(methods, path: path, isSlashOptional: isSlashOptional, note: note, answer: answer)
+    }
+
+    /// The same route below a path.
+    package func below(_ prefix: String) -> Route {
+        Route(methods, path: prefix + path, isSlashOptional: isSlashOptional, note: note, answer: answer)
+    }
+
+    private init(
+        _ methods: [String], path: String, isSlashOptional: Bool, note: String,
+        answer: @escaping @Sendable (IncomingRequest) -> Answer
+    ) {
         self.methods = methods
         self.path = path
         self.isSlashOptional = isSlashOptional

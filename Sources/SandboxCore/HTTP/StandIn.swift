@@ -13,6 +13,10 @@ package protocol StandIn: Sendable {
     init(panel: ControlPanel, accessTokenLifetime: Int?)
     /// The state that the stand-in shares with the routes that steer it.
     var server: AuthorizationServer { get }
+    /// All its authorization servers; most have one.
+    var servers: [AuthorizationServer] { get }
+    /// Says that all stand-ins of the sandbox listen, these among them.
+    func started(beside others: [any StandIn])
     /// What the stand-in serves.
     var routes: [Route] { get }
     /// The answer to an unknown path, as the service itself gives it.
@@ -33,6 +37,8 @@ package protocol StandIn: Sendable {
 
 extension StandIn {
     package static var loggedFields: [String] { [] }
+    package var servers: [AuthorizationServer] { [server] }
+    package func started(beside others: [any StandIn]) {}
     package var hidesWrongMethods: Bool { false }
     package var frontDialect: Dialect { server.dialect }
     package var controlRoutes: [Route] { [] }

@@ -50,7 +50,7 @@ final class Command: Sendable {
 
     /// Starts the command.
     func start(
-        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+        _ arguments: [String], input: String = "", environment: [String: String] = [:], program: String? = nil
     ) throws -> RunningCommand {
         var all = [
             "HANDSHAKE_HOME": home, "HOME": folder, "LANG": "C.UTF-8", "TERM": "dumb",
@@ -63,7 +63,8 @@ final class Command: Sendable {
         let inputFile = folder + "/input-\(UUID().uuidString)"
         try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
         return try RunningCommand(
-            try Self.binary(), arguments, input: inputFile, environment: all.filter { !$0.value.isEmpty }, of: self)
+            try program ?? Self.binary(), arguments, input: inputFile, environment: all.filter { !$0.value.isEmpty },
+            of: self)
     }
 
     /// Runs the command to its end.
@@ -71,6 +72,14 @@ final class Command: Sendable {
         _ arguments: String..., input: String = "", environment: [String: String] = [:]
     ) async throws -> FinishedCommand {
         try await start(arguments, input: input, environment: environment).finish()
+    }
+
+    /// Makes a program in the folder beside the home.
+    func program(_ name: String, _ bytes: Data) throws -> String {
+        let path = folder + "/" + name
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        return path
     }
 
     /// Makes a file in the folder beside the home, with mode 0600 unless stated.

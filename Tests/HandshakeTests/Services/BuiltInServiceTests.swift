@@ -124,6 +124,16 @@ struct BuiltInServiceTests {
         }
     }
 
+    @Test("all names can be signed in to, and each is found; the lines stand in the order in which they are looked for")
+    func allNames() throws {
+        let names = Service.Name.all.map(\.rawValue)
+        #expect(names == (Self.supported + ["sequencing", "recurse-center"]).sorted())
+        for name in names { _ = try Service.named(Service.Name(rawValue: name), Self.values(name)) }
+        let inOrder = BuiltInService.all.map { Array($0.name.utf8) }
+        #expect(zip(inOrder, inOrder.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
+        for name in Self.lines.keys { #expect(BuiltInService.named(name)?.name == name) }
+    }
+
     @Test("each line's addresses are https, and its placeholders accept their own examples and defaults")
     func placeholders() throws {
         for service in BuiltInService.all where service.unsupportedReason == nil {

@@ -162,6 +162,22 @@ struct BackchannelSignInTests {
         await world.sandbox.stop()
     }
 
+    @Test("J5: a client that signs its requests asks for a user in one signed text, and in no other way")
+    func signed() async throws {
+        let world = try await World(.standard)
+        let user = try #require(world.sandbox.standard.users.first)
+        var client = try world.keyedClient("sandbox-key", scopes: ["openid", "offline_access"])
+        client.options.signedRequests = .always
+        let account = try await Self.signIn(user.name, to: world, as: client) {
+            try world.sandbox.approveBackchannel(as: user.name)
+        }
+        #expect(account.status.identity?.subject == user.subject)
+        let asked = try #require(world.sandbox.requests(.standard).first { $0.path == "/backchannel_authentication" })
+        #expect(
+            Set(asked.formParameterNames) == ["request", "client_id", "client_assertion", "client_assertion_type"])
+        await world.sandbox.stop()
+    }
+
     @Test("J5: a user declines on their own device in the sandbox, which ends the sign-in, and nothing is stored")
     func declined() async throws {
         let world = try await World(.standard)
@@ -178,11 +194,12 @@ struct BackchannelSignInTests {
     ///
     /// - Parameter decide: the user's decision about all that they are asked; returns what that was.
     private static func signIn(
-        _ user: String, to world: World, decide: @escaping @Sendable () throws -> [(id: String, token: String?)]
+        _ user: String, to world: World, as client: Client? = nil,
+        decide: @escaping @Sendable () throws -> [(id: String, token: String?)]
     ) async throws -> Account {
         let clock = ManualClock()
-        let handshake = try world.app(
-            try world.confidentialClient("sandbox-confidential", scopes: ["openid", "offline_access"]), clock: clock)
+        let usual = try world.confidentialClient("sandbox-confidential", scopes: ["openid", "offline_access"])
+        let handshake = try world.app(client ?? usual, clock: clock)
         let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
         defer { passing.cancel() }
         let deciding = Task {

@@ -5,6 +5,8 @@ import Logging
 import OAuth
 import Testing
 
+@testable import Handshake
+
 @Suite("Discovery")
 struct DiscoveryTests {
     private static let first = "/.well-known/oauth-authorization-server"
@@ -158,12 +160,14 @@ struct DiscoveryTests {
             ? Client.confidential(service: service, id: "app", secret: Secret("canary"), redirect: redirect)
             : Client(service: service, id: "app", redirect: redirect)
         let vault = MemoryVault()
+        provider.announce(["dpop_signing_alg_values_supported": ["ES256"]])
         let account = try await Handshake(
             client, vault: vault, transport: provider, time: provider.time.source, log: log
         )
         .signIn(through: provider.browser)
         provider.announce([
             "token_endpoint": "https://new.example/token", "authorization_response_iss_parameter_supported": false,
+            "code_challenge_methods_supported": ["plain"],
         ])
         let hosts = { provider.requests.filter { $0.head.path == "/token" }.map { $0.head.authority } }
         provider.time.advance(by: 604_000)
@@ -181,12 +185,31 @@ struct DiscoveryTests {
         } else {
             #expect(error == nil)
             #expect(hosts().last == "new.example")
-            #expect(lines.value.contains { $0.contains("no longer announces") && $0.contains("iss") })
+            #expect(lines.value.contains { $0.contains("no longer announces") && $0.contains("iss, DPoP, S256") })
             let count = provider.count(Self.second)
             try await account.refresh()
             #expect(provider.count(Self.second) == count)
             #expect(hosts().last == "new.example")
         }
+    }
+
+    @Test("M907: what protects a sign-in and is announced no longer is named, and what is new is not")
+    func lost() throws {
+        var before = AuthorizationServerMetadata(
+            issuer: try Issuer("https://as.example"), tokenEndpoint: try EndpointURL("https://as.example/token"))
+        let bare = before
+        before.announcesIssuerInResponse = true
+        before.pushedAuthorizationRequestEndpoint = try EndpointURL("https://as.example/par")
+        before.dpopSigningAlgorithms = ["ES256"]
+        before.codeChallengeMethods = ["S256"]
+        before.requestObjectSigningAlgorithms = ["ES256"]
+        before.authorizationSigningAlgorithms = ["ES256"]
+        #expect(
+            bare.announcementsLost(since: before) == [
+                "iss", "PAR", "DPoP", "S256", "signed requests", "signed responses",
+            ])
+        #expect(before.announcementsLost(since: bare).isEmpty)
+        #expect(before.announcementsLost(since: before).isEmpty)
     }
 
     @Test(

@@ -295,7 +295,8 @@ struct RegisteredClientTests {
         #expect(last.head.headerFields[.authorization] == "Bearer management-1")
         let count = network.requests.count
         let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
-        await DiscoveredResource.unregister(try found.client(id: "by-hand", issuedBy: Issuer("https://as.example")), transport: network)
+        await DiscoveredResource.unregister(
+            try found.client(id: "by-hand", issuedBy: Issuer("https://as.example")), transport: network)
         #expect(network.requests.allSatisfy { $0.head.method != .delete || $0.head.authority == "as.example" })
         #expect(network.requests.dropFirst(count).allSatisfy { $0.head.method != .delete })
     }

@@ -61,13 +61,20 @@ with app.app_context():
                        jwks=json.dumps({"keys": [key.as_dict(private=False)]}))
         add_client("web", web_secret, "client_secret_basic", "authorization_code", "refresh_token", "client_credentials")
 
+from canaille.oidc.jose import build_client_management_token  # noqa: E402
+
+# What apps need that register themselves (RFC 7591, section 3): the server makes it for them.
+with app.test_request_context(base_url=base), Backend.instance.session():
+    registration_token = build_client_management_token("client:register", datetime.timedelta(hours=1))
+
 from hypercorn.asyncio import serve  # noqa: E402
 from hypercorn.config import Config  # noqa: E402
 
 hypercorn = Config()
 hypercorn.bind = [f"fd://{listener.fileno()}"]
 host.announce(issuer=base, origin=base,
-              secrets={"web": web_secret} | {name: key.as_dict(private=True)["d"] for name, key in client_keys.items()},
+              registration_token=registration_token,
+              secrets={"web": web_secret, "registration": registration_token} | {name: key.as_dict(private=True)["d"] for name, key in client_keys.items()},
               keys={name: json.dumps(key.as_dict(private=True)) for name, key in client_keys.items()}, token_path="/oauth/token", user="alice",
               password="wonderland1")
 

@@ -29,11 +29,12 @@ struct Inspect: AsyncParsableCommand {
         let server = known.client.service.authorizationServer
         var members = Accounts.members(of: status, name: account)
         members += [
-            ("token_type", .string("Bearer")), ("issued_at", .seconds(status.issuedAt)),
+            ("token_type", .string(status.isBound ? "DPoP" : "Bearer")), ("issued_at", .seconds(status.issuedAt)),
             ("generation", .integer(Int64(status.generation))),
             ("confidential_client", .bool(known.client.isConfidential)),
             ("endpoints", .string(Self.origin(of: server, known: status.server))),
             ("transport", .string(server.security.rawValue)),
+            ("deviations", .array(known.client.service.deviations.names.map { .string($0) })),
             ("authorization_details", status.authorizationDetails.map(Self.details) ?? .null),
             ("subject", .optional(status.identity?.subject)),
             (
@@ -68,6 +69,8 @@ struct Inspect: AsyncParsableCommand {
             case ("state", _): [[label, known.account.status.state.text]]
             case ("transport", _): [[label, known.client.service.authorizationServer.security.text]]
             case (_, .string(let text)): [[label, text]]
+            case (_, .array(let elements)) where elements.isEmpty: []
+            case (_, .array(let elements)): [[label, elements.map(\.plain).joined(separator: " ")]]
             case (_, .object(let inner)): inner.map { ["\(label) \($0.0)", date($0.0, $0.1) ?? $0.1.plain] }
             case (_, .bool(let isTrue)): [[label, isTrue ? "yes" : "no"]]
             default: [[label, name.hasSuffix("_at") ? Moment.text(Double(value.text)) : value.text]]

@@ -85,6 +85,7 @@ struct RunSandbox: AsyncParsableCommand {
 
     /// The command that signs in at a stand-in; nil where `login` is not the way.
     private static func login(at service: SandboxService) -> String? {
+        if service.name == .resources { return "handshake login --resource \(service.origin)/mcp" }
         guard let client = service.clients.first else { return nil }
         let name = service.name.rawValue
         if Service.builtIn.contains(where: { $0.name == name }) {

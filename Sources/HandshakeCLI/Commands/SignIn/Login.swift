@@ -64,6 +64,7 @@ struct Login: AsyncParsableCommand {
             ) { try await registrations.remember($0, as: name) }
         }
         var plan = try await makePlan(false)
+        if plan.client.registration != nil, plan.client.id == previous?.id { waiting.note(registered: plan.account) }
         var handshake = try Handshake(plan.client, vault: vault)
         var (outdated, earlierSubject) = try await KnownAccount.naming(plan.account) {
             // One name, one account: the tokens of the other one would live on where no command could reach them.

@@ -56,6 +56,13 @@ struct LoginOptions: ParsableArguments {
             valueName: "file"))
     var tokenFile: String?
 
+    @Option(
+        name: .customLong("registration-token-file"),
+        help: ArgumentHelp(
+            "A file with the token that a server demands of apps that register there, or - for a line of standard input; "
+                + "with --resource.", valueName: "file"))
+    var registrationTokenFile: String?
+
     @Option(help: "How the client authenticates; the safest method that the server allows unless given.")
     var auth: AuthenticationChoice?
 
@@ -165,6 +172,9 @@ struct LoginOptions: ParsableArguments {
         }
         if certificate != nil, tokenFile != nil {
             throw CommandError.usage("--token-file replaces the sign-in: leave out --certificate.")
+        }
+        if registrationTokenFile != nil, resource.count != 1 {
+            throw CommandError.usage("--registration-token-file is for the server of one API: add --resource URL.")
         }
         if key != nil, clientSecretFile != nil {
             throw CommandError.usage(

@@ -40,7 +40,8 @@ struct LoginPlan {
         browser = try Self.browser(
             settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
         let choice = ResourceChoice(
-            name: name, options: options, credential: credential, redirect: statedRedirect, previous: previous,
+            name: name, options: options, deviations: try DiscoveredResource.Deviations(facts: table.facts),
+            credential: credential, redirect: statedRedirect, previous: previous,
             isPurged: isPurged, store: store)
         if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)),
             var client = try await choice.client()

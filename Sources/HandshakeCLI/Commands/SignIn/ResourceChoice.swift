@@ -6,6 +6,8 @@ import OAuth
 struct ResourceChoice {
     let name: String
     let options: LoginOptions
+    /// How the API or its server departs from the standards, as the settings say.
+    let deviations: DiscoveredResource.Deviations
     let credential: Client.Credential?
     /// The redirect of options, variables or settings.
     let redirect: Client.Redirect?
@@ -68,11 +70,13 @@ struct ResourceChoice {
     /// - Parameter confirmed: the server that the user has given beside the API, which has to name it.
     private func discover(preferring known: [Issuer], _ confirmed: Issuer?) async throws -> DiscoveredResource? {
         guard let confirmed else {
-            return try await DiscoveredResource.discover(address ?? "", named: name, preferring: known)
+            return try await DiscoveredResource.discover(
+                address ?? "", named: name, preferring: known, deviating: deviations)
         }
         let found: DiscoveredResource
         do {
-            found = try await DiscoveredResource.discover(address ?? "", named: name, preferring: known)
+            found = try await DiscoveredResource.discover(
+                address ?? "", named: name, preferring: known, deviating: deviations)
         } catch HandshakeError.network, HandshakeError.undiscovered {
             return nil
         }
@@ -93,7 +97,9 @@ struct ResourceChoice {
         let isTyped = options.clientSecretFile != nil || options.key != nil
         if let clientID = options.clientID {
             if clientID.hasPrefix("https://"), found.server.acceptsClientDocuments {
-                return try found.client(documentAt: clientID, redirect: redirect ?? previous?.redirect ?? .loopback)
+                return try found.client(
+                    documentAt: clientID, redirect: redirect ?? previous?.redirect ?? .loopback,
+                    credential: isTyped ? credential : nil)
             }
             try checkPairing(of: clientID, with: found, isConfirmed: isConfirmed)
             return try found.client(
@@ -109,8 +115,21 @@ struct ResourceChoice {
                     + "\(command(found)) --client-id ID")
         }
         let scopes = offered + found.scopes.filter { !offered.contains($0) }
-        return try await found.register(
-            as: "Handshake", redirect: redirect ?? .loopback, for: scopes, onDevices: options.device)
+        var token: Secret?
+        if let file = options.registrationTokenFile {
+            token = try await SecretLine.read(file, what: "registration token", option: "--registration-token-file")
+        }
+        do {
+            return try await found.register(
+                as: "Handshake", redirect: redirect ?? .loopback, for: scopes, onDevices: options.device,
+                key: options.key == nil ? nil : credential?.key, presenting: token)
+        } catch HandshakeError.exchange(.server(let error))
+            where token == nil && error.step == .registration && [401, 403].contains(error.status)
+        {
+            throw CommandError(
+                status: .serviceError, code: error.code ?? "http_\(error.status ?? 0)",
+                message: "\(error) With one: \(command(found)) --registration-token-file FILE")
+        }
     }
 
     /// An identifier that one server gave says nothing at another one, which the API alone has named. Otherwise an API could
@@ -145,7 +164,9 @@ struct ResourceChoice {
                 "The app is registered at \(found.server.issuer) with the redirect URI \(registration.redirectURI), and the server "
                     + "registers no other one now. Leave out --redirect.")
         }
-        guard !isPurged, isServed, !options.device || registration.isForDevices else { return nil }
+        // A key of the user's has to be registered too.
+        let isKeyKnown = credential?.key.map { $0.thumbprint == previous.credential?.key?.thumbprint } ?? true
+        guard !isPurged, isServed, isKeyKnown, !options.device || registration.isForDevices else { return nil }
         let isCurrent = registration.covers(found.scopes) && !registration.hasExpired(at: TimeSource.system.now())
         if isCurrent || !canRegister { return try found.client(of: previous, registration) }
         guard let changed = try await found.changed(previous, store),

@@ -8,6 +8,12 @@ import Synchronization
 /// A class, because the deadline asks from another task.
 final class SignInWait: Sendable {
     private let isForUser = Atomic(false)
+    private let registeredAccount = Mutex<String?>(nil)
+
+    /// Notes an account whose client the server has registered before, and may have forgotten since.
+    func note(registered account: String) {
+        registeredAccount.withLock { $0 = account }
+    }
 
     func begin() { isForUser.store(true, ordering: .relaxed) }
     func end() { isForUser.store(false, ordering: .relaxed) }
@@ -18,7 +24,15 @@ final class SignInWait: Sendable {
     ///   - what: what happened while the service was awaited, as a sentence.
     ///   - command: the command that allows more time.
     func error(_ what: String, command: String) -> any Error {
-        if isForUser.load(ordering: .relaxed) { return HandshakeError.signInAbandoned(.timedOut) }
+        if isForUser.load(ordering: .relaxed) {
+            let error = HandshakeError.signInAbandoned(.timedOut)
+            guard let account = registeredAccount.withLock({ $0 }) else { return error }
+            // A server that has forgotten a client says so on its own page alone (`any-server.md` 5).
+            return CommandError(
+                status: .abandoned, code: error.code,
+                message: "\(error) If the service's page said that it does not know the app, register the app again: "
+                    + "handshake logout \(KnownAccount.shellWord(account)), and then the same command.")
+        }
         return CommandError(
             status: .network, code: "timed_out",
             message: "\(what) Check the network, or allow more time: \(quoted(command, limit: 400))")

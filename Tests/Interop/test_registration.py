@@ -1,0 +1,92 @@
+"""Apps that register themselves at servers which others wrote (RFC 7591, RFC 7592): canaille and oidc-provider-mock."""
+
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+from api import api
+from command import Handshake, dict_of, secret_file
+from strangers import Stranger, http
+
+
+def settings(handshake: Handshake, *lines: str) -> None:
+    handshake.home.mkdir(exist_ok=True)
+    (handshake.home / "config.toml").write_text("\n".join(["[services.mine]", *lines, ""]))
+
+
+def registrations(server: Stranger, method: str) -> list[dict[str, object]]:
+    return [r for r in server.requests() if r["path"].startswith("/oauth/register") and r["method"] == method]
+
+
+def test_an_app_registers_at_canaille_with_the_token_that_it_demands_and_is_removed_with_its_account(
+        handshake: Handshake, canaille: Stranger, tmp_path: Path) -> None:
+    token = secret_file(tmp_path / "token", canaille.facts["registration_token"])
+    with api(canaille.issuer, "openid", "profile") as served:
+        login = handshake.begin_login("mine", "--resource", served.address, "--registration-token-file", str(token))
+        done = login.complete(canaille).ok()
+        assert done.json["account"] == "mine"
+        assert handshake.run("request", "GET", served.address, "--account", "mine").ok().stdout == '{"ok": true}'
+        assert canaille.is_active(served.tokens[0]) or served.tokens[0].count(".") == 2
+        before = len(registrations(canaille, "DELETE"))
+        handshake.run("logout", "mine").ok()
+        assert len(registrations(canaille, "DELETE")) == before + 1, "the registration is left behind"
+        assert registrations(canaille, "DELETE")[-1]["status"] == 204
+
+
+def test_without_that_token_canaille_registers_nothing_and_its_words_are_shown(handshake: Handshake, canaille: Stranger) -> None:
+    with api(canaille.issuer, "openid") as served:
+        refused = handshake.run("login", "mine", "--resource", served.address, "--json")
+        assert refused.status == 4, refused
+        assert "--registration-token-file" in refused.error["message"], refused.error
+        assert handshake.accounts() == []
+
+
+def test_a_key_of_ones_own_is_registered_at_canaille_and_signs(
+        handshake: Handshake, canaille: Stranger, tmp_path: Path) -> None:
+    key = secret_file(tmp_path / "key.json", canaille.facts["keys"]["keyed-ec"])
+    token = secret_file(tmp_path / "token", canaille.facts["registration_token"])
+    with api(canaille.issuer, "openid") as served:
+        refused = handshake.run("login", "mine", "--resource", served.address, "--registration-token-file", str(token),
+                                "--key", str(key), "--json")
+        # canaille does not list private_key_jwt among its methods, so nothing is registered.
+        assert (refused.status, registrations(canaille, "POST")[-1:]) != (0, []), refused
+        assert refused.status in (4, 64), refused
+
+
+def test_a_server_that_says_nothing_of_pkce_is_refused_unless_the_settings_name_the_deviation(
+        handshake: Handshake, lenient_registry: Stranger) -> None:
+    with api(lenient_registry.issuer, "openid", "profile") as served:
+        refused = handshake.run("login", "mine", "--resource", served.address, "--json")
+        assert (refused.status, refused.error["code"]) == (5, "pkce_unsupported"), refused
+        settings(handshake, "assumes-s256 = true")
+        login = handshake.begin_login("mine", "--resource", served.address)
+        assert dict_of(urlsplit(login.url).query)["code_challenge_method"] == "S256"
+        deliver(login, "alice")
+        assert handshake.run("inspect", "mine", "--json").ok().json["deviations"] == ["assumes_s256"]
+        assert handshake.run("request", "GET", served.address, "--account", "mine").ok().stdout == '{"ok": true}'
+
+
+def deliver(login: object, user: str) -> None:
+    """The page of oidc-provider-mock has a field for the user's subject and no password."""
+    answer = http().post(login.url, data={"sub": user}, allow_redirects=False, timeout=10)  # type: ignore[attr-defined]
+    redirect = answer.headers["location"]
+    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200  # type: ignore[attr-defined]
+    login.finish().ok()  # type: ignore[attr-defined]
+
+
+def test_a_key_without_a_name_verifies_the_user_and_refreshes(handshake: Handshake, lenient: Stranger) -> None:
+    keys = http().get(lenient.openid_metadata()["jwks_uri"], timeout=10).json()["keys"]
+    assert len(keys) == 1 and "kid" not in keys[0], "this test is for a key without a name"
+    login = handshake.login("mine", lenient, "--scope", "openid profile email", client="any", secret="canary-any-secret")
+    deliver(login, "alice")
+    shown = handshake.run("inspect", "mine", "--json").ok().json
+    assert shown["subject"] == "alice" and shown["id_token"]["email"] == "alice@example.com"
+    first = handshake.token("mine")
+    assert handshake.run("token", "mine", "--min-valid", "3590").ok().stdout.strip() != first
+    assert [r["grant_type"] for r in lenient.requests("/oauth2/token")][-2:] == ["authorization_code", "refresh_token"]
+
+
+@pytest.mark.parametrize("resource", ["http://127.0.0.1:9/api"])
+def test_an_api_that_cannot_be_reached_is_a_network_error(handshake: Handshake, resource: str) -> None:
+    assert handshake.run("login", "--resource", resource, "--json").status == 6

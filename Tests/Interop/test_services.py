@@ -1,0 +1,72 @@
+"""Services by name: one command each, against a twin that is made from what `services show` says."""
+
+import json
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+from command import Handshake, dict_of, secret_file
+from service_twin import SECRET, twin
+from strangers import http
+
+
+# GitHub answers in a form unless asked otherwise; Slack's token lies in a member and its scopes have a name of their own; Notion takes
+# JSON, Basic and a header; Trovo wants another scheme; Spotify serves clients without a secret.
+@pytest.mark.parametrize("name", ["github", "slack", "notion", "trovo", "spotify"])
+def test_a_user_signs_in_to_a_service_by_its_name_alone(handshake: Handshake, tmp_path: Path, name: str) -> None:
+    facts = handshake.run("services", "show", name, "--json").ok().json
+    is_public = facts.get("client_authentication") is None and facts.get("public_clients", False)
+    secret = [] if is_public else ["--client-secret-file", str(secret_file(tmp_path / "secret", SECRET))]
+    with twin(facts) as service:
+        login = handshake.begin_login(name, "--client-id", "app", *secret, "--base-url", service.origin)
+        redirect = http().get(login.url, allow_redirects=False, timeout=10).headers["location"]
+        assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+        done = login.finish().ok()
+        assert done.json["account"] == name and done.json["subject"] == "u-1"
+        assert handshake.token(name) == "canary-access-1"
+        # The second time the name alone is enough: all else is as in the last sign-in.
+        again = handshake.begin_login(name)
+        redirect = http().get(again.url, allow_redirects=False, timeout=10).headers["location"]
+        assert again.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+        again.finish().ok()
+        assert handshake.token(name) == "canary-access-2"
+        answer = handshake.run("request", "GET", facts["userinfo_url"].replace(origin(facts["userinfo_url"]), service.origin),
+                               "--account", name).ok()
+        assert "Ada Example" in answer.stdout
+        if done.json["refreshable"] and done.json["expires_at"] is not None:
+            assert handshake.run("token", name, "--min-valid", "3599").ok().stdout.strip() == "canary-access-3"
+        assert service.problems == []
+
+
+def origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def test_a_name_that_is_nearly_one_leads_to_the_right_one(handshake: Handshake) -> None:
+    refused = handshake.run("login", "gihtub", "--client-id", "app", "--json")
+    assert refused.status == 64 and "github" in refused.error["message"], refused
+
+
+def test_a_missing_placeholder_is_named_with_a_command_that_works(handshake: Handshake) -> None:
+    refused = handshake.run("login", "gitlab-self-managed", "--client-id", "app", "--json")
+    assert refused.status == 64 and "--set host=gitlab.example.org" in refused.error["message"], refused
+    wrong = handshake.run("login", "gitlab-self-managed", "--client-id", "app", "--set", "host=evil.example/@x", "--json")
+    assert wrong.status == 64 and "host" in wrong.error["message"], wrong
+
+
+def test_services_check_says_what_drifted(handshake: Handshake, tmp_path: Path) -> None:
+    facts = handshake.run("services", "show", "google", "--json").ok().json
+    with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
+        path = "/.well-known/openid-configuration"
+        own = service.answer
+        published = {"issuer": service.origin, "authorization_endpoint": service.origin + urlsplit(facts["authorize_url"]).path,
+                     "token_endpoint": service.origin + "/moved", "jwks_uri": service.origin + "/jwks",
+                     "revocation_endpoint": service.origin + urlsplit(facts["revocation_url"]).path}
+        service.answer = lambda method, target, headers, body: (  # type: ignore[method-assign]
+            (200, "application/json", json.dumps(published).encode()) if target == path else own(method, target, headers, body))
+        done = handshake.run("services", "check", "google", "--base-url", service.origin, "--json")
+        assert done.status == 4, done
+        drifted = {difference["member"] for difference in json.loads(done.stdout.splitlines()[0])["differences"]}
+        assert "token_url" in drifted and "authorize_url" not in drifted, done.stdout
