@@ -45,9 +45,11 @@ final class SQLiteHold: Sendable {
         let expected = expected.withLock { $0 }
         guard stored == expected || stored?.holder == holder else { return nil }
         let isFirst = stored?.holder != holder
-        let (fence, version) = (stored?.fence ?? 0, max(stored?.version ?? 0, newest))
-        guard fence < .max - 1, version < .max - 1 else { return nil }
-        return SQLiteLease(holder: holder, fence: isFirst ? fence + 1 : fence, version: version + 1)
+        let fence = stored?.fence ?? 0
+        guard fence < .max - 1, let version = RecordVersion.next(after: stored?.version ?? 0, seen: newest) else {
+            return nil
+        }
+        return SQLiteLease(holder: holder, fence: isFirst ? fence + 1 : fence, version: version)
     }
 
     func wrote(_ lease: SQLiteLease) {
@@ -130,7 +132,11 @@ final class SQLiteStore: Sendable {
     func row(_ name: [UInt8]) async throws(VaultError) -> (lease: SQLiteLease?, row: SQLiteRow?) {
         try await read { db in
             let lease = try Self.lease(name, db)
-            let statement = try db.cachedStatement(sql: "SELECT kind, key, version, body FROM record WHERE name = ?")
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT substr(kind, 1, 64) AS kind, key, version, CASE WHEN length(body) <= \(RecordSeal.sealedLimit) THEN body END AS body
+                    FROM record WHERE name = ?
+                    """)
             let row = try Row.fetchOne(statement, arguments: [name.data]).map { row in
                 SQLiteRow(
                     kind: try row.stored("kind"), key: try row.stored("key"), version: try row.stored("version"),
@@ -208,9 +214,11 @@ final class SQLiteStore: Sendable {
             guard let row = try Row.fetchOne(statement, arguments: [name.data]) else { return nil }
             let stored = try Self.lease(name, db)
             // Versions go on after both, whichever was written by hand.
-            let version = max(stored?.version ?? 0, Int64.fromDatabaseValue(row["version"]) ?? 0, newest)
+            let last = max(stored?.version ?? 0, Int64.fromDatabaseValue(row["version"]) ?? 0)
+            let fence = stored?.fence ?? 0
             let lease = SQLiteLease(
-                holder: SQLiteHold.newHolder(), fence: (stored?.fence ?? 0) &+ 1, version: version &+ 1)
+                holder: SQLiteHold.newHolder(), fence: fence < .max - 1 ? fence + 1 : 1,
+                version: RecordVersion.removal(after: last, seen: newest))
             try Self.put(lease, under: name, isFreed: true, db)
             try db.cachedStatement(sql: "DELETE FROM record WHERE name = ?").execute(arguments: [name.data])
             return lease.version

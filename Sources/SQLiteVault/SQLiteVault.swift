@@ -39,6 +39,7 @@ public final class SQLiteVault: Vault {
     let source: SQLiteKeySource
     private let ring: Mutex<MasterKeyRing>
     private let seen = SeenVersions()
+    private let unknownKeys = UnknownKeys()
     let queue = ExclusiveQueue<Int64>()
     let timeout: Duration
     private let clock: any Clock<Duration>
@@ -330,8 +331,9 @@ extension SQLiteVault {
     /// What opens the records of a key, which another process may have made since the keys were read.
     private func seal(ofKey number: Int64, _ path: String) async throws(VaultError) -> RecordSeal {
         if let seal = keys[number] { return seal }
-        try await readKeys()
+        if unknownKeys.mayLook(for: number) { try await readKeys() }
         guard let seal = keys[number] else {
+            unknownKeys.note(number)
             throw .locked("\(path) was sealed with key \(number), which is missing; put it back")
         }
         return seal

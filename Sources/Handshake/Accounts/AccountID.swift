@@ -54,6 +54,26 @@ public struct AccountID: Sendable, Hashable, Codable {
     }
 }
 
+extension AccountID {
+    // By bytes, as vaults name their records: Swift takes spellings that Unicode calls equivalent for one string, and two users for one. It
+    // also takes quadratic time to compare long runs of combining marks.
+    public static func == (left: AccountID, right: AccountID) -> Bool {
+        left.parts.elementsEqual(right.parts) { $0.utf8.elementsEqual($1.utf8) }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for part in parts {
+            for byte in part.utf8 { hasher.combine(byte) }
+            hasher.combine(part.utf8.count)
+        }
+    }
+
+    private var parts: [String] { [name, service, issuer, client] + resources }
+
+    /// Whether the account has this name, byte for byte.
+    func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+}
+
 extension AccountID: CustomStringConvertible {
     public var description: String {
         name == Self.defaultName ? service : "\(service)/\(quoted(name, limit: 100))"

@@ -224,13 +224,13 @@ extension Account {
         _ request: TokenRequest, provingBy key: DPoPKey?, in locked: any LockedRecord, now: Double
     ) async throws(RefreshFailure) -> TokenResponse {
         do {
-            return try await attempt(request, provingBy: key, now: now)
+            return try await attempt(request, provingBy: key, in: locked, now: now)
         } catch .uncertain(.refreshUncertain(let id, .cut(let host, let reason)?)) {
             do { try await locked.confirm(for: environment.limits.timeout) } catch {
                 throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
             }
             do {
-                return try await attempt(request, provingBy: key, isRepeat: true, now: now)
+                return try await attempt(request, provingBy: key, in: locked, isRepeat: true, now: now)
             } catch .unprocessed {
                 // It says nothing of the first call, which may have been processed.
                 throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
@@ -239,13 +239,14 @@ extension Account {
     }
 
     private func attempt(
-        _ request: TokenRequest, provingBy key: DPoPKey?, isRepeat: Bool = false, now: Double
+        _ request: TokenRequest, provingBy key: DPoPKey?, in locked: any LockedRecord, isRepeat: Bool = false,
+        now: Double
     ) async throws(RefreshFailure) -> TokenResponse {
         var pause: Duration?
         do {
-            let response = try await environment.transmit(provingBy: key, presenting: client.certificate) {
-                try request.message
-            }
+            let response = try await environment.transmit(
+                provingBy: key, presenting: client.certificate,
+                confirm: { try await locked.confirm(for: environment.limits.timeout) }, { try request.message })
             pause = RetryAfter.pause(in: response.head, now: environment.time.now())
             return try request.response(from: response, now: now)
         } catch let error as TransportError {
@@ -264,6 +265,9 @@ extension Account {
             throw .unprocessed(error)
         } catch {
             throw .uncertain(.refreshUncertain(id, nil))
+        } catch let error as VaultError {
+            // The server wanted a nonce, and the hold does not last for a second sending. The first was not processed.
+            throw .unprocessed(.vault(error))
         }
     }
 

@@ -11,11 +11,12 @@ extension Environment {
     ///   - key: what the proof is signed with; nil for a request without one.
     ///   - certificate: what the connection presents; nil for nothing.
     ///   - timeout: how long the server may take, where that is longer than usual.
+    ///   - confirm: called before the second sending, which must not happen when it throws.
     ///   - build: makes the request. Called for each sending, so that each has an assertion of its own.
-    /// - Throws: `OAuthError`, `TransportError`, `CancellationError`.
+    /// - Throws: `OAuthError`, `TransportError`, `CancellationError`, what `confirm` throws.
     func transmit(
         provingBy key: DPoPKey?, presenting certificate: ClientCertificate? = nil, timeout: Duration? = nil,
-        _ build: () throws -> RequestMessage
+        confirm: () async throws -> Void = {}, _ build: () throws -> RequestMessage
     ) async throws -> ResponseMessage {
         let transport = try transport(presenting: certificate)
         var request = try build()
@@ -27,6 +28,7 @@ extension Environment {
         let used = try sign(&request, by: key, as: .authorizationServer)
         let response = try await transmit(request, provenBy: key, over: transport, limits)
         guard wantsAnotherProof(response, than: used, as: .authorizationServer) else { return response }
+        try await confirm()
         request = try build()
         _ = try sign(&request, by: key, as: .authorizationServer)
         return try await transmit(request, provenBy: key, over: transport, limits)

@@ -152,7 +152,7 @@ public final class Keeper: Sendable {
                 guard let record = try await accounts.stored(id) else { return }
                 try await body(id, options.schedule(of: record)?.earliest)
             } catch HandshakeError.vault(let error) {
-                guard case .damaged = error else { throw HandshakeError.vault(error) }
+                guard error.isOfOneRecord else { throw HandshakeError.vault(error) }
                 self.reportDamage(error)
             }
         }
@@ -250,7 +250,7 @@ extension Keeper {
             if isNew { found(lane) }
         } catch let error as HandshakeError {
             // The other accounts may well be readable.
-            guard case .vault(.damaged(_, _)) = error else { throw error }
+            guard case .vault(let failure) = error, failure.isOfOneRecord else { throw error }
             let now = time.now()
             fail(id, with: error, at: now, retryAt: now + options.scanInterval)
         }

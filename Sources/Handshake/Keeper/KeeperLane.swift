@@ -82,7 +82,7 @@ final class KeeperLane: Sendable {
                 case .start(let item, let id, let epoch):
                     group.addTask {
                         let outcome = await keeper.keep(id, failures: item.failures, until: end)
-                        if case .ended(let reason, let generation) = outcome { hook.add(id, reason, generation) }
+                        if case .ended(let ending) = outcome { hook.add(ending) }
                         self.finish(item, id, outcome, epoch: epoch, for: keeper, isOnce: end != nil)
                         self.wake.signal()
                     }

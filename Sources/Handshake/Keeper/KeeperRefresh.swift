@@ -8,7 +8,7 @@ extension Keeper {
         case kept(due: Double, isProof: Bool)
         /// There is nothing to keep: it was signed out, or ended before.
         case gone
-        case ended(HandshakeError.SignInReason, generation: Int)
+        case ended(KeeperEnding)
         case accountFailed(HandshakeError, pause: Double)
         case serviceFailed(HandshakeError, retryAfter: Double?)
         case cancelled
@@ -20,12 +20,12 @@ extension Keeper {
     ///   - failures: how often in a row it failed for a reason of its own.
     ///   - end: the time up to which what is due is refreshed; nil for now.
     func keep(_ id: AccountID, failures: UInt8, until end: Double? = nil) async -> Outcome {
-        var generation = 0
+        var before: AccountRecord?
         do {
             guard let record = try await accounts.stored(id), let schedule = options.schedule(of: record) else {
                 return .gone
             }
-            generation = record.generation
+            before = record
             guard schedule.earliest <= max(time.now(), end ?? 0) else {
                 count { $0.current += 1 }
                 return .kept(due: schedule.time(chance: chance()), isProof: false)
@@ -33,7 +33,7 @@ extension Keeper {
             guard let next = try await accounts.refresh(record) else { return .gone }
             return kept(next, of: id)
         } catch HandshakeError.signInRequired(_, let reason) {
-            return sessionEnded(id, reason, generation)
+            return sessionEnded(id, reason, before)
         } catch let error as HandshakeError {
             return failure(error, failures: failures)
         } catch {
@@ -51,12 +51,18 @@ extension Keeper {
         return due.map { .kept(due: $0, isProof: true) } ?? .gone
     }
 
-    private func sessionEnded(_ id: AccountID, _ reason: HandshakeError.SignInReason, _ generation: Int) -> Outcome {
+    /// - Parameter before: the record as it was read.
+    private func sessionEnded(
+        _ id: AccountID, _ reason: HandshakeError.SignInReason, _ before: AccountRecord?
+    ) -> Outcome {
         guard reason != .absent, reason != .signingOut else { return .gone }
         count { $0.ended += 1 }
         log.notice("a session has ended", metadata: ["account": "\(id)", "reason": "\(reason.rawValue)"])
         announce(.ended(reason), of: id, at: id.service)
-        return .ended(reason, generation: generation)
+        return .ended(
+            KeeperEnding(
+                account: id, reason: reason, generation: before?.generation ?? 0, issuedAt: before?.grant.issuedAt ?? 0)
+        )
     }
 
     /// Whose failure it is: the account's own, or the service's.
@@ -68,13 +74,24 @@ extension Keeper {
             return .serviceFailed(error, retryAfter: answer.retryAfter.map(Double.init))
         case .exchange(.refused(let refusal)) where refusal.check != .movedEndpoint:
             return .accountFailed(error, pause: own)
-        case .vault(.damaged), .vault(.busy), .configuration: return .accountFailed(error, pause: own)
+        case .vault(let failure) where failure.isOfOneRecord: return .accountFailed(error, pause: own)
+        case .configuration: return .accountFailed(error, pause: own)
         default: return .serviceFailed(error, retryAfter: nil)
         }
     }
 
     /// The shortest time in seconds between two refreshes of an account.
     private static let shortestPause = 10.0
+}
+
+extension VaultError {
+    /// Whether other records may well be readable. One may lack its key while others have theirs.
+    var isOfOneRecord: Bool {
+        switch self {
+        case .damaged, .locked, .busy: true
+        case .denied, .unavailable: false
+        }
+    }
 }
 
 extension ServerError {

@@ -48,24 +48,39 @@ public struct KeeperWebhook: Sendable {
     }
 }
 
+/// A session that has ended, as a keeper found it.
+struct KeeperEnding: Sendable {
+    let account: AccountID
+    let reason: HandshakeError.SignInReason
+    /// Counts the grants of one session.
+    let generation: Int
+    /// When the last grant was issued, which tells a session from the next one under the same name.
+    let issuedAt: Double
+
+    /// The same for every process that finds this ending, and another for the next session's.
+    var identifier: String {
+        let parts = [account.service, account.issuer, account.client, account.name] + account.resources
+        let session = "\(generation) \(issuedAt.bitPattern) \(reason.rawValue)"
+        let name = VaultKey(.account, parts).canonical + Array(session.utf8)
+        return "msg_" + Base64URL.encode(SHA256.hash(data: name).prefix(18))
+    }
+}
+
 /// The reports on their way to a webhook.
 final class KeeperHook: Sendable {
-    private struct Ending: Sendable {
-        let account: AccountID
-        let reason: HandshakeError.SignInReason
-        let generation: Int
-    }
-
     private let webhook: KeeperWebhook?
     private let accounts: any KeptAccounts
     private let time: TimeSource
     private let log: Logger
-    private let endings: AsyncStream<Ending>
-    private let queue: AsyncStream<Ending>.Continuation
+    private let endings: AsyncStream<KeeperEnding>
+    private let queue: AsyncStream<KeeperEnding>.Continuation
+    private let end = KeeperHookEnd()
 
     /// How many reports wait at most. More are only logged.
     private static let capacity = 10_000
     private static let attempts = 5
+    /// How long one request may take, and how long all of them together delay the end of a keeper that was cancelled.
+    private static let longestRequest = 10.0
 
     init(_ webhook: KeeperWebhook?, by accounts: any KeptAccounts, time: TimeSource, log: Logger) {
         self.webhook = webhook
@@ -75,52 +90,63 @@ final class KeeperHook: Sendable {
         (endings, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.capacity))
     }
 
-    func add(_ account: AccountID, _ reason: HandshakeError.SignInReason, _ generation: Int) {
+    func add(_ ending: KeeperEnding) {
         guard webhook != nil else { return }
-        if case .dropped = queue.yield(Ending(account: account, reason: reason, generation: generation)) {
-            log.error("too many reports wait for the webhook; one was dropped", metadata: ["account": "\(account)"])
+        if case .dropped = queue.yield(ending) {
+            log.error(
+                "too many reports wait for the webhook; one was dropped", metadata: ["account": "\(ending.account)"])
         }
     }
 
-    func finish() { queue.finish() }
+    /// Takes no more reports. What waits is still delivered.
+    func finish() {
+        queue.finish()
+        end.finish(at: time.now())
+    }
 
-    /// Delivers reports until ``finish()``, also when the calling task is cancelled.
+    /// Delivers reports until ``finish()``. When the calling task is cancelled, each report is tried once more at most, and none begins later
+    /// than 10 s after ``finish()``.
     func deliver() async {
         // In a task that is not cancelled: what has ended is reported also at the end of the program.
-        let isCancelled = Flag()
+        let delivery = Task {
+            var lost = 0
+            for await ending in endings {
+                if await !report(ending) { lost += 1 }
+            }
+            if lost > 0 { log.error("reports did not reach the webhook", metadata: ["count": "\(lost)"]) }
+        }
         await withTaskCancellationHandler {
-            await Task {
-                for await ending in endings { await report(ending, isCancelled) }
-            }.value
+            await delivery.value
         } onCancel: {
-            isCancelled.set()
+            end.cancel(at: time.now())
         }
     }
 
-    private func report(_ ending: Ending, _ isCancelled: Flag) async {
-        guard let webhook, let handshake = accounts.first else { return }
+    /// - Returns: whether the webhook took it.
+    private func report(_ ending: KeeperEnding) async -> Bool {
+        guard let webhook, let handshake = accounts.first else { return true }
         let backOff = BackOff(first: .seconds(2), longest: .seconds(60))
         for attempt in 1...Self.attempts {
+            let left = end.secondsLeft(of: Self.longestRequest, at: time.now())
+            guard left > 0 else { return false }
             do {
-                let message = try request(of: ending, to: webhook)
                 let response = try await handshake.environment.transport.send(
-                    message, limits: TransferLimits(timeout: .seconds(10)))
-                if (200..<300).contains(response.head.status.code) { return }
+                    request(of: ending, to: webhook), limits: TransferLimits(timeout: .seconds(left)))
+                if (200..<300).contains(response.head.status.code) { return true }
                 log.warning("the webhook refused a report", metadata: ["status": "\(response.head.status.code)"])
             } catch {
                 log.warning("the webhook could not be reached", metadata: ["host": "\(webhook.url.origin)"])
             }
-            guard attempt < Self.attempts, !isCancelled.isSet else { break }
-            try? await time.clock.sleep(for: backOff.pause(afterFailures: attempt))
+            guard attempt < Self.attempts else { break }
+            let isOver = await end.pause(for: backOff.pause(afterFailures: attempt), on: time.clock)
+            if isOver { break }
         }
-        log.error("a report did not reach the webhook", metadata: ["account": "\(ending.account)"])
+        return false
     }
 
-    private func request(of ending: Ending, to webhook: KeeperWebhook) throws -> RequestMessage {
+    private func request(of ending: KeeperEnding, to webhook: KeeperWebhook) throws -> RequestMessage {
         let account = ending.account
-        let parts = [account.service, account.issuer, account.client, account.name] + account.resources
-        let name = VaultKey(.account, parts).canonical + Array("\(ending.generation) \(ending.reason.rawValue)".utf8)
-        let id = "msg_" + Base64URL.encode(SHA256.hash(data: name).prefix(18))
+        let id = ending.identifier
         let now = Int64(time.now())
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -161,12 +187,58 @@ final class KeeperHook: Sendable {
     }
 }
 
-/// What is set once, by another task.
-private final class Flag: Sendable {
-    private let state = Mutex(false)
+/// When the deliveries of a keeper have to end.
+private final class KeeperHookEnd: Sendable {
+    private struct State {
+        var isCancelled = false
+        var finishedAt: Double?
+        var pause: Task<Void, Never>?
+        /// When the later of both came.
+        var beganAt: Double?
+    }
 
-    var isSet: Bool { state.withLock { $0 } }
-    func set() { state.withLock { $0 = true } }
+    private let state = Mutex(State())
+
+    func cancel(at now: Double) {
+        let pause = state.withLock { state in
+            state.isCancelled = true
+            if state.finishedAt != nil { state.beganAt = state.beganAt ?? now }
+            return state.pause
+        }
+        pause?.cancel()
+    }
+
+    func finish(at now: Double) {
+        state.withLock { state in
+            state.finishedAt = state.finishedAt ?? now
+            if state.isCancelled { state.beganAt = state.beganAt ?? now }
+        }
+    }
+
+    /// How many of so many seconds are left. Without an end all of them are, and a clock that was set back gives no more.
+    func secondsLeft(of seconds: Double, at now: Double) -> Double {
+        state.withLock { state in
+            guard let began = state.beganAt else { return seconds }
+            return min(began + seconds - now, seconds)
+        }
+    }
+
+    /// Waits, unless the keeper was cancelled.
+    ///
+    /// - Returns: whether it was.
+    func pause(for duration: Duration, on clock: any Clock<Duration>) async -> Bool {
+        let pause = Task { _ = try? await clock.sleep(for: duration) }
+        let isCancelled = state.withLock { state in
+            state.pause = pause
+            return state.isCancelled
+        }
+        if isCancelled { pause.cancel() }
+        await pause.value
+        return state.withLock { state in
+            state.pause = nil
+            return state.isCancelled
+        }
+    }
 }
 
 extension HTTPFields {

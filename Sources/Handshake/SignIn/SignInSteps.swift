@@ -178,7 +178,7 @@ extension Handshake {
                     throw OAuthError.unmatchedRedirect(problem: "no pending sign-in has its state")
                 }
                 let pending = try PendingSignIn(stored: bytes)
-                guard pending.account.name == name else {
+                guard pending.account.isNamed(name) else {
                     throw OAuthError.unmatchedRedirect(problem: "its sign-in was started for another account name")
                 }
                 let outcome = Result { () throws(OAuthError) in try pending.request.code(from: response, now: now) }
@@ -206,7 +206,7 @@ extension Handshake {
             return response
         }
         let pending = try PendingSignIn(stored: bytes)
-        guard pending.request.responseMode.isSigned, pending.account.name == name else { return response }
+        guard pending.request.responseMode.isSigned, pending.account.isNamed(name) else { return response }
         let client = try client(of: pending.account)
         return try await environment.verified(response, for: pending.request, of: client)
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A master key as a vault's table shows it, without the key itself (`vault-lease.md` 3, 8).
 package struct MasterKeyEntry: Sendable {
     package let number: Int64
@@ -86,6 +88,33 @@ package struct MasterKeyRing: Sendable {
             throw .damaged(
                 what: "\(path), table key",
                 reason: "an older key is in use again; open the vault again if a copy was put back")
+        }
+    }
+}
+
+/// Keys that records name and the vault did not have. Each is looked for again after a while, not for each record.
+///
+/// A class, because the calls of a vault share it.
+package final class UnknownKeys: Sendable {
+    private static let pause = Duration.seconds(10)
+    private static let capacity = 100
+
+    private let looks = Mutex<[Int64: ContinuousClock.Instant]>([:])
+
+    package init() {}
+
+    /// Whether the keys are to be read again for this one.
+    package func mayLook(for number: Int64, at now: ContinuousClock.Instant = .now) -> Bool {
+        looks.withLock { looks in
+            looks = looks.filter { $0.value.duration(to: now) < Self.pause }
+            return looks[number] == nil && looks.count < Self.capacity
+        }
+    }
+
+    /// Notes that the vault does not have it.
+    package func note(_ number: Int64, at now: ContinuousClock.Instant = .now) {
+        looks.withLock { looks in
+            if looks[number] == nil, looks.count < Self.capacity { looks[number] = now }
         }
     }
 }

@@ -88,3 +88,24 @@ package final class SeenVersions: Sendable {
         }
     }
 }
+
+/// The numbers of the versions of a record in a database. They only grow, also where some were written by hand.
+package enum RecordVersion {
+    /// Where versions go on when a number was written by hand after which none follows.
+    private static let middle: Int64 = 1 << 62
+
+    /// The version of the next write; nil when no number follows.
+    ///
+    /// - Parameters:
+    ///   - stored: the version of the record's lease.
+    ///   - newest: the newest version that was seen.
+    package static func next(after stored: Int64, seen newest: Int64) -> Int64? {
+        let last = max(stored, newest)
+        return last < .max - 1 ? last + 1 : nil
+    }
+
+    /// The version of a removal, which there always is: a record can be removed whatever was written by hand.
+    package static func removal(after stored: Int64, seen newest: Int64) -> Int64 {
+        next(after: stored, seen: newest) ?? min(max(newest, middle), .max - 2) + 1
+    }
+}

@@ -252,7 +252,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             }
         } isPresent: {
             // Without a user the stream ends; the component's next request is told why.
-            (try? await user(request, context))?.id == place.user.id
+            // By bytes, as records are: equivalent spellings are other users.
+            (try? await user(request, context))?.id.utf8.elementsEqual(place.user.id.utf8) == true
         }
         return try streams.response(watching: subject, time: settings.time)
     }

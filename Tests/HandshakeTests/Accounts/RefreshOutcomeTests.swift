@@ -182,16 +182,16 @@ struct RefreshOutcomeTests {
 final class FlakyVault: Vault {
     private let base = MemoryVault()
     private let countdown = Mutex<Int?>(nil)
-    private let losesHold = Mutex(false)
+    private let confirmations = Mutex<Int?>(nil)
 
     /// Lets the next `number`-th replacement fail.
     func failReplacement(number: Int) {
         countdown.withLock { $0 = number }
     }
 
-    /// Lets the next confirmation fail.
-    func failConfirmation() {
-        losesHold.withLock { $0 = true }
+    /// Lets the next `number`-th confirmation fail.
+    func failConfirmation(number: Int = 1) {
+        confirmations.withLock { $0 = number }
     }
 
     func record(_ key: VaultKey) async throws -> [UInt8]? { try await base.record(key) }
@@ -201,18 +201,14 @@ final class FlakyVault: Vault {
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
         try await base.update(key) { locked in
-            try await body(FlakyRecord(base: locked, fails: { self.fails() }, losesHold: { self.confirmationFails() }))
+            try await body(
+                FlakyRecord(
+                    base: locked, fails: { Self.isDue(self.countdown) },
+                    losesHold: { Self.isDue(self.confirmations) }))
         }
     }
 
-    private func confirmationFails() -> Bool {
-        losesHold.withLock { losesHold in
-            defer { losesHold = false }
-            return losesHold
-        }
-    }
-
-    private func fails() -> Bool {
+    private static func isDue(_ countdown: borrowing Mutex<Int?>) -> Bool {
         countdown.withLock { countdown in
             guard let left = countdown else { return false }
             countdown = left == 1 ? nil : left - 1

@@ -56,6 +56,24 @@ struct DPoPRefreshTests {
     }
 
     @Test(
+        "VL14: a refresh is not sent a second time, with a nonce, while the vault cannot say that the record stays held"
+    )
+    func unconfirmed() async throws {
+        let vault = FlakyVault()
+        let world = try await World(.standard, vault: vault)
+        let (_, account) = try await world.signedIn(try world.boundClient("sandbox-dpop-nonce"))
+        world.sandbox.rotateNonces()
+        world.sandbox.clearRequests()
+        vault.failConfirmation(number: 2)
+        #expect(await handshakeError { try await account.refresh() }?.code == "vault_unavailable")
+        #expect(world.statuses("/token") == [400], "only the first sending, which was challenged")
+        #expect(account.record.state == .signedIn, "no journal entry stays")
+        try await account.refresh()
+        #expect(try await account.send(.get, world.whoAmI).head.status == .ok)
+        await world.sandbox.stop()
+    }
+
+    @Test(
         "G2: an account whose refresh token alone is bound stays usable under other options, and a bound one stays bound",
         arguments: [Client.Options.Binding.automatic, .always, .never])
     func refreshOnly(_ later: Client.Options.Binding) async throws {

@@ -18,18 +18,10 @@ struct KeeperTests {
         return Keeper(try server.app(vault), options: options)
     }
 
-    /// Lets time pass until a condition holds.
-    ///
-    /// - Parameter keepers: whose refreshes time does not overtake, however slow the machine is.
     private func pass(
         _ step: Duration = .seconds(1), waitingFor keepers: [RunningKeeper] = [], until isOver: () -> Bool
     ) async {
-        let passing = server.clock.pass(inStepsOf: step, whileAsleep: max(1, 2 * keepers.count)) {
-            keepers.allSatisfy(\.isIdle)
-        }
-        while !isOver() { await Task.yield() }
-        passing.cancel()
-        await passing.value
+        await server.pass(step, waitingFor: keepers, until: isOver)
     }
 
     @Test("VL48: two keepers of one vault refresh each account once an expiry, and none expires or is sent twice")
@@ -161,6 +153,20 @@ struct KeeperTests {
         #expect((54...66).contains(failures[0]) && (108...132).contains(failures[1]))
     }
 
+    @Test("a record whose key is missing keeps no other waiting, neither when it is due nor when it is listed")
+    func lockedRecord() async throws {
+        try await server.store((0..<5).map { "user\($0)" }, in: vault, age: 3_500)
+        let locked = LockingVault(base: vault, key: AccountID(try server.client(), name: "user0").vaultKey)
+        let keeper = Keeper(try server.app(locked))
+        let running = RunningKeeper(keeper)
+        await pass(.milliseconds(250)) { server.refreshes.count == 4 && running.failures.count >= 2 }
+        locked.isLocked.change { $0 = true }
+        await pass(.seconds(5)) { server.refreshes.count >= 8 && running.failures.count >= 4 }
+        await running.stop()
+        #expect(running.events.allSatisfy { $0.pausedUntil == nil })
+        #expect(server.refreshes.allSatisfy { $0.name != "user0" })
+    }
+
     @Test("a keeper that is cancelled completes the refresh on its way")
     func cancelled() async throws {
         try await server.store(["a"], in: vault, age: 3_500)
@@ -277,53 +283,29 @@ struct KeeperTests {
         while let item = queue.pop() { got.append(item.due) }
         #expect(got == times.sorted())
     }
-
-    @Test("a report of an ended session is signed, repeated until it is taken, and has one id whoever sends it")
-    func webhook() async throws {
-        try await server.store(["gone"], in: vault, age: 3_500)
-        let hook = HookedServer(server)
-        server.answer { _, _ in .json(400, ["error": "invalid_grant"]) }
-        let secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-        let app = try Handshake(server.client(), vault: vault, transport: hook, time: server.time)
-        let keeper = Keeper(
-            app, webhook: try KeeperWebhook(EndpointURL("https://hook.example/ended"), secret: secret))
-        let running = RunningKeeper(keeper)
-        await pass(.seconds(1)) { hook.received.count == 3 }
-        await running.stop()
-        let fields = hook.received.map { $0.head.headerFields }
-        let ids = Set(fields.compactMap { $0[HTTPField.Name(constant: "webhook-id")] })
-        #expect(ids.count == 1 && ids.first?.hasPrefix("msg_") == true)
-        #expect(fields.allSatisfy { $0[HTTPField.Name(constant: "webhook-signature")]?.hasPrefix("v1,") == true })
-        guard case .bytes(let content)? = hook.received.first?.content else { return }
-        let text = String(decoding: content, as: UTF8.self)
-        #expect(text.contains(#""account":"gone""#) && text.contains(#""reason":"refresh_rejected""#))
-        #expect(!text.contains("gone.0"), "no token")
-    }
-
-    @Test(
-        "a webhook's secret in another form is refused, and is not quoted",
-        arguments: ["secret", "whsec_", "whsec_AAAA"])
-    func webhookSecret(_ text: String) throws {
-        let url = try EndpointURL("https://hook.example/")
-        let error = #expect(throws: HandshakeError.self) { try KeeperWebhook(url, secret: Secret(text)) }
-        #expect(error?.code == "invalid_configuration" && error?.description.contains("AAAA") == false)
-    }
 }
 
-/// A webhook that takes the third attempt, in front of a server.
-private final class HookedServer: Transport {
-    private let server: StrictAccounts
-    private let messages = Shared<[RequestMessage]>([])
-    var received: [RequestMessage] { messages.value }
+/// A vault in which the key of one record is missing, from the moment that a test says.
+private struct LockingVault: Vault {
+    let base: MemoryVault
+    let key: VaultKey
+    let isLocked = Shared(true)
 
-    init(_ server: StrictAccounts) { self.server = server }
+    private func check(_ key: VaultKey) throws {
+        if key == self.key, isLocked.value { throw VaultError.locked("the record's key is missing") }
+    }
 
-    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-        guard request.head.authority == "hook.example" else { return try await server.send(request, limits: limits) }
-        let count = messages.change { messages in
-            messages.append(request)
-            return messages.count
-        }
-        return .json(count < 3 ? 500 : 204, [:])
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        try check(key)
+        return try await base.record(key)
+    }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try check(key)
+        return try await base.update(key, body)
     }
 }

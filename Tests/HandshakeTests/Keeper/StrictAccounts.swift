@@ -76,6 +76,20 @@ final class StrictAccounts: Transport {
         }
     }
 
+    /// Lets time pass until a condition holds.
+    ///
+    /// - Parameter keepers: whose refreshes time does not overtake, however slow the machine is.
+    func pass(
+        _ step: Duration = .seconds(1), waitingFor keepers: [RunningKeeper] = [], until isOver: () -> Bool
+    ) async {
+        let passing = clock.pass(inStepsOf: step, whileAsleep: max(1, 2 * keepers.count)) {
+            keepers.allSatisfy(\.isIdle)
+        }
+        while !isOver() { await Task.yield() }
+        passing.cancel()
+        await passing.value
+    }
+
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
         guard case .bytes(let bytes) = request.content, request.head.path == "/token" else { return .json(404, [:]) }
         let form = String(decoding: bytes, as: UTF8.self)

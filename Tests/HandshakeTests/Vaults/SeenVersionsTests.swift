@@ -43,3 +43,33 @@ struct SeenVersionsTests {
         #expect(seen.newest(of: name(500), at: 0) == nil)
     }
 }
+
+@Suite("Versions and keys that were written by hand")
+struct HandwrittenNumberTests {
+    @Test("versions go on above what is stored and what was seen, and a removal has one whatever was written")
+    func versions() {
+        #expect(RecordVersion.next(after: 3, seen: 7) == 8 && RecordVersion.next(after: 7, seen: 3) == 8)
+        for last in [.max, .max - 1] as [Int64] {
+            #expect(RecordVersion.next(after: last, seen: 3) == nil)
+            let removal = RecordVersion.removal(after: last, seen: 3)
+            #expect(removal == 1 << 62 + 1 && RecordVersion.next(after: removal, seen: 3) == removal + 1)
+            #expect(RecordVersion.removal(after: last, seen: removal) == removal + 1)
+            #expect(RecordVersion.removal(after: 3, seen: last) == .max - 1)
+        }
+        #expect(RecordVersion.removal(after: 3, seen: 7) == 8)
+    }
+
+    @Test("keys are read again for a number once in ten seconds, and for a hundred numbers at most")
+    func unknownKeys() {
+        let unknown = UnknownKeys()
+        let start = ContinuousClock.now
+        #expect(unknown.mayLook(for: 7, at: start))
+        unknown.note(7, at: start)
+        unknown.note(7, at: start + .seconds(9))
+        #expect(!unknown.mayLook(for: 7, at: start + .seconds(9)) && unknown.mayLook(for: 8, at: start))
+        #expect(unknown.mayLook(for: 7, at: start + .seconds(10)))
+        for number in 0..<1000 { unknown.note(Int64(number), at: start) }
+        #expect(!unknown.mayLook(for: 5_000, at: start + .seconds(9)))
+        #expect(unknown.mayLook(for: 5_000, at: start + .seconds(10)))
+    }
+}

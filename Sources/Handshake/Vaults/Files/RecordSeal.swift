@@ -31,7 +31,7 @@ package struct RecordSeal: Sendable {
     /// The largest canonical key, in bytes.
     static let keyLimit = 1 << 16
     /// The largest sealed record, in bytes.
-    static let sealedLimit = header.count + nonceLength + lengthLength + keyLimit + contentsLimit + tagLength
+    package static let sealedLimit = header.count + nonceLength + lengthLength + keyLimit + contentsLimit + tagLength
 
     private static let header = Array("HSV1".utf8)
     private static let nonceLength = 12

@@ -80,6 +80,21 @@ struct SQLiteTamperTests {
         #expect(try await vault.record(.bob) == [2])
     }
 
+    @Test("a record whose version is the largest there is can be removed, and is written again afterwards")
+    func largestVersion() async throws {
+        let other = try folder.place.open()
+        for _ in 0..<2 {
+            try await vault.put([1], under: .alice)
+            #expect(try await other.record(.alice) == [1])
+            try folder.edit("UPDATE lease SET version = \(Int64.max), fence = \(Int64.max)")
+            await expectDamage { try await vault.record(.alice) }
+            #expect(try await vault.remove(.alice))
+            #expect(try await vault.record(.alice) == nil)
+        }
+        try await vault.put([2], under: .alice)
+        for opened in [vault, other] { #expect(try await opened.record(.alice) == [2]) }
+    }
+
     @Test("VL42: an old body that was put back is damaged, with its version too, and other records are fine")
     func rollback() async throws {
         try await vault.put([1], under: .alice)
