@@ -14,27 +14,13 @@ import Glibc
 
 /// One connection to a server, which does one exchange at a time. Nothing here blocks a thread of the concurrency runtime.
 ///
-/// A class, because the thread that watches its socket and the tasks that use it share it.
+/// It is in libpq's pipeline mode as long as it lasts. A class, because the thread that watches its socket and the tasks that use it share it.
 final class PostgresConnection: Sendable {
-    typealias Answer = Result<[PostgresRow], PostgresFailure>
+    typealias Answer = PostgresExchange.Answer
 
     /// libpq's connection. It may go from thread to thread, but only one may use it at a time: it is only used within the lock below.
     private struct Handle: @unchecked Sendable {
         let pointer: OpaquePointer
-    }
-
-    /// Statements that were sent, and the answers that have come.
-    private struct Exchange {
-        let count: Int
-        let deadline: ContinuousClock.Instant
-        let continuation: CheckedContinuation<[Answer], Never>
-        var answers: [Answer] = []
-        var current: Answer?
-        /// How often libpq had something to read.
-        var results = 0
-        var isPipelined: Bool { count > 1 }
-        /// More than statements have: for each an answer, its end, and the end of its transaction; and a few errors.
-        var isFlooded: Bool { results > 3 * count + 3 }
     }
 
     /// What became of statements that were to be sent.
@@ -46,11 +32,28 @@ final class PostgresConnection: Sendable {
         case refused
     }
 
+    /// What goes to the server for a statement.
+    private enum Message {
+        case prepare(PostgresStatement)
+        case execute(PostgresStatement, isPrepared: Bool)
+
+        func send(over handle: OpaquePointer) -> Bool {
+            switch self {
+            case .prepare(let statement): statement.prepare(over: handle)
+            case .execute(let statement, let isPrepared): statement.send(over: handle, isPrepared: isPrepared)
+            }
+        }
+    }
+
     private struct State {
         var handle: Handle?
-        var exchange: Exchange?
+        var exchange: PostgresExchange?
         var isWriting = false
         var closed: (@Sendable () -> Void)?
+        /// Whether statements may be parsed once for the whole connection. A pooler hands each exchange to another one.
+        var prepares = false
+        /// The names of those that were.
+        var prepared: Set<String> = []
     }
 
     private static let connecting = DispatchQueue(label: "handshake.postgres.connecting", attributes: .concurrent)
@@ -60,7 +63,7 @@ final class PostgresConnection: Sendable {
     private let address: PostgresAddress
     private let notified: (@Sendable (String) -> Void)?
     /// The number of the server's process, as the server said when the connection was made.
-    let process: Int32
+    private let process: Int32
 
     private init(_ handle: Handle, _ address: PostgresAddress, notified: (@Sendable (String) -> Void)?) {
         state = Mutex(State(handle: handle))
@@ -84,12 +87,27 @@ final class PostgresConnection: Sendable {
     static func open(
         _ address: PostgresAddress, timeout: Duration, notified: (@Sendable (String) -> Void)? = nil
     ) async throws(PostgresFailure) -> PostgresConnection {
-        try await withCheckedContinuation { continuation in
+        let deadline = ContinuousClock.now.advanced(by: timeout)
+        let connection = try await withCheckedContinuation { continuation in
             connecting.async {
-                continuation.resume(returning: connect(address, until: .now.advanced(by: timeout), notified: notified))
+                continuation.resume(returning: connect(address, until: deadline, notified: notified))
             }
         }.get()
+        await connection.learnWhetherDirect(within: ContinuousClock.now.duration(to: deadline))
+        return connection
     }
+
+    /// A pooler answers with a number of its own when the connection is made.
+    private func learnWhetherDirect(within timeout: Duration) async {
+        let answer = await run([PostgresStatement("SELECT pg_catalog.pg_backend_pid()")], within: timeout)
+        guard case .success(let rows) = answer, let row = rows.first?.first, let number = try? row.int(0) else {
+            return
+        }
+        state.withLock { $0.prepares = number == Int64(process) }
+    }
+
+    /// Whether it leads to the server itself, as far as can be told.
+    var isDirect: Bool { state.withLock { $0.prepares } }
 
     private static func connect(
         _ address: PostgresAddress, until deadline: ContinuousClock.Instant, notified: (@Sendable (String) -> Void)?
@@ -103,9 +121,9 @@ final class PostgresConnection: Sendable {
         let failure = finishConnecting(pointer, until: deadline)
         guard let failure else {
             PQsetErrorVerbosity(pointer, PQERRORS_DEFAULT)
-            guard PQsetnonblocking(pointer, 1) == 0 else {
+            guard PQsetnonblocking(pointer, 1) == 0, PQenterPipelineMode(pointer) == 1 else {
                 PQfinish(pointer)
-                return .failure(.connection("the socket cannot be made non-blocking"))
+                return .failure(.connection("the connection cannot be made non-blocking"))
             }
             return .success(PostgresConnection(Handle(pointer: pointer), address, notified: notified))
         }
@@ -152,41 +170,60 @@ final class PostgresConnection: Sendable {
     /// Whether it can still be used, as far as is known.
     var isOpen: Bool { state.withLock { $0.handle != nil } }
 
-    /// Sends statements together, each a transaction of its own unless they say otherwise, and waits for their answers.
+    /// Sends statements together, as one transaction unless they say otherwise, and waits for their answers.
     ///
     /// The exchange is finished whether or not the task is cancelled: a caller must know what was stored. A connection whose deadline
     /// passes is closed, and its answers count as lost.
-    func run(_ statements: [PostgresStatement], within timeout: Duration) async -> [Answer] {
+    func run(_ statements: [PostgresStatement], within timeout: Duration) async -> Answer {
+        let new = statements.filter { statement in
+            statement.name.map { name in state.withLock { $0.prepares && !$0.prepared.contains(name) } } ?? false
+        }
+        for statement in new { await prepare(statement, within: timeout) }
+        let prepared = state.withLock { $0.prepared }
+        let answer = await exchange(
+            statements.map { .execute($0, isPrepared: $0.name.map(prepared.contains) ?? false) }, within: timeout)
+        if case .failure(let failure) = answer, failure.isOfPreparation { prepareNoMore() }
+        return answer
+    }
+
+    private func prepare(_ statement: PostgresStatement, within timeout: Duration) async {
+        guard let name = statement.name, state.withLock({ !$0.prepared.contains(name) }) else { return }
+        switch await exchange([.prepare(statement)], within: timeout) {
+        case .success: state.withLock { _ = $0.prepared.insert(name) }
+        case .failure(let failure): if failure.isOfPreparation { prepareNoMore() }
+        }
+    }
+
+    /// Something between here and the server does not keep what was prepared.
+    private func prepareNoMore() {
+        state.withLock { ($0.prepares, $0.prepared) = (false, []) }
+    }
+
+    private func exchange(_ messages: [Message], within timeout: Duration) async -> Answer {
         await withCheckedContinuation { continuation in
-            let deadline = ContinuousClock.now.advanced(by: timeout)
-            let exchange = Exchange(count: statements.count, deadline: deadline, continuation: continuation)
+            let exchange = PostgresExchange(
+                count: messages.count, deadline: .now.advanced(by: timeout), continuation: continuation)
             let sent = state.withLock { state -> Sent in
-                guard let handle = state.handle, state.exchange == nil else { return .refused }
+                guard let handle = state.handle?.pointer, state.exchange == nil else { return .refused }
                 // From here on only `advance` and `fail` resume the continuation: the watching thread may do so immediately.
                 state.exchange = exchange
-                guard Self.send(statements, over: handle.pointer) else { return .broken }
-                let flushed = PQflush(handle.pointer)
+                guard messages.allSatisfy({ $0.send(over: handle) }), PQpipelineSync(handle) == 1 else {
+                    return .broken
+                }
+                let flushed = PQflush(handle)
                 state.isWriting = flushed == 1
                 return flushed < 0 ? .broken : .sent(isWriting: state.isWriting)
             }
             switch sent {
             case .sent(let isWriting): PostgresReactor.shared.wake(always: isWriting)
-            case .broken: fail("the connection was lost", mayBeDone: true)
-            case .refused:
-                let answer = Answer.failure(.connection("the connection was lost"))
-                continuation.resume(returning: [Answer](repeating: answer, count: statements.count))
+            case .broken: fail("the connection was lost")
+            case .refused: continuation.resume(returning: .failure(.connection("the connection was lost")))
             }
         }
     }
 
-    private static func send(_ statements: [PostgresStatement], over handle: OpaquePointer) -> Bool {
-        guard statements.count > 1 else { return statements.first?.send(over: handle) ?? false }
-        guard PQenterPipelineMode(handle) == 1 else { return false }
-        return statements.allSatisfy { $0.send(over: handle) && PQpipelineSync(handle) == 1 }
-    }
-
     /// Closes the connection. An exchange that is under way fails.
-    func close() { fail("the connection was closed", mayBeDone: true) }
+    func close() { fail("the connection was closed") }
 
     /// What is called, once, when the connection ends; immediately when it has.
     func whenClosed(_ action: @escaping @Sendable () -> Void) {
@@ -211,7 +248,7 @@ final class PostgresConnection: Sendable {
     /// Whether an exchange is under way. Ends one whose deadline has passed.
     func isWaiting(at now: ContinuousClock.Instant) -> Bool {
         guard let deadline = state.withLock({ $0.exchange?.deadline }) else { return false }
-        if deadline <= now { fail("the server did not answer in time", mayBeDone: true) }
+        if deadline <= now { fail("the server did not answer in time") }
         return true
     }
 
@@ -219,7 +256,7 @@ final class PostgresConnection: Sendable {
     func advance() {
         var payloads: [String] = []
         var lost: String?
-        let done = state.withLock { state -> Exchange? in
+        let done = state.withLock { state -> PostgresExchange? in
             guard let handle = state.handle?.pointer else { return nil }
             guard PQconsumeInput(handle) == 1 else {
                 lost = String(cString: PQerrorMessage(handle))
@@ -234,7 +271,7 @@ final class PostgresConnection: Sendable {
                 payloads.append(String(cString: notice.pointee.extra))
                 PQfreemem(notice)
             }
-            let progress = state.exchange.map { _ in read(&state, handle) } ?? .incomplete
+            let progress = state.exchange?.read(from: handle, at: address) ?? .incomplete
             if progress == .senseless {
                 lost = "the server sent what is no answer to a statement"
             } else if PQstatus(handle) == CONNECTION_BAD, progress == .incomplete {
@@ -245,56 +282,12 @@ final class PostgresConnection: Sendable {
             return exchange
         }
         if let notified { for payload in payloads { notified(payload) } }
-        if let lost { fail(address.redacted(lost), mayBeDone: true) }
-        done?.continuation.resume(returning: done?.answers ?? [])
-    }
-
-    private enum Progress {
-        case incomplete, complete
-        /// What no server sends for a statement, so that nothing after it can be understood.
-        case senseless
-    }
-
-    /// Takes the answers that have come.
-    private func read(_ state: inout State, _ handle: OpaquePointer) -> Progress {
-        while PQisBusy(handle) == 0, let exchange = state.exchange {
-            guard let result = PQgetResult(handle) else {
-                if exchange.isPipelined {
-                    // The end of one statement's answer; without an answer before, nothing is left to read.
-                    guard exchange.current != nil else { return .incomplete }
-                    guard !exchange.isFlooded else { return .senseless }
-                    state.exchange?.results += 1
-                    continue
-                }
-                state.exchange?.answers.append(exchange.current ?? .success([]))
-                return .complete
-            }
-            defer { PQclear(result) }
-            state.exchange?.results += 1
-            guard !exchange.isFlooded else { return .senseless }
-            switch PQresultStatus(result) {
-            case PGRES_TUPLES_OK: state.exchange?.current = .success(PostgresRow.all(of: result))
-            case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: state.exchange?.current = .success([])
-            case PGRES_PIPELINE_SYNC:
-                state.exchange?.answers.append(exchange.current ?? .success([]))
-                state.exchange?.current = nil
-                guard state.exchange?.answers.count == exchange.count else { continue }
-                _ = PQexitPipelineMode(handle)
-                return .complete
-            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH, PGRES_BAD_RESPONSE:
-                // libpq repeats the first three until the program copies.
-                return .senseless
-            default:
-                // The first error is the one that says why.
-                if case .failure = exchange.current { continue }
-                state.exchange?.current = .failure(.answered(result, address))
-            }
-        }
-        return .incomplete
+        if let lost { fail(address.redacted(lost)) }
+        if let done { done.continuation.resume(returning: done.answer) }
     }
 
     /// Ends the connection and the exchange that is under way.
-    private func fail(_ text: String, mayBeDone: Bool) {
+    private func fail(_ text: String) {
         let (handle, exchange, closed) = state.withLock { state in
             defer { state = State(handle: nil) }
             return (state.handle, state.exchange, state.closed)
@@ -302,15 +295,7 @@ final class PostgresConnection: Sendable {
         PostgresReactor.shared.remove(self)
         if let handle { PQfinish(handle.pointer) }
         closed?()
-        if let exchange {
-            // An error that the server gave before it ended the connection says more.
-            var answers = exchange.answers
-            if case .failure = exchange.current { answers.append(exchange.current ?? .success([])) }
-            while answers.count < exchange.count {
-                answers.append(.failure(.connection(text, mayBeDone: mayBeDone)))
-            }
-            exchange.continuation.resume(returning: answers)
-        }
+        if let exchange { exchange.continuation.resume(returning: exchange.lost(text)) }
     }
 }
 #endif

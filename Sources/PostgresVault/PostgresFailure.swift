@@ -10,6 +10,8 @@ struct PostgresFailure: Error, Sendable {
     let text: String
     /// Whether the server may have done it all the same.
     let mayBeDone: Bool
+    /// The number of the statement that failed, among those that were sent together; nil when it was all of them.
+    var statement: Int?
 
     /// What libpq says of the connection itself.
     static func connection(_ text: String, mayBeDone: Bool = false) -> PostgresFailure {
@@ -17,7 +19,11 @@ struct PostgresFailure: Error, Sendable {
     }
 
     /// What the server answered to one statement. Only the first line: details may quote values.
-    static func answered(_ result: OpaquePointer, _ address: PostgresAddress) -> PostgresFailure {
+    ///
+    /// - Parameter statement: the statement's number; nil for the end of the transaction.
+    static func answered(
+        _ result: OpaquePointer, _ address: PostgresAddress, statement: Int?
+    ) -> PostgresFailure {
         let field = { (code: Character) in
             PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) } ?? ""
         }
@@ -25,11 +31,14 @@ struct PostgresFailure: Error, Sendable {
         // The server ended the connection, perhaps after the commit.
         let isEnd = state.isEmpty || state.hasPrefix("57P") || state.hasPrefix("08")
         let text = state.isEmpty ? String(cString: PQresultErrorMessage(result)) : field("M")
-        return PostgresFailure(state: state, text: address.redacted(text), mayBeDone: isEnd)
+        return PostgresFailure(state: state, text: address.redacted(text), mayBeDone: isEnd, statement: statement)
     }
 
-    /// Another transaction was in the way, and the same statement may succeed (40001, 40P01).
-    var isConflict: Bool { state == "40001" || state == "40P01" }
+    /// Another transaction was in the way, or a plan was old, and the same statement may succeed.
+    var isConflict: Bool { state == "40001" || state == "40P01" || isOfPreparation }
+
+    /// The server does not have a statement that was prepared, has another one of its name, or has another table below it.
+    var isOfPreparation: Bool { ["26000", "42P05", "0A000"].contains(state) }
 
     /// The server may be back soon, or have space soon: worth another try.
     var isPassing: Bool {

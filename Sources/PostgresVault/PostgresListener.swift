@@ -166,18 +166,14 @@ final class PostgresListener: Sendable {
         let connection = try? await PostgresConnection.open(
             address, timeout: PostgresPool.timeout, notified: { [weak self] payload in self?.tell(payload) })
         guard let connection else { return nil }
-        let answers = await connection.run(
-            [PostgresStatement("SELECT pg_catalog.pg_backend_pid()")], within: PostgresPool.timeout)
-        // A pooler answers with a number of its own when the connection is made.
-        let process = try? answers.first?.get().first?.int(0)
-        if !isDirect, let process, process != Int64(connection.process) { return giveUp(connection) }
+        guard isDirect || connection.isDirect else { return giveUp(connection) }
         // Before any look at a lease. The channel's name is constant.
         let listening = await connection.run(
             [PostgresStatement("LISTEN \(Self.channel)")], within: PostgresPool.timeout)
-        switch listening.first {
-        case .success?: break
+        switch listening {
+        case .success: break
         // The engine has no such thing.
-        case .failure(let failure)? where failure.state == "0A000" || failure.state == "42601":
+        case .failure(let failure) where failure.state == "0A000" || failure.state == "42601":
             return giveUp(connection)
         default:
             connection.close()

@@ -82,7 +82,7 @@ extension PostgresStore {
     fileprivate func exists() async throws(VaultError) -> Bool {
         try await reporting {
             try await schema.isVault { statement throws(PostgresFailure) in
-                try await pool.run([statement]).first ?? []
+                try await pool.run(PostgresRequest(statements: [statement])).first ?? []
             } != nil
         }
     }

@@ -8,36 +8,23 @@ struct PostgresTransaction: Sendable {
 
     @discardableResult
     func run(_ statement: PostgresStatement) async throws(PostgresFailure) -> [PostgresRow] {
-        guard let answer = await connection.run([statement], within: timeout).first else { return [] }
-        return try answer.get()
+        try await connection.run([statement], within: timeout).get().first ?? []
     }
 }
 
 /// A few connections to one server, each lent to one exchange, or one transaction, at a time.
+///
+/// While all are in use, requests wait; those that may share a transaction then go together. So the server commits once for many callers
+/// when there are many, and each caller goes at once when there are few.
 final class PostgresPool: Sendable {
-    private typealias Turn = CheckedContinuation<Result<PostgresConnection?, PostgresFailure>, Never>
+    private typealias Turn = PostgresLines.Turn
+    private typealias Lent = PostgresLines.Lent
 
     private struct State {
         var idle: [PostgresConnection] = []
         var open = 0
-        /// The callers that wait for a connection, first come first served, after those who cannot wait.
-        var waiting: [Turn] = []
-        var firstWaiting = 0
+        var lines = PostgresLines()
         var isClosed = false
-
-        /// The caller to serve next.
-        mutating func next() -> Turn? {
-            guard firstWaiting < waiting.count else { return nil }
-            defer {
-                firstWaiting += 1
-                // Half at a time, so that each caller is moved once at most on average.
-                if firstWaiting * 2 >= waiting.count {
-                    waiting.removeFirst(firstWaiting)
-                    firstWaiting = 0
-                }
-            }
-            return waiting[firstWaiting]
-        }
     }
 
     /// How long a statement, and a connection that is made, may take (`vault-lease.md` 2).
@@ -53,18 +40,22 @@ final class PostgresPool: Sendable {
         self.limit = limit
     }
 
-    /// Sends statements together, each a transaction of its own, and waits for their answers. It is not ended by cancellation.
+    /// Sends the statements of one transaction and waits for their answers. It is not ended by cancellation.
     ///
-    /// - Parameter isUrgent: goes before all who wait for a connection: a lease ends while its renewal waits.
-    func run(
-        _ statements: [PostgresStatement], isUrgent: Bool = false
-    ) async throws(PostgresFailure) -> [[PostgresRow]] {
-        let connection = try await take(isUrgent: isUrgent)
-        let answers = await connection.run(statements, within: Self.timeout)
-        giveBack(connection)
-        var rows: [[PostgresRow]] = []
-        for answer in answers { rows.append(try answer.get()) }
-        return rows
+    /// - Returns: the rows of each statement.
+    func run(_ request: PostgresRequest) async throws(PostgresFailure) -> [[PostgresRow]] {
+        let isShared = ![.alone, .urgent].contains(request.lane)
+        switch await lend(isShared ? request : nil, in: request.lane) {
+        case .failure(let failure): throw failure
+        case .answer(let answer): return try answer.get()
+        case .alone: return try await runAlone(request)
+        case .connection(let lent, let companions):
+            guard companions.isEmpty else { return try await run(request, with: companions, over: lent) }
+            let connection = try await made(lent)
+            let answer = await connection.run(request.statements, within: Self.timeout)
+            giveBack(connection)
+            return try answer.get()
+        }
     }
 
     /// Runs statements one after the other in one transaction, which is rolled back when `body` throws.
@@ -91,38 +82,98 @@ final class PostgresPool: Sendable {
     func close() {
         let (idle, turns) = state.withLock { state in
             state.isClosed = true
-            var turns: [Turn] = []
-            while let turn = state.next() { turns.append(turn) }
             defer { state.idle = [] }
-            return (state.idle, turns)
+            return (state.idle, state.lines.removeAll())
         }
         for connection in idle { connection.close() }
         for turn in turns { turn.resume(returning: .failure(.connection("the vault was closed"))) }
     }
 
+    // MARK: Sharing
+
+    private func runAlone(_ request: PostgresRequest) async throws(PostgresFailure) -> [[PostgresRow]] {
+        var request = request
+        request.lane = .alone
+        return try await run(request)
+    }
+
+    /// Sends a request together with those of others, and gives each its answer.
+    private func run(
+        _ request: PostgresRequest, with companions: [PostgresLines.Companion], over lent: PostgresConnection?
+    ) async throws(PostgresFailure) -> [[PostgresRow]] {
+        let requests = ([request] + companions.map(\.request)).enumerated().sorted {
+            $0.element.name.lexicographicallyPrecedes($1.element.name)
+        }
+        let connection: PostgresConnection
+        do throws(PostgresFailure) { connection = try await made(lent) } catch {
+            for companion in companions { companion.turn.resume(returning: .failure(error)) }
+            throw error
+        }
+        let answer = await connection.run(requests.flatMap(\.element.statements), within: Self.timeout)
+        giveBack(connection)
+        var own = Lent.alone
+        var end = 0
+        for (index, request) in requests {
+            let statements = end..<(end + request.statements.count)
+            end = statements.upperBound
+            let part = Self.part(of: answer, statements)
+            if index == 0 { own = part } else { companions[index - 1].turn.resume(returning: part) }
+        }
+        guard case .answer(let answer) = own else { return try await runAlone(request) }
+        return try answer.get()
+    }
+
+    /// What a shared answer says of one of the requests.
+    private static func part(of answer: PostgresExchange.Answer, _ statements: Range<Int>) -> Lent {
+        switch answer {
+        case .success(let rows):
+            guard rows.count >= statements.upperBound else {
+                return .failure(.connection("the server gave fewer answers than there were statements"))
+            }
+            return .answer(.success(Array(rows[statements])))
+        case .failure(let failure):
+            // Lost with the connection: each looks for itself whether it was done. Otherwise nothing was done, perhaps because of another.
+            let isOwn = failure.state.isEmpty || failure.mayBeDone || failure.statement.map(statements.contains) == true
+            return isOwn ? .answer(.failure(failure)) : .alone
+        }
+    }
+
     // MARK: Lending
 
     /// How many callers wait for a connection.
-    var waitingCount: Int { state.withLock { $0.waiting.count - $0.firstWaiting } }
+    var waitingCount: Int { state.withLock { $0.lines.count } }
 
-    private func take(isUrgent: Bool = false) async throws(PostgresFailure) -> PostgresConnection {
-        let lent = await withCheckedContinuation { (turn: Turn) in
-            let result = state.withLock { state -> Result<PostgresConnection?, PostgresFailure>? in
+    /// A connection for the caller alone.
+    private func take() async throws(PostgresFailure) -> PostgresConnection {
+        switch await lend(nil, in: .alone) {
+        case .connection(let connection, _): return try await made(connection)
+        case .failure(let failure): throw failure
+        case .answer, .alone: throw .connection("the connection was lent to another caller")
+        }
+    }
+
+    private func lend(_ request: PostgresRequest?, in lane: PostgresRequest.Lane) async -> Lent {
+        await withCheckedContinuation { (turn: Turn) in
+            let result = state.withLock { state -> Lent? in
                 if state.isClosed { return .failure(.connection("the vault was closed")) }
                 while let connection = state.idle.popLast() {
-                    if connection.isOpen { return .success(connection) }
+                    if connection.isOpen { return .connection(connection, []) }
                     state.open -= 1
                 }
                 if state.open < limit {
                     state.open += 1
-                    return .success(nil)
+                    return .connection(nil, [])
                 }
-                state.waiting.insert(turn, at: isUrgent ? state.firstWaiting : state.waiting.endIndex)
+                state.lines.append(turn, request, in: lane)
                 return nil
             }
             if let result { turn.resume(returning: result) }
         }
-        if let connection = try lent.get() { return connection }
+    }
+
+    /// A connection that was lent, or one in its place.
+    private func made(_ lent: PostgresConnection?) async throws(PostgresFailure) -> PostgresConnection {
+        if let lent { return lent }
         do throws(PostgresFailure) {
             return try await PostgresConnection.open(address, timeout: Self.timeout)
         } catch {
@@ -132,42 +183,28 @@ final class PostgresPool: Sendable {
     }
 
     private func giveBack(_ connection: PostgresConnection) {
-        enum Next {
-            case close, keep
-            case lend(Turn)
-            case make(Turn)
-        }
-        let next = state.withLock { state -> Next in
-            guard !state.isClosed else {
+        let (next, isUnwanted) = state.withLock { state -> ((turn: Turn, lent: Lent)?, Bool) in
+            if !state.isClosed, let next = state.lines.removeNext() {
+                // The place of a connection that was lost goes to the next caller, who connects.
+                return ((next.turn, .connection(connection.isOpen ? connection : nil, next.companions)), false)
+            }
+            guard !state.isClosed, connection.isOpen else {
                 state.open -= 1
-                return .close
+                return (nil, true)
             }
-            if connection.isOpen {
-                if let turn = state.next() { return .lend(turn) }
-                state.idle.append(connection)
-                return .keep
-            }
-            // Its place goes to the next caller, who connects.
-            if let turn = state.next() { return .make(turn) }
-            state.open -= 1
-            return .close
+            state.idle.append(connection)
+            return (nil, false)
         }
-        switch next {
-        case .close: connection.close()
-        case .keep: break
-        case .lend(let turn): turn.resume(returning: .success(connection))
-        case .make(let turn): turn.resume(returning: .success(nil))
-        }
+        if isUnwanted { connection.close() }
+        if let next { next.turn.resume(returning: next.lent) }
     }
 
     /// Gives up a place whose connection could not be made. All who wait learn why, instead of one after the other.
     private func fail(_ failure: PostgresFailure) {
         let turns = state.withLock { state in
             state.open -= 1
-            var turns: [Turn] = []
             // Those who are served by connections that stand go on waiting.
-            while state.open == 0, let turn = state.next() { turns.append(turn) }
-            return turns
+            return state.open == 0 ? state.lines.removeAll() : []
         }
         for turn in turns { turn.resume(returning: .failure(failure)) }
     }

@@ -5,6 +5,9 @@ extension PostgresVault {
     /// Under what a key store keeps the master key that seals now.
     public var keyIdentifier: VaultIdentifier { keys.active.identifier }
 
+    /// What is held by the process that rotates keys: a name that no record has, since those are keyed digests.
+    static let rotation = RecordName(digest: Array("handshake rotate".utf8))
+
     /// Seals every record with a new master key, while the vault is used.
     ///
     /// The new key is durable in the key store, under ``keyIdentifier``, before the vault names it. Give it to the other machines: those that
@@ -17,9 +20,7 @@ extension PostgresVault {
     ///   ``VaultError`` when the vault as a whole cannot be used.
     @concurrent
     public func rotateKey() async throws -> VaultKeyRotation {
-        // A name that no record has: those are keyed digests.
-        let rotation = RecordName(digest: Array("handshake rotate".utf8))
-        return try await holding(rotation) { hold, _ in
+        return try await holding(Self.rotation) { hold, _ in
             try await readKeys()
             var retired: [Int64] = []
             if try await store.keys().contains(where: { !$0.isActive }) {

@@ -60,7 +60,8 @@ struct PostgresSchema: Sendable {
         let head: [PostgresRow]
         do throws(PostgresFailure) {
             head = try await run(
-                PostgresStatement("SELECT reads, schema, application FROM \(table("meta")) WHERE one = 1"))
+                PostgresStatement(
+                    "SELECT reads, schema, pg_catalog.left(application, 64) FROM \(table("meta")) WHERE one = 1"))
         } catch {
             // A table of that name with other columns.
             throw error.state == "42703" || error.state == "42883" ? foreign(address) : error
@@ -97,7 +98,7 @@ struct PostgresSchema: Sendable {
     ) async throws -> [MasterKeyEntry] {
         let rows = try await run(
             PostgresStatement(
-                "SELECT id, identifier, proof, names, state = 'active' FROM \(table("key")) WHERE state <> 'retired' "
+                "SELECT id, identifier, substring(proof FROM 1 FOR 64), substring(names FROM 1 FOR 256), state = 'active' FROM \(table("key")) WHERE state <> 'retired' "
                     + "ORDER BY id LIMIT \(Self.mostKeys + 1)"))
         guard rows.count <= Self.mostKeys else {
             throw VaultError.damaged(

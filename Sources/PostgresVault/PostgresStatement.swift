@@ -57,25 +57,53 @@ struct PostgresParameter: Sendable {
     }
 }
 
+/// The text of a statement that is sent often, and what a server calls it once it was parsed there.
+struct PostgresText: Sendable {
+    let name: String
+    let sql: String
+}
+
 /// One statement of constant text, and what goes with it.
 struct PostgresStatement: Sendable {
     let sql: String
+    /// What a connection that leads to the server itself calls the statement there; nil for one that is seldom sent.
+    let name: String?
     let parameters: [PostgresParameter]
 
     init(_ sql: String, _ parameters: [PostgresParameter] = []) {
         self.sql = sql
         self.parameters = parameters
+        name = nil
+    }
+
+    init(_ text: PostgresText, _ parameters: [PostgresParameter]) {
+        sql = text.sql
+        name = text.name
+        self.parameters = parameters
+    }
+
+    /// The bytes that go to the server beside the text.
+    var size: Int { parameters.reduce(0) { $0 + ($1.bytes?.count ?? 0) } }
+
+    /// Lets the server parse the statement under its name.
+    ///
+    /// - Returns: whether libpq took it.
+    func prepare(over handle: OpaquePointer) -> Bool {
+        guard let name else { return false }
+        return PQsendPrepare(handle, name, sql, Int32(clamping: parameters.count), parameters.map(\.type)) == 1
     }
 
     /// Hands the statement to libpq, which copies it.
     ///
+    /// - Parameter isPrepared: whether the server has parsed it.
     /// - Returns: whether libpq took it.
-    func send(over handle: OpaquePointer) -> Bool {
+    func send(over handle: OpaquePointer, isPrepared: Bool) -> Bool {
         let parameters = parameters
         var joined: [UInt8] = []
+        joined.reserveCapacity(size + 1)
         for parameter in parameters { joined += parameter.bytes ?? [] }
         joined.append(0)
-        let count = Int32(truncatingIfNeeded: parameters.count)
+        let count = Int32(clamping: parameters.count)
         return joined.withUnsafeBytes { buffer in
             var offset = 0
             var values: [UnsafePointer<CChar>?] = []
@@ -87,10 +115,12 @@ struct PostgresStatement: Sendable {
                 values.append(buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self))
                 offset += bytes.count
             }
-            return PQsendQueryParams(
-                handle, sql, count, parameters.map(\.type), values,
-                parameters.map { Int32(truncatingIfNeeded: $0.bytes?.count ?? 0) },
-                parameters.map { _ in 1 }, 1) == 1
+            let lengths = parameters.map { Int32(clamping: $0.bytes?.count ?? 0) }
+            let formats = [Int32](repeating: 1, count: parameters.count)
+            if isPrepared, let name {
+                return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
+            }
+            return PQsendQueryParams(handle, sql, count, parameters.map(\.type), values, lengths, formats, 1) == 1
         }
     }
 }

@@ -7,6 +7,7 @@ struct PostgresRecord: Sendable {
     let key: Int64
     let version: Int64
     let label: [UInt8]
+    /// Empty when it is larger than any record.
     let body: [UInt8]
     /// Nil when the lease was removed by hand.
     let leased: Int64?
@@ -28,6 +29,7 @@ struct PostgresStore: Sendable {
         let name: [UInt8]
         let key: Int64
         let version: Int64
+        /// Empty when it is larger than any name.
         let sealed: [UInt8]
         let leased: Int64?
     }
@@ -58,7 +60,7 @@ struct PostgresStore: Sendable {
     func contents() async throws(VaultError) -> PostgresSchema.Contents {
         try await reporting {
             try await schema.read(at: address) { statement throws(PostgresFailure) in
-                try await pool.run([statement]).first ?? []
+                try await pool.run(PostgresRequest(statements: [statement])).first ?? []
             }
         }
     }
@@ -67,7 +69,9 @@ struct PostgresStore: Sendable {
     func keys() async throws(VaultError) -> [MasterKeyEntry] {
         try await reporting {
             try await schema.keys(at: address) { statement throws(PostgresFailure) in
-                try await repeating { () throws(PostgresFailure) in try await pool.run([statement]).first ?? [] }
+                try await repeating { _ throws(PostgresFailure) in
+                    try await pool.run(PostgresRequest(statements: [statement])).first ?? []
+                }
             }
         }
     }
@@ -76,7 +80,7 @@ struct PostgresStore: Sendable {
 
     /// The record under a name, which may be held.
     func record(_ name: RecordName) async throws(VaultError) -> PostgresRecord? {
-        let rows = try await perform([PostgresStatement(sql.read, [.uuid(name.bytes)])])
+        let rows = try await perform([PostgresStatement(sql.read, [.uuid(name.bytes)])], .reading)
         return try Self.record(in: rows[0])
     }
 
@@ -88,7 +92,8 @@ struct PostgresStore: Sendable {
         for row in rows {
             labels.append(
                 Label(
-                    name: try row.uuid(0), key: try row.int(1), version: try row.int(2), sealed: try row.bytes(3),
+                    name: try row.uuid(0), key: try row.int(1), version: try row.int(2),
+                    sealed: row.isNull(3) ? [] : try row.bytes(3),
                     leased: row.isNull(4) ? nil : try row.int(4)))
         }
         return labels
@@ -132,8 +137,8 @@ struct PostgresStore: Sendable {
                 .uuid(claim?.look.holder), .int(claim?.look.fence ?? 0), .int(claim?.look.beat ?? 0),
                 .bool(claim?.isForced ?? false),
             ])
-        // A transaction of its own: it must see what the holder before wrote.
-        let rows = try await perform([acquire, PostgresStatement(sql.read, [.uuid(name.bytes)])])
+        // A statement of its own, and so with a snapshot of its own: it must see what the holder before wrote.
+        let rows = try await perform([acquire, PostgresStatement(sql.read, [.uuid(name.bytes)])], .lease, name)
         guard let row = rows[0].first else { return nil }
         return Acquired(
             fence: try row.int(0), version: try row.int(1), isTaken: try row.bool(2),
@@ -144,8 +149,9 @@ struct PostgresStore: Sendable {
     ///
     /// - Returns: nil when it is free.
     func want(_ name: RecordName) async throws(VaultError) -> LeaseObservation.Look? {
-        let name = [PostgresParameter.uuid(name.bytes)]
-        let rows = try await perform([PostgresStatement(sql.want, name), PostgresStatement(sql.look, name)])[1]
+        let parameter = [PostgresParameter.uuid(name.bytes)]
+        let rows = try await perform(
+            [PostgresStatement(sql.want, parameter), PostgresStatement(sql.look, parameter)], .lease, name)[1]
         guard let row = rows.first, !row.isNull(0) else { return nil }
         return LeaseObservation.Look(holder: try row.uuid(0), fence: try row.int(1), beat: try row.int(2))
     }
@@ -175,7 +181,9 @@ struct PostgresStore: Sendable {
                 .int(timing.lease.milliseconds), .text(record.kind), .int(record.key), .int(record.version),
                 .bytes(record.label), .bytes(record.body), .bool(takesOldKey),
             ])
-        if let row = try await perform([replace], for: time)[0].first { return .done(version: try row.int(0)) }
+        if let row = try await perform([replace], .record, hold.name, for: time)[0].first {
+            return .done(version: try row.int(0))
+        }
         // Either it is lost, or the statement was applied before and its answer did not come.
         let state = try await look(at: hold)
         if state.version == record.version, state.body == record.body { return .done(version: record.version) }
@@ -197,7 +205,7 @@ struct PostgresStore: Sendable {
                 .uuid(hold.name.bytes), .uuid(hold.holder), .int(hold.fence), .int(expected),
                 .int(timing.lease.milliseconds), .int(version),
             ])
-        if let row = try await perform([remove], for: time)[0].first {
+        if let row = try await perform([remove], .record, hold.name, for: time)[0].first {
             return (try row.int(0), try row.int(1) > 0)
         }
         let state = try await look(at: hold)
@@ -221,6 +229,8 @@ struct PostgresStore: Sendable {
     ///
     /// - Returns: the holders whose lease stands.
     func renew(_ holds: [PostgresHold], timing: LeaseTiming) async throws(VaultError) -> Set<[UInt8]> {
+        // In the order in which other statements lock them.
+        let holds = holds.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
         let renew = PostgresStatement(
             sql.renew,
             [
@@ -229,7 +239,7 @@ struct PostgresStore: Sendable {
             ])
         var standing: Set<[UInt8]> = []
         // Not repeated here: the next renewal comes in a second.
-        for row in try await perform([renew], for: .zero, isUrgent: true)[0] { standing.insert(try row.uuid(0)) }
+        for row in try await perform([renew], .urgent, for: .zero)[0] { standing.insert(try row.uuid(0)) }
         return standing
     }
 
@@ -237,19 +247,19 @@ struct PostgresStore: Sendable {
     func release(_ hold: PostgresHold) async throws(VaultError) {
         let release = PostgresStatement(
             sql.release, [.uuid(hold.name.bytes), .uuid(hold.holder), .int(hold.fence)])
-        _ = try await perform([release])
+        _ = try await perform([release], .lease, hold.name)
     }
 
     /// Forgets a few of the names whose records were removed long ago.
     func forgetOldLeases() async throws(VaultError) {
-        _ = try await perform([PostgresStatement(sql.sweep)], for: .zero)
+        _ = try await perform([PostgresStatement(sql.sweep.sql)], for: .zero)
     }
 
     // MARK: Keys
 
     /// The number that the next key gets; those of retired keys are never used again.
     func nextKey() async throws(VaultError) -> Int64 {
-        let rows = try await perform([PostgresStatement(sql.lastKey)])[0]
+        let rows = try await perform([PostgresStatement(sql.lastKey.sql)])[0]
         let last = try rows.first.map { row throws(VaultError) in row.isNull(0) ? 0 : try row.int(0) } ?? 0
         guard 0..<Int64.max ~= last else {
             throw .damaged(what: "\(address), table key", reason: "it holds what this version did not write")
@@ -263,7 +273,7 @@ struct PostgresStore: Sendable {
     func add(_ key: MasterKeyEntry, after active: Int64) async throws(VaultError) -> Bool {
         try await reporting {
             try await pool.transaction { transaction in
-                let former = try await transaction.run(PostgresStatement(sql.makeOld, [.int(active)]))
+                let former = try await transaction.run(PostgresStatement(sql.makeOld.sql, [.int(active)]))
                 guard !former.isEmpty else { return false }
                 try await transaction.run(schema.insertion(of: key))
                 return true
@@ -280,8 +290,8 @@ struct PostgresStore: Sendable {
         try await reporting {
             try await pool.transaction { transaction in
                 try await transaction.run(PostgresStatement("SET LOCAL lock_timeout = '2s'"))
-                try await transaction.run(PostgresStatement(sql.stopWriters))
-                return try await transaction.run(PostgresStatement(sql.retire)).map { try $0.int(0) }
+                try await transaction.run(PostgresStatement(sql.stopWriters.sql))
+                return try await transaction.run(PostgresStatement(sql.retire.sql)).map { try $0.int(0) }
             }
         }
     }
@@ -292,17 +302,25 @@ struct PostgresStore: Sendable {
         guard let row = rows.first, !row.isNull(2) else { return nil }
         return PostgresRecord(
             kind: try row.text(0), key: try row.int(1), version: try row.int(2), label: [],
-            body: try row.bytes(3), leased: row.isNull(4) ? nil : try row.int(4))
+            body: row.isNull(3) ? [] : try row.bytes(3), leased: row.isNull(4) ? nil : try row.int(4))
     }
 
-    /// Sends statements that may be repeated, also those whose answer did not come.
+    /// Sends the statements of one transaction, which may be repeated, also when its answer did not come.
+    ///
+    /// - Parameters:
+    ///   - lane: with which others they may share the transaction, the first time.
+    ///   - name: the record that they lock.
     private func perform(
-        _ statements: [PostgresStatement], for time: Duration = retryTime, isUrgent: Bool = false
+        _ statements: [PostgresStatement], _ lane: PostgresRequest.Lane = .alone, _ name: RecordName? = nil,
+        for time: Duration = retryTime
     ) async throws(VaultError) -> [[PostgresRow]] {
         let rows: [[PostgresRow]]
         do throws(PostgresFailure) {
-            rows = try await repeating(for: time) { () throws(PostgresFailure) in
-                try await pool.run(statements, isUrgent: isUrgent)
+            rows = try await repeating(for: time) { isRepeat throws(PostgresFailure) in
+                // What failed once must not keep others waiting again.
+                let lane = isRepeat && lane != .urgent ? .alone : lane
+                return try await pool.run(
+                    PostgresRequest(statements: statements, lane: lane, name: name?.bytes ?? []))
             }
         } catch {
             throw error.vaultError(at: address, schema: schema.name)
@@ -313,19 +331,22 @@ struct PostgresStore: Sendable {
         return rows
     }
 
+    /// - Parameter body: gets whether it was tried before.
     private func repeating<Value: Sendable>(
-        for time: Duration = retryTime, _ body: () async throws(PostgresFailure) -> Value
+        for time: Duration = retryTime, _ body: (_ isRepeat: Bool) async throws(PostgresFailure) -> Value
     ) async throws(PostgresFailure) -> Value {
         let start = ContinuousClock.now
         var pause = Duration.milliseconds(20)
         var conflicts = 0
+        var isRepeat = false
         while true {
             do throws(PostgresFailure) {
-                return try await body()
+                return try await body(isRepeat)
             } catch {
                 let isConflict = error.isConflict && conflicts < Self.conflicts
                 guard isConflict || error.isPassing && start.duration(to: .now) + pause < time else { throw error }
                 if error.isConflict { conflicts += 1 }
+                isRepeat = true
                 await Self.pause(pause)
                 pause = min(pause * 2, .seconds(1))
             }
@@ -346,90 +367,6 @@ struct PostgresStore: Sendable {
         } catch {
             throw .unavailable("\(address): the exchange was cancelled")
         }
-    }
-}
-
-/// The texts of the statements, which differ in the schema's name alone.
-private struct PostgresTexts: Sendable {
-    let acquire, read, replace, remove, renew, want, look, release, state, sweep: String
-    let labels, otherKeys, lastKey, makeOld, stopWriters, retire: String
-
-    init(_ schema: PostgresSchema) {
-        let (lease, record, key) = (schema.table("lease"), schema.table("record"), schema.table("key"))
-        // What was changed by hand may have the largest number.
-        func next(_ column: String) -> String {
-            "CASE WHEN \(column) < \(Int64.max) THEN \(column) + 1 ELSE 1 END"
-        }
-        let end = "pg_catalog.clock_timestamp() + %@ * interval '1 millisecond'"
-        func until(_ parameter: String) -> String { end.replacing("%@", with: parameter) }
-        let unsynchronized = "pg_catalog.set_config('synchronous_commit', 'off', true) = 'off'"
-        acquire = """
-            INSERT INTO \(lease) AS l (name, holder, fence, beat, until, taken, wanted, version)
-            VALUES ($1, $2, 1, 1, \(until("$3")), false, 0, 0) ON CONFLICT (name) DO UPDATE SET
-              fence = CASE WHEN l.holder = excluded.holder THEN l.fence ELSE \(next("l.fence")) END,
-              taken = CASE WHEN l.holder = excluded.holder THEN l.taken ELSE l.holder IS NOT NULL END,
-              holder = excluded.holder, beat = \(next("l.beat")), until = \(until("$3"))
-            WHERE (l.holder IS NULL OR l.holder = excluded.holder OR l.holder = $4
-                OR (l.holder = $5 AND l.fence = $6 AND l.beat = $7 AND (l.until <= pg_catalog.clock_timestamp() OR $8)))
-              AND \(unsynchronized) RETURNING fence, version, taken
-            """
-        read = """
-            SELECT r.kind, r.key, r.version, r.body, l.version FROM (SELECT $1::uuid AS name) n
-            LEFT JOIN \(lease) l ON l.name = n.name LEFT JOIN \(record) r ON r.name = n.name
-            """
-        let held = """
-            name = $1 AND holder = $2 AND fence = $3 AND version = $4
-            """
-        replace = """
-            WITH held AS (UPDATE \(lease) SET version = $8, beat = \(next("beat")), until = \(until("$5"))
-              WHERE \(held) AND EXISTS (SELECT 1 FROM \(key) k WHERE k.id = $7
-                AND (k.state = 'active' OR ($11 AND k.state = 'old')))
-              RETURNING name, version)
-            INSERT INTO \(record) AS r (name, kind, key, version, label, body) SELECT name, $6, $7, $8, $9, $10 FROM held
-            ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
-              label = excluded.label, body = excluded.body RETURNING version
-            """
-        remove = """
-            WITH held AS (UPDATE \(lease) SET version = $6, beat = \(next("beat")), lane = NULL, due_at = NULL,
-                until = \(until("$5")) WHERE \(held) RETURNING name, version),
-              gone AS (DELETE FROM \(record) r USING held WHERE r.name = held.name RETURNING r.name)
-            SELECT held.version, (SELECT count(*) FROM gone) FROM held
-            """
-        renew = """
-            UPDATE \(lease) l SET beat = \(next("beat")), until = \(until("$4"))
-            FROM unnest($1, $2, $3) AS m (name, holder, fence)
-            WHERE l.name = m.name AND l.holder = m.holder AND l.fence = m.fence RETURNING l.holder
-            """
-        want = "UPDATE \(lease) SET wanted = fence WHERE name = $1 AND holder IS NOT NULL AND wanted <> fence"
-        look = "SELECT holder, fence, beat FROM \(lease) WHERE name = $1"
-        release = """
-            WITH freed AS (UPDATE \(lease) SET holder = NULL, taken = false
-              WHERE name = $1 AND holder = $2 AND fence = $3 AND \(unsynchronized) RETURNING name, fence, wanted)
-            SELECT pg_catalog.pg_notify('handshake', name::text) FROM freed WHERE wanted = fence
-            """
-        state = """
-            SELECT l.holder, l.fence, l.version, r.body, (SELECT min(k.id) FROM \(key) k WHERE k.state = 'active')
-            FROM \(lease) l LEFT JOIN \(record) r ON r.name = l.name WHERE l.name = $1
-            """
-        sweep = """
-            DELETE FROM \(lease) WHERE name IN (SELECT l.name FROM \(lease) l WHERE l.holder IS NULL AND l.due_at IS NULL
-              AND l.until < pg_catalog.clock_timestamp() - interval '30 days'
-              AND NOT EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name) LIMIT 1000)
-              AND holder IS NULL AND until < pg_catalog.clock_timestamp() - interval '30 days'
-            """
-        let page = "AND ($2::uuid IS NULL OR r.name > $2) ORDER BY r.name LIMIT \(PostgresStore.pageSize)"
-        labels = """
-            SELECT r.name, r.key, r.version, r.label, l.version FROM \(record) r LEFT JOIN \(lease) l ON l.name = r.name
-            WHERE r.kind = $1 \(page)
-            """
-        otherKeys = "SELECT r.name FROM \(record) r WHERE r.key <> $1 \(page)"
-        lastKey = "SELECT max(id) FROM \(key)"
-        makeOld = "UPDATE \(key) SET state = 'old' WHERE state = 'active' AND id = $1 RETURNING id"
-        stopWriters = "LOCK TABLE \(record) IN SHARE MODE"
-        retire = """
-            UPDATE \(key) k SET state = 'retired'
-            WHERE k.state = 'old' AND NOT EXISTS (SELECT 1 FROM \(record) r WHERE r.key = k.id) RETURNING k.id
-            """
     }
 }
 #endif

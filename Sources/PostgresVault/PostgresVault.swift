@@ -61,6 +61,7 @@ public final class PostgresVault: Vault {
     private let keySourceName: String
     private let ring: Mutex<MasterKeyRing>
     private let seen = SeenVersions()
+    private let unknownKeys = UnknownKeys()
     private let queue = ExclusiveQueue<RecordName>()
     private let timeout: Duration
     private let clock: any Clock<Duration>
@@ -392,9 +393,10 @@ extension PostgresVault {
 
     /// The version that follows a hold's, and every one that was seen.
     private func next(after version: Int64, of name: RecordName) throws(VaultError) -> Int64 {
-        let last = max(version, newest(of: name))
-        guard last < .max - 1 else { throw .versionsDiffer(of: path(of: name)) }
-        return last + 1
+        guard let next = RecordVersion.next(after: version, seen: newest(of: name)) else {
+            throw .versionsDiffer(of: path(of: name))
+        }
+        return next
     }
 
     private func remove(with hold: PostgresHold) async throws(VaultError) -> Bool {
@@ -402,7 +404,7 @@ extension PostgresVault {
         try await noting(hold) { () throws(VaultError) in
             let now = LeaseMoment.now()
             let expected = hold.version
-            let version = try next(after: expected, of: hold.name)
+            let version = RecordVersion.removal(after: expected, seen: newest(of: hold.name))
             let removed = try await store.remove(
                 hold, after: expected, as: version, timing: timing, for: retryTime(of: hold))
             guard let removed else { throw lost(hold) }
@@ -459,8 +461,9 @@ extension PostgresVault {
     /// What opens the records of a key, which another process may have made since the keys were read.
     private func seal(ofKey number: Int64, _ path: String) async throws(VaultError) -> RecordSeal {
         if let seal = keys[number] { return seal }
-        try await readKeys()
+        if unknownKeys.mayLook(for: number) { try await readKeys() }
         guard let seal = keys[number] else {
+            unknownKeys.note(number)
             throw .locked("\(path) was sealed with key \(number), which is missing; put it back")
         }
         return seal

@@ -16,12 +16,17 @@ struct PostgresConnectionTests {
         try await PostgresConnection.open(address, timeout: .seconds(60))
     }
 
-    private func run(_ sql: String..., on connection: PostgresConnection) async -> [PostgresConnection.Answer] {
+    private func run(_ sql: String..., on connection: PostgresConnection) async -> PostgresExchange.Answer {
         await connection.run(sql.map { PostgresStatement($0) }, within: .seconds(60))
     }
 
-    private func isSuccess(_ answer: PostgresConnection.Answer) -> Bool {
+    private func isSuccess(_ answer: PostgresExchange.Answer) -> Bool {
         if case .success = answer { true } else { false }
+    }
+
+    /// Why the server did nothing; empty when it did.
+    private func reason(_ answer: PostgresExchange.Answer) -> String {
+        if case .failure(let failure) = answer { failure.state } else { "" }
     }
 
     @Test(
@@ -31,26 +36,58 @@ struct PostgresConnectionTests {
         let watched = try await open()
         for statements in [[statement], ["SELECT 1", statement]] {
             let connection = try await open()
-            #expect(await run("CREATE TEMP TABLE copied (a int)", on: connection).map(isSuccess) == [true])
-            let answers = await connection.run(statements.map { PostgresStatement($0) }, within: .seconds(60))
-            #expect(answers.count == statements.count && answers.last.map(isSuccess) == false)
+            #expect(isSuccess(await run("CREATE TEMP TABLE copied (a int)", on: connection)))
+            let answer = await connection.run(statements.map { PostgresStatement($0) }, within: .seconds(60))
+            #expect(!isSuccess(answer))
             #expect(!connection.isOpen)
         }
         // The thread that watches all connections goes on.
-        #expect(await run("SELECT 1", on: watched).map(isSuccess) == [true])
+        #expect(isSuccess(await run("SELECT 1", on: watched)))
+    }
+
+    @Test("statements that go together are one transaction, also where it fails at its end, and the first error counts")
+    func together() async throws {
+        let connection = try await open()
+        #expect(
+            isSuccess(await run("CREATE TEMP TABLE kept (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)", on: connection)))
+        let refused = await run("INSERT INTO kept VALUES (1)", "SELECT 1 / 0", "SELECT nothing", on: connection)
+        #expect(reason(refused) == "22012")
+        if case .failure(let failure) = refused { #expect(failure.statement == 1 && !failure.mayBeDone) }
+        let late = await run("INSERT INTO kept VALUES (1)", "INSERT INTO kept VALUES (1)", on: connection)
+        #expect(reason(late) == "23505")
+        if case .failure(let failure) = late { #expect(failure.statement == nil && !failure.mayBeDone) }
+        let rows = try await run("INSERT INTO kept VALUES (2)", "SELECT count(*) FROM kept", on: connection).get()
+        #expect(rows.map(\.count) == [0, 1])
+        #expect(try rows[1][0].int(0) == 1)
+    }
+
+    @Test("what a pooler or an administrator throws away is not prepared again, and the statement is repeated")
+    func unprepared() async throws {
+        let connection = try await open()
+        let statement = PostgresStatement(PostgresText(name: "handshake_test", sql: "SELECT $1::bigint"), [.int(7)])
+        for _ in 0..<2 { #expect(isSuccess(await connection.run([statement], within: .seconds(60)))) }
+        let prepared = try await run("SELECT count(*) FROM pg_prepared_statements", on: connection).get()
+        #expect(try prepared[0][0].int(0) == 1)
+        #expect(isSuccess(await run("DEALLOCATE ALL", on: connection)))
+        let refused = await connection.run([statement], within: .seconds(60))
+        guard case .failure(let failure) = refused else { return #expect(Bool(false), "it was prepared") }
+        #expect(failure.isConflict)
+        #expect(isSuccess(await connection.run([statement], within: .seconds(60))))
+        let after = try await run("SELECT count(*) FROM pg_prepared_statements", on: connection).get()
+        #expect(try after[0][0].int(0) == 0)
     }
 
     @Test("a second exchange is refused, and the first one goes on")
     func second() async throws {
         let (connection, other) = (try await open(), try await open())
-        #expect(await run("SELECT pg_advisory_lock(71)", on: other).map(isSuccess) == [true])
+        #expect(isSuccess(await run("SELECT pg_advisory_lock(71)", on: other)))
         async let first = run("SELECT pg_advisory_lock(71)", on: connection)
         while !connection.isBusy { await Task.yield() }
         let refused = await run("SELECT 1", "SELECT 2", on: connection)
-        #expect(refused.map(isSuccess) == [false, false])
-        #expect(await run("SELECT pg_advisory_unlock(71)", on: other).map(isSuccess) == [true])
-        #expect(await first.map(isSuccess) == [true])
-        #expect(await run("SELECT pg_advisory_unlock(71)", on: connection).map(isSuccess) == [true])
+        #expect(!isSuccess(refused))
+        #expect(isSuccess(await run("SELECT pg_advisory_unlock(71)", on: other)))
+        #expect(isSuccess(await first))
+        #expect(isSuccess(await run("SELECT pg_advisory_unlock(71)", on: connection)))
     }
 
     @Test("what is urgent goes before all who wait for a connection")
@@ -63,7 +100,9 @@ struct PostgresConnectionTests {
             for number in 0..<4 {
                 tasks.append(
                     Task {
-                        _ = try await pool.run([PostgresStatement("SELECT 1")], isUrgent: number == 3)
+                        _ = try await pool.run(
+                            PostgresRequest(
+                                statements: [PostgresStatement("SELECT 1")], lane: number == 3 ? .urgent : .alone))
                         order.change { $0.append(number) }
                     })
                 while pool.waitingCount != number + 1 { await Task.yield() }
@@ -72,5 +111,88 @@ struct PostgresConnectionTests {
         }
         for task in tasks { try await task.value }
         #expect(order.value.first == 3 && order.value.sorted() == [0, 1, 2, 3])
+    }
+
+    /// Requests that wait while another caller has the only connection, and what came of each.
+    private func sharing(
+        _ requests: [PostgresRequest], over pool: PostgresPool
+    ) async throws -> [Result<[[PostgresRow]], PostgresFailure>] {
+        let tasks = try await pool.transaction { _ in
+            var tasks: [Task<Result<[[PostgresRow]], PostgresFailure>, Never>] = []
+            for request in requests {
+                tasks.append(
+                    Task {
+                        do throws(PostgresFailure) { return .success(try await pool.run(request)) } catch {
+                            return .failure(error)
+                        }
+                    })
+                while pool.waitingCount != tasks.count { await Task.yield() }
+            }
+            return tasks
+        }
+        var results: [Result<[[PostgresRow]], PostgresFailure>] = []
+        for task in tasks { results.append(await task.value) }
+        return results
+    }
+
+    private func request(_ sql: String, _ lane: PostgresRequest.Lane, _ name: UInt8 = 0) -> PostgresRequest {
+        PostgresRequest(statements: [PostgresStatement(sql)], lane: lane, name: [name])
+    }
+
+    private static let transaction = "SELECT pg_current_xact_id()::text::bigint"
+
+    @Test("requests of one lane that wait share a transaction, and those of another one do not")
+    func shared() async throws {
+        let pool = PostgresPool(address, limit: 1)
+        defer { pool.close() }
+        let lanes: [PostgresRequest.Lane] = [.record, .lease, .record, .alone, .lease, .record, .alone]
+        let results = try await sharing(lanes.map { request(Self.transaction, $0) }, over: pool)
+        let numbers = try results.map { try $0.get()[0][0].int(0) }
+        #expect(Set([0, 2, 5].map { numbers[$0] }).count == 1 && numbers[1] == numbers[4])
+        #expect(Set(numbers).count == 4)
+    }
+
+    @Test("rows are locked in the order of names, whatever order the requests came in")
+    func order() async throws {
+        let pool = PostgresPool(address, limit: 1)
+        defer { pool.close() }
+        let time = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+        let names: [UInt8] = [5, 3, 9, 1]
+        let results = try await sharing(names.map { request(time, .record, $0) }, over: pool)
+        let times = try results.map { try $0.get()[0][0].int(0) }
+        #expect(zip(names, times).sorted { $0.1 < $1.1 }.map(\.0) == [1, 3, 5, 9])
+    }
+
+    @Test("a request that fails leaves those that went along done")
+    func companions() async throws {
+        let pool = PostgresPool(address, limit: 1)
+        defer { pool.close() }
+        let statements = ["SELECT 1::bigint", "SELECT 1 / 0", "SELECT 2::bigint"]
+        for failing in 0..<3 {
+            var all = statements
+            all.swapAt(1, failing)
+            let results = try await sharing(all.map { request($0, .record) }, over: pool)
+            let states = results.map { result in
+                if case .failure(let failure) = result { failure.state } else { "" }
+            }
+            #expect(states == all.map { $0.contains("/") ? "22012" : "" })
+        }
+    }
+
+    @Test("a shared transaction is no larger than a bound, in requests and in bytes")
+    func bounds() async throws {
+        let pool = PostgresPool(address, limit: 1)
+        defer { pool.close() }
+        let small = [PostgresRequest](repeating: request(Self.transaction, .record), count: 130)
+        let numbers = try await sharing(small, over: pool).map { try $0.get()[0][0].int(0) }
+        #expect(Set(numbers).count == 3)
+        let large = PostgresRequest(
+            statements: [
+                PostgresStatement(
+                    Self.transaction + " WHERE $1::bytea IS NOT NULL",
+                    [.bytes([UInt8](repeating: 1, count: 200_000))])
+            ], lane: .record)
+        let others = try await sharing([large, large, large], over: pool).map { try $0.get()[0][0].int(0) }
+        #expect(Set(others).count == 3)
     }
 }

@@ -78,7 +78,7 @@ final class PostgresFolder: Sendable {
         var rows: [PostgresRow] = []
         for statement in sql {
             let text = statement.replacingOccurrences(of: "@", with: "\"\(place.schema)\"")
-            rows = try await pool.run([PostgresStatement(text)]).first ?? []
+            rows = try await pool.run(PostgresRequest(statements: [PostgresStatement(text)])).first ?? []
         }
         return rows
     }

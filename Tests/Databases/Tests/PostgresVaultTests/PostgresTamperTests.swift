@@ -65,6 +65,43 @@ struct PostgresTamperTests {
         #expect(try await vault.record(.alice) == nil)
     }
 
+    @Test("a record whose version is the largest there is can be removed, and is written again afterwards")
+    func largestVersion() async throws {
+        let other = try await folder.place.open()
+        for _ in 0..<2 {
+            try await vault.put([1], under: .alice)
+            #expect(try await other.record(.alice) == [1])
+            try await folder.edit("UPDATE @.lease SET version = \(Int64.max)")
+            await expectDamage { try await vault.record(.alice) }
+            #expect(try await vault.remove(.alice))
+            #expect(try await vault.record(.alice) == nil)
+        }
+        try await vault.put([2], under: .alice)
+        for opened in [vault, other] { #expect(try await opened.record(.alice) == [2]) }
+    }
+
+    @Test("a body, a label or a key's proof of five megabytes is damage, and is not fetched")
+    func sizes() async throws {
+        try await vault.put([1], under: .alice)
+        try await vault.put([2], under: .bob)
+        let huge = "decode(repeat('00', 5000000), 'hex')"
+        try await folder.edit("UPDATE @.record SET body = \(huge) WHERE \(isAlice)")
+        await expectDamage { try await vault.record(.alice) }
+        await expectDamage { try await vault.update(.alice) { _ in } }
+        #expect(try await vault.store.record(vault.name(of: .bob))?.body.isEmpty == false)
+        #expect(try await vault.remove(.alice))
+        try await vault.put([1], under: .alice)
+        try await folder.edit("UPDATE @.record SET label = \(huge) WHERE \(isAlice)")
+        let listing = try await vault.keys(of: .account)
+        #expect(listing.keys == [.bob] && listing.damaged.map(\.code) == ["vault_damaged"])
+        let labels = try await vault.store.labels(of: .account, after: nil)
+        #expect(labels.allSatisfy { $0.sealed.count < 1000 })
+        try await folder.edit(
+            "ALTER TABLE @.key DROP CONSTRAINT key_state_check",
+            "UPDATE @.key SET proof = \(huge), names = \(huge)")
+        await expectDamage { try await vault.readKeys() }
+    }
+
     @Test("a key with the largest number there is leaves none for another one")
     func largestKey() async throws {
         try await folder.edit(

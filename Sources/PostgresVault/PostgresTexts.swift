@@ -1,0 +1,118 @@
+#if PostgreSQL
+import Handshake
+
+/// The texts of the statements, which differ in the schema's name alone.
+struct PostgresTexts: Sendable {
+    let acquire, read, replace, remove, renew, want, look, release, state, sweep: PostgresText
+    let labels, otherKeys, lastKey, makeOld, stopWriters, retire: PostgresText
+
+    init(_ schema: PostgresSchema) {
+        let (lease, record, key) = (schema.table("lease"), schema.table("record"), schema.table("key"))
+        func text(_ name: String, _ sql: String) -> PostgresText { PostgresText(name: "handshake_\(name)", sql: sql) }
+        // What was changed by hand may have the largest number.
+        func next(_ column: String) -> String {
+            "CASE WHEN \(column) < \(Int64.max) THEN \(column) + 1 ELSE 1 END"
+        }
+        let end = "pg_catalog.clock_timestamp() + %@ * interval '1 millisecond'"
+        func until(_ parameter: String) -> String { end.replacing("%@", with: parameter) }
+        let unsynchronized = "pg_catalog.set_config('synchronous_commit', 'off', true) = 'off'"
+        // What was changed by hand may be of any size.
+        func bounded(_ column: String, _ limit: Int) -> String {
+            "CASE WHEN pg_catalog.octet_length(\(column)) <= \(limit) THEN \(column) END"
+        }
+        let kind = "pg_catalog.left(r.kind, 64)"
+        let body = bounded("r.body", RecordSeal.sealedLimit)
+        acquire = text(
+            "acquire",
+            """
+            INSERT INTO \(lease) AS l (name, holder, fence, beat, until, taken, wanted, version)
+            VALUES ($1, $2, 1, 1, \(until("$3")), false, 0, 0) ON CONFLICT (name) DO UPDATE SET
+              fence = CASE WHEN l.holder = excluded.holder THEN l.fence ELSE \(next("l.fence")) END,
+              taken = CASE WHEN l.holder = excluded.holder THEN l.taken ELSE l.holder IS NOT NULL END,
+              holder = excluded.holder, beat = \(next("l.beat")), until = \(until("$3"))
+            WHERE (l.holder IS NULL OR l.holder = excluded.holder OR l.holder = $4
+                OR (l.holder = $5 AND l.fence = $6 AND l.beat = $7 AND (l.until <= pg_catalog.clock_timestamp() OR $8)))
+              AND \(unsynchronized) RETURNING fence, version, taken
+            """)
+        read = text(
+            "read",
+            """
+            SELECT \(kind), r.key, r.version, \(body), l.version FROM (SELECT $1::uuid AS name) n
+            LEFT JOIN \(lease) l ON l.name = n.name LEFT JOIN \(record) r ON r.name = n.name
+            """)
+        let held = """
+            name = $1 AND holder = $2 AND fence = $3 AND version = $4
+            """
+        replace = text(
+            "replace",
+            """
+            WITH held AS (UPDATE \(lease) SET version = $8, beat = \(next("beat")), until = \(until("$5"))
+              WHERE \(held) AND EXISTS (SELECT 1 FROM \(key) k WHERE k.id = $7
+                AND (k.state = 'active' OR ($11 AND k.state = 'old')))
+              RETURNING name, version)
+            INSERT INTO \(record) AS r (name, kind, key, version, label, body) SELECT name, $6, $7, $8, $9, $10 FROM held
+            ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
+              label = excluded.label, body = excluded.body RETURNING version
+            """)
+        remove = text(
+            "remove",
+            """
+            WITH held AS (UPDATE \(lease) SET version = $6, beat = \(next("beat")), lane = NULL, due_at = NULL,
+                until = \(until("$5")) WHERE \(held) RETURNING name, version),
+              gone AS (DELETE FROM \(record) r USING held WHERE r.name = held.name RETURNING r.name)
+            SELECT held.version, (SELECT count(*) FROM gone) FROM held
+            """)
+        renew = text(
+            "renew",
+            """
+            UPDATE \(lease) l SET beat = \(next("beat")), until = \(until("$4"))
+            FROM unnest($1, $2, $3) AS m (name, holder, fence)
+            WHERE l.name = m.name AND l.holder = m.holder AND l.fence = m.fence RETURNING l.holder
+            """)
+        want = text(
+            "want",
+            """
+            UPDATE \(lease) SET wanted = fence WHERE name = $1 AND holder IS NOT NULL AND wanted <> fence AND \(unsynchronized)
+            """)
+        look = text("look", "SELECT holder, fence, beat FROM \(lease) WHERE name = $1")
+        release = text(
+            "release",
+            """
+            WITH freed AS (UPDATE \(lease) SET holder = NULL, taken = false
+              WHERE name = $1 AND holder = $2 AND fence = $3 AND \(unsynchronized) RETURNING name, fence, wanted)
+            SELECT pg_catalog.pg_notify('handshake', name::text) FROM freed WHERE wanted = fence
+            """)
+        state = text(
+            "state",
+            """
+            SELECT l.holder, l.fence, l.version, \(body), (SELECT min(k.id) FROM \(key) k WHERE k.state = 'active')
+            FROM \(lease) l LEFT JOIN \(record) r ON r.name = l.name WHERE l.name = $1
+            """)
+        sweep = text(
+            "sweep",
+            """
+            DELETE FROM \(lease) WHERE name IN (SELECT l.name FROM \(lease) l WHERE l.holder IS NULL AND l.due_at IS NULL
+              AND l.until < pg_catalog.clock_timestamp() - interval '30 days'
+              AND NOT EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name) LIMIT 1000)
+              AND holder IS NULL AND until < pg_catalog.clock_timestamp() - interval '30 days'
+            """)
+        let page = "AND ($2::uuid IS NULL OR r.name > $2) ORDER BY r.name LIMIT \(PostgresStore.pageSize)"
+        labels = text(
+            "labels",
+            """
+            SELECT r.name, r.key, r.version, \(bounded("r.label", RecordSeal.sealedLimit - RecordSeal.contentsLimit)), l.version
+            FROM \(record) r LEFT JOIN \(lease) l ON l.name = r.name WHERE r.kind = $1 \(page)
+            """)
+        otherKeys = text("otherKeys", "SELECT r.name FROM \(record) r WHERE r.key <> $1 \(page)")
+        lastKey = text("lastKey", "SELECT max(id) FROM \(key)")
+        makeOld = text("makeOld", "UPDATE \(key) SET state = 'old' WHERE state = 'active' AND id = $1 RETURNING id")
+        stopWriters = text("stopWriters", "LOCK TABLE \(record) IN SHARE MODE")
+        retire = text(
+            "retire",
+            """
+            UPDATE \(key) k SET state = 'retired'
+            WHERE k.state = 'old' AND NOT EXISTS (SELECT 1 FROM \(record) r WHERE r.key = k.id) RETURNING k.id
+            """)
+    }
+}
+#endif
