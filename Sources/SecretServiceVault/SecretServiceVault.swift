@@ -40,24 +40,73 @@ public enum SecretServiceVault {
     package static func open(
         directory: String, on addresses: [Address], promptTime: Duration? = promptTime
     ) async throws -> FileVault {
-        do {
-            let connection = try await Connection.open(addresses)
-            defer { connection.close() }
-            let keyring = try await SecretService.open(
-                on: connection, prompting: promptTime.map { .upTo($0) } ?? .never)
-            return try await FileVault.open(
-                directory: directory, keyIn: SecretServiceKeyStore(keyring: keyring), called: "keyring")
-        } catch let error as DesktopServicesError {
-            throw VaultError.unavailable("\(error)")
-        } catch let error as DBusError {
-            throw VaultError.unavailable("the desktop's keyring cannot be reached: \(error)")
+        try await SecretServiceKeyStore.using(addresses, promptTime) { keyring in
+            try await FileVault.open(directory: directory, keyIn: keyring, called: "keyring")
         }
+    }
+}
+
+/// The desktop's keyring as the place of the keys of any vault, such as one in a database.
+///
+/// ```swift
+/// let vault = try await SQLiteVault.open(path, keyIn: SecretServiceKeys(environment: environment), called: "keyring")
+/// ```
+///
+/// Each use connects to the session bus, so that a key that a rotation makes later is found as well.
+public struct SecretServiceKeys: VaultKeyStore {
+    private let addresses: [Address]
+    private let promptTime: Duration?
+
+    /// Names the keyring. Nothing is asked yet.
+    ///
+    /// - Parameters:
+    ///   - environment: names the session bus: `DBUS_SESSION_BUS_ADDRESS`, otherwise `bus` in `XDG_RUNTIME_DIR`.
+    ///   - promptTime: how long the user has to unlock the keyring; nil never prompts.
+    /// - Throws: ``VaultError/unavailable(_:)`` when there is no session bus.
+    public init(
+        environment: [String: String], promptTime: Duration? = SecretServiceVault.promptTime
+    ) throws(VaultError) {
+        do { addresses = try Address.session(environment: environment) } catch {
+            throw .unavailable("the desktop's keyring cannot be reached: \(error)")
+        }
+        self.promptTime = promptTime
+    }
+
+    public func key(of identifier: VaultIdentifier) async throws -> VaultMasterKey? {
+        try await SecretServiceKeyStore.using(addresses, promptTime) { try await $0.key(of: identifier) }
+    }
+
+    public func store(_ key: VaultMasterKey, of identifier: VaultIdentifier, label: String) async throws {
+        try await SecretServiceKeyStore.using(addresses, promptTime) {
+            try await $0.store(key, of: identifier, label: label)
+        }
+    }
+
+    public func remove(_ identifier: VaultIdentifier) async throws {
+        try await SecretServiceKeyStore.using(addresses, promptTime) { try await $0.remove(identifier) }
     }
 }
 
 /// Stores the master keys of file vaults in the desktop's keyring, each under its vault's identifier.
 private struct SecretServiceKeyStore: VaultKeyStore {
     let keyring: SecretService
+
+    /// Runs a body with the keyring on the bus at one of these addresses.
+    static func using<Result>(
+        _ addresses: [Address], _ promptTime: Duration?, _ body: (SecretServiceKeyStore) async throws -> Result
+    ) async throws -> Result {
+        do {
+            let connection = try await Connection.open(addresses)
+            defer { connection.close() }
+            let keyring = try await SecretService.open(
+                on: connection, prompting: promptTime.map { .upTo($0) } ?? .never)
+            return try await body(SecretServiceKeyStore(keyring: keyring))
+        } catch let error as DesktopServicesError {
+            throw VaultError.unavailable("\(error)")
+        } catch let error as DBusError {
+            throw VaultError.unavailable("the desktop's keyring cannot be reached: \(error)")
+        }
+    }
 
     func key(of identifier: VaultIdentifier) async throws -> VaultMasterKey? {
         switch try await keyring.lookup(attributes(identifier)) {

@@ -18,7 +18,8 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where the vault's key comes from: credential:NAME or command:PROGRAM ARGUMENT…", valueName: "key"))
+            "Where the vault's key comes from: credential:NAME, command:PROGRAM ARGUMENT… or secret-service",
+            valueName: "key"))
     var vaultKey: String?
 
     /// The vault that the options, the environment or the settings name.

@@ -55,9 +55,10 @@ struct VaultChoice {
     init(_ option: String?, key keyOption: String?, settings: Settings) throws {
         self.settings = settings
         let key = settings.stated(keyOption, "vault-key", "VAULT_KEY", settings.file.vaultKey)
-        stated = try key.map { try VaultKeyChoice($0) }
+        let stated = try key.map { try VaultKeyChoice($0) }
         let choice = settings.stated(option, "vault", "VAULT", settings.file.vault)
-        kind = try choice.map { try Self.kind($0, settings: settings) } ?? .unstated(settings.home + "/vault")
+        let kind = try choice.map { try Self.kind($0, settings: settings) } ?? .unstated(settings.home + "/vault")
+        (self.kind, self.stated) = Self.joined(kind, stated)
         try requireNoKey(key)
     }
 
@@ -67,13 +68,22 @@ struct VaultChoice {
     ///   - key: what the option for its key says. Environment and settings do not count: they are about one vault.
     init(_ value: String, named name: String, key: StatedValue?, settings: Settings) throws {
         self.settings = settings
-        kind = try Self.kind(StatedValue(value: value, name: name), settings: settings)
-        stated = try key.map { try VaultKeyChoice($0) }
+        let kind = try Self.kind(StatedValue(value: value, name: name), settings: settings)
+        (self.kind, self.stated) = Self.joined(kind, try key.map { try VaultKeyChoice($0) })
         try requireNoKey(key)
     }
 
+    /// Files whose key is in the keyring are a kind of their own.
+    private static func joined(_ kind: Kind, _ stated: VaultKeyChoice?) -> (Kind, VaultKeyChoice?) {
+        switch (kind, stated) {
+        case (.files(let path), .secretService?), (.unstated(let path), .secretService?): (.secretService(path), nil)
+        case (.secretService, .secretService?): (kind, nil)
+        default: (kind, stated)
+        }
+    }
+
     private func requireNoKey(_ key: StatedValue?) throws {
-        guard case .secretService = kind, let key else { return }
+        guard case .secretService = kind, stated != nil, let key else { return }
         throw CommandError.usage(
             "A vault of secret-service has its key in the keyring. Leave out \(key.name), or name the vault as files:DIR."
         )
@@ -105,7 +115,13 @@ struct VaultChoice {
             #endif
         case ("keychain", _):
             throw CommandError.notBuilt("the vault “\(parts[0])” (\(choice.name))")
-        default: throw unknown(choice)
+        default:
+            // Only the first word: what follows may be a connection string with a password.
+            let start = choice.value.prefix { $0.isLetter || $0.isNumber || $0 == "-" }
+            let word = quoted(String(start) + (start.endIndex == choice.value.endIndex ? "" : "…"), limit: 40)
+            throw CommandError.usage(
+                "\(choice.name) takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION, not “\(word)”."
+            )
         }
     }
 
@@ -166,11 +182,10 @@ struct VaultChoice {
         case .sqlite(let path):
             #if SQLite
             let isNew =
-                if let stated {
-                    try SQLiteVault.migrate(
-                        path, masterKey: await stated.key(environment: settings.environment))
+                if let key = try await stated?.key(environment: settings.environment) {
+                    try SQLiteVault.migrate(path, masterKey: key)
                 } else {
-                    try await SQLiteVault.migrate(path, keyIn: keys)
+                    try await SQLiteVault.migrate(path, keyIn: keyStore().store)
                 }
             #else
             let isNew = false
@@ -179,11 +194,10 @@ struct VaultChoice {
         case .postgres(let connection):
             #if PostgreSQL
             let isNew =
-                if let stated {
-                    try await PostgresVault.migrate(
-                        connection, masterKey: stated.key(environment: settings.environment))
+                if let key = try await stated?.key(environment: settings.environment) {
+                    try await PostgresVault.migrate(connection, masterKey: key)
                 } else {
-                    try await PostgresVault.migrate(connection, keyIn: keys)
+                    try await PostgresVault.migrate(connection, keyIn: keyStore().store)
                 }
             #else
             let isNew = false
@@ -236,7 +250,9 @@ struct VaultChoice {
 
     /// Opens the vault, or makes it.
     func open() async throws -> Opened {
-        if let stated, kind != .memory { return try await open(with: stated) }
+        if let stated, kind != .memory, let key = try await stated.key(environment: settings.environment) {
+            return try await open(with: key, called: stated.name)
+        }
         switch kind {
         case .memory: return Opened(vault: MemoryVault(), key: .memory)
         case .files(let directory): return try openFiles(directory)
@@ -251,15 +267,23 @@ struct VaultChoice {
 
     private func openPostgres(_ connection: String) async throws -> Opened {
         #if PostgreSQL
-        let vault = try await PostgresVault.open(connection, keyIn: keys, called: "folder \(keys.path)")
-        return Opened(vault: vault, key: .file(keys.file(of: vault.keyIdentifier)))
+        let (store, name) = try keyStore()
+        let vault = try await PostgresVault.open(connection, keyIn: store, called: name)
+        return Opened(vault: vault, key: stated == nil ? .file(keys.file(of: vault.keyIdentifier)) : .keyring)
         #else
         throw CommandError.withoutTrait("PostgreSQL", "the vault “postgres”", library: "libpq-dev")
         #endif
     }
 
-    private func open(with choice: VaultKeyChoice) async throws -> Opened {
-        let key = try await choice.key(environment: settings.environment)
+    /// Where the keys of a vault in a database are kept, when none is stated: the key folder, or the keyring.
+    private func keyStore() throws -> (store: any VaultKeyStore, name: String) {
+        guard stated == .secretService else { return (keys, "folder \(keys.path)") }
+        // A script has no user who could unlock a keyring.
+        let time = StandardInput.isTerminal ? SecretServiceVault.promptTime : nil
+        return (try SecretServiceKeys(environment: settings.environment, promptTime: time), "keyring")
+    }
+
+    private func open(with key: VaultMasterKey, called name: String) async throws -> Opened {
         let vault: any Vault
         switch kind {
         case .memory: vault = MemoryVault()
@@ -278,13 +302,14 @@ struct VaultChoice {
             return try await openPostgres(connection)
             #endif
         }
-        return Opened(vault: vault, key: .stated(choice.name))
+        return Opened(vault: vault, key: .stated(name))
     }
 
     private func openSQLite(_ path: String) async throws -> Opened {
         #if SQLite
-        let vault = try await SQLiteVault.open(path, keyIn: keys, called: "folder \(keys.path)")
-        return Opened(vault: vault, key: .file(keys.file(of: vault.keyIdentifier)))
+        let (store, name) = try keyStore()
+        let vault = try await SQLiteVault.open(path, keyIn: store, called: name)
+        return Opened(vault: vault, key: stated == nil ? .file(keys.file(of: vault.keyIdentifier)) : .keyring)
         #else
         throw CommandError.withoutTrait("SQLite", "the vault “sqlite”", library: "libsqlite3-dev")
         #endif

@@ -9,15 +9,17 @@ enum VaultKeyChoice: Sendable, Hashable {
     case credential(String)
     /// A program, and its arguments, that prints the key.
     case command([String])
+    /// The desktop's keyring, under the key's own identifier.
+    case secretService
 
     /// - Throws: ``CommandError`` of status 64.
     init(_ stated: StatedValue) throws(CommandError) {
         let parts = stated.value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         switch (parts.first, parts.dropFirst().first.map(String.init)) {
+        case ("secret-service", nil): self = .secretService
         case ("credential", let name?) where !name.isEmpty: self = .credential(name)
         case ("command", let command?): self = .command(try Self.words(of: command, stated))
-        // Not quoted: it may be the key itself.
-        default: throw stated.wrong("credential:NAME or command:PROGRAM ARGUMENT…", isSecret: true)
+        default: throw stated.wrong("credential:NAME, command:PROGRAM ARGUMENT… or secret-service")
         }
     }
 
@@ -38,11 +40,12 @@ enum VaultKeyChoice: Sendable, Hashable {
         return words
     }
 
-    /// Fetches the key.
+    /// Fetches the key; nil where a vault asks for it by its identifier.
     ///
     /// - Throws: `VaultError`.
-    func key(environment: [String: String]) async throws -> VaultMasterKey {
+    func key(environment: [String: String]) async throws -> VaultMasterKey? {
         switch self {
+        case .secretService: return nil
         case .credential(let name): return try VaultMasterKey.credential(named: name, environment: environment)
         case .command(let command): return try await VaultMasterKey.printed(by: command)
         }
@@ -53,6 +56,7 @@ enum VaultKeyChoice: Sendable, Hashable {
         switch self {
         case .credential(let name): "the credential “\(quoted(name, limit: 80))”"
         case .command(let command): "the command “\(quoted(command.first ?? "", limit: 200))”"
+        case .secretService: "the desktop's keyring"
         }
     }
 }

@@ -139,7 +139,8 @@ struct VaultCopy: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the key of FROM comes from: credential:NAME or command:PROGRAM ARGUMENT…", valueName: "key"))
+            "Where the key of FROM comes from: credential:NAME, command:PROGRAM ARGUMENT… or secret-service",
+            valueName: "key"))
     var fromKey: String?
 
     @Option(
@@ -228,8 +229,9 @@ struct VaultRotateKey: AsyncParsableCommand {
         #if PostgreSQL
         if let vault = opened.vault as? PostgresVault {
             let rotation = try await vault.rotateKey()
+            let place = opened.key == .keyring ? "the desktop's keyring" : "this machine's key folder"
             Output.note(
-                "The new key is in this machine's key folder, as \(vault.keyIdentifier).key. Copy it to every other machine that uses the vault."
+                "The new key is in \(place), as \(vault.keyIdentifier)\(opened.key == .keyring ? "" : ".key"). Copy it to every other machine that uses the vault."
             )
             return try report(rotation)
         }
