@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import PostgresVault
+
+/// `LEASE_SCHEDULES=1000000 swift test -c release --filter LeaseSimulationTests` runs a million.
+@Suite("Leases in simulated time")
+struct LeaseSimulationTests {
+    private static var schedules: Int {
+        ProcessInfo.processInfo.environment["LEASE_SCHEDULES"].flatMap { Int($0) } ?? 2_000
+    }
+
+    private func run(_ count: Int, defect: LeaseSimulation.Defect? = nil) -> (
+        sum: LeaseSimulation.Outcome, stuck: [UInt64]
+    ) {
+        var sum = LeaseSimulation.Outcome()
+        var stuck: [UInt64] = []
+        for seed in 0..<UInt64(count) {
+            var simulation = LeaseSimulation(seed: seed, defect: defect)
+            let outcome = simulation.run()
+            sum += outcome
+            if !outcome.progressed { stuck.append(seed) }
+        }
+        return (sum, stuck)
+    }
+
+    @Test(
+        "no schedule of delays, stalls, crashes, outages and jumps sends a token twice for another reason than the guide names"
+    )
+    func schedules() {
+        let (sum, stuck) = run(Self.schedules)
+        print(
+            "\(Self.schedules) schedules: \(sum.sends) sends, \(sum.takeovers) takeovers, \(sum.refused) writes refused; sent twice after "
+                + "a crash or an answer that never came \(sum.afterLostAnswer), after a stall \(sum.afterStall)"
+        )
+        #expect(sum.unexplained == 0 && sum.overwritten == 0)
+        #expect(stuck.isEmpty)
+        #expect(sum.sends > 5 * Self.schedules && sum.takeovers > Self.schedules / 10 && sum.refused > 0)
+        #expect(sum.afterLostAnswer > 0 && sum.afterStall > 0)
+    }
+
+    @Test("the simulation notices what is broken on purpose", arguments: LeaseSimulation.Defect.allCases)
+    func defects(_ defect: LeaseSimulation.Defect) {
+        let (sum, _) = run(max(Self.schedules, 2_000), defect: defect)
+        #expect(sum.unexplained + sum.overwritten > 0)
+    }
+}
