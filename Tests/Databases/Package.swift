@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The tests of the vaults in databases, whose traits are off in the package's own build. The folders in Fixtures, and the contract of every
-// vault, are links to the same sources as there.
+// vault, are links to the same sources as there, and Load to ../../Benchmarks/Load.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -17,6 +17,7 @@ let package = Package(
     dependencies: [
         .package(name: "handshake", path: "../..", traits: ["Databases"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
         .target(name: "ThreadSanitizerLock", path: "Fixtures/ThreadSanitizerLock"),
@@ -33,6 +34,16 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Benchmark", swiftSettings: strict),
+        .executableTarget(
+            name: "load-benchmark",
+            dependencies: [
+                "TestFixtures",
+                .product(name: "Handshake", package: "handshake"),
+                .product(name: "OAuth", package: "handshake"),
+                .product(name: "PostgresVault", package: "handshake"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Load", swiftSettings: strict),
         .testTarget(
             name: "SQLiteVaultTests",
             dependencies: [

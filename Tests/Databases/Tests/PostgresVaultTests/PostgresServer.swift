@@ -42,6 +42,7 @@ final class PostgresServer: Sendable {
     private var data: String { folder.path + "/data" }
 
     private let isDurable: Bool
+    private let settings: [String]
 
     /// How the server's administrator connects.
     var connection: String { connection(user: "postgres") }
@@ -71,9 +72,12 @@ final class PostgresServer: Sendable {
         }
     }
 
-    /// - Parameter isDurable: whether what is committed would survive a crash of the machine, which takes time.
-    init(isDurable: Bool = false) throws {
+    /// - Parameters:
+    ///   - isDurable: whether what is committed would survive a crash of the machine, which takes time.
+    ///   - settings: instead of those that suit tests.
+    init(isDurable: Bool = false, settings: [String] = ["shared_buffers=32MB", "autovacuum=off"]) throws {
         self.isDurable = isDurable
+        self.settings = settings
         guard let programs = Self.programs else { throw Failure(what: "PostgreSQL is not installed") }
         self.programs = programs
         folder = try TemporaryFolder()
@@ -104,11 +108,12 @@ final class PostgresServer: Sendable {
     func start() throws {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        let settings = [
-            "listen_addresses=", "unix_socket_directories=\(socket)", "max_connections=300",
-            "fsync=\(isDurable ? "on" : "off")",
-            "shared_buffers=32MB", "log_min_messages=fatal", "autovacuum=off",
-        ]
+        let settings =
+            [
+                "listen_addresses=", "unix_socket_directories=\(socket)", "max_connections=300",
+                "fsync=\(isDurable ? "on" : "off")",
+                "log_min_messages=fatal",
+            ] + self.settings
         let server = ([programs + "/postgres", "-D", data] + settings.flatMap { ["-c", $0] })
         // The process becomes the server. A part of the shell stays, and ends the server when this process says so, or ends.
         process.arguments =

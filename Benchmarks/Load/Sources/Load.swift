@@ -1,0 +1,64 @@
+import Foundation
+import Handshake
+import OAuth
+import PostgresVault
+import Synchronization
+import TestFixtures
+
+/// Many processes, one PostgreSQL server and a service that rotates refresh tokens, some of which are killed all the time.
+///
+///     Benchmarks/Load/run [--accounts 100000] [--processes 1,2,4,10] [--seconds 60] [--life 600] [--kill 10] [--restarts 2] [--forgive 60]
+///     Benchmarks/Load/run --keepers 2 --accounts 20000 --life 120 --seconds 300
+@main
+struct Load {
+    struct Options {
+        var accounts = 100_000
+        var processes = [1, 2, 4, 10]
+        var seconds = 60.0
+        var life = 600.0
+        /// Seconds between two kills; 0 for none.
+        var kill = 10.0
+        var restarts = 2
+        var forgive = 60.0
+        var keepers = 0
+        var connections = 8
+
+        init(_ arguments: [String]) throws {
+            var rest = arguments[...]
+            while let name = rest.popFirst() {
+                guard let value = rest.popFirst() else { throw UnixSocket.Failure(what: "\(name) needs a value") }
+                switch name {
+                case "--accounts": accounts = Int(value) ?? accounts
+                case "--processes": processes = value.split(separator: ",").compactMap { Int($0) }
+                case "--seconds": seconds = Double(value) ?? seconds
+                case "--life": life = Double(value) ?? life
+                case "--kill": kill = Double(value) ?? kill
+                case "--restarts": restarts = Int(value) ?? restarts
+                case "--forgive": forgive = Double(value) ?? forgive
+                case "--keepers": keepers = Int(value) ?? keepers
+                case "--connections": connections = Int(value) ?? connections
+                default: throw UnixSocket.Failure(what: "unknown option \(name)")
+                }
+            }
+        }
+    }
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        if arguments.count == 3,
+            let place = try? JSONDecoder().decode(LoadApp.Place.self, from: Data(arguments[2].utf8))
+        {
+            switch arguments[1] {
+            case "worker": return try await LoadWorker.run(place)
+            case "keeper": return try await LoadKeeper.run(place)
+            default: break
+            }
+        }
+        if arguments.count == 6, arguments[1] == "server", let accounts = Int(arguments[3]),
+            let life = Double(arguments[4]), let forgive = Double(arguments[5])
+        {
+            return try TokenServer(accounts: accounts, life: life, forgiving: forgive).serve(at: arguments[2])
+        }
+        try await LoadRun(Options(Array(arguments.dropFirst()))).run()
+    }
+}

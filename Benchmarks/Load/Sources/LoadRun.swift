@@ -1,0 +1,236 @@
+import Foundation
+import Handshake
+import OAuth
+import PostgresVault
+import Synchronization
+import TestFixtures
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The run that starts everything, kills some of it, and counts.
+struct LoadRun {
+    let options: Load.Options
+
+    init(_ options: Load.Options) { self.options = options }
+
+    func run() async throws {
+        let folder = try TemporaryFolder()
+        let server = try PostgresServer(
+            isDurable: true, settings: ["shared_buffers=512MB", "autovacuum=on", "max_wal_size=4GB"])
+        defer { server.stop() }
+        let keys = folder.path + "/keys"
+        try await PostgresVault.migrate(server.connection, keyFolder: keys)
+        let socket = folder.path + "/tokens"
+        let tokens = try Child(["server", socket, "\(options.accounts)", "\(options.life)", "\(options.forgive)"])
+        defer { tokens.kill() }
+        for await _ in tokens.lines { break }
+        let place = LoadApp.Place(
+            connection: server.connection, keys: keys, socket: socket, accounts: options.accounts, life: options.life,
+            connections: options.connections)
+        let handshake = try LoadApp.handshake(try await LoadApp.vault(place), try LoadTransport(to: socket))
+        try await seed(handshake, server)
+        if options.keepers > 0 {
+            try await keep(place)
+        } else {
+            for count in options.processes { try await measure(count, place, server) }
+        }
+        let asking = try LoadTransport(to: socket)
+        let text = await asking.ask("S -")
+        let counts = try JSONDecoder().decode(TokenServer.Counts.self, from: Data(text.utf8))
+        say(
+            "the service: \(counts.refreshes) refreshes, \(counts.early) of them second ones of one expiry, \(counts.forgiven) answered again, "
+                + "\(counts.reused) reused; \(counts.refused) of \(counts.requests) requests refused")
+        try await verify(handshake)
+    }
+
+    private func seed(_ handshake: Handshake, _ server: PostgresServer) async throws {
+        let (clock, now) = (ContinuousClock(), Date().timeIntervalSince1970)
+        let start = clock.now
+        let next = Guarded(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    while true {
+                        let index = next.withLock { next in
+                            defer { next += 1 }
+                            return next
+                        }
+                        guard index < options.accounts else { return }
+                        let grant = Grant(
+                            accessToken: Secret("\(index).0"),
+                            expiresAt: now + TokenServer.firstLife(of: index, options.life), issuedAt: now,
+                            refreshToken: Secret("\(index).0"), scopes: [])
+                        _ = try await handshake.adopt(grant, as: "\(index)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let seconds = (clock.now - start) / .seconds(1)
+        let bytes = try server.number(
+            "SELECT pg_total_relation_size('handshake.record') + pg_total_relation_size('handshake.lease')")
+        say(
+            "\(options.accounts) accounts stored in \(Int(seconds)) s (\(Int(Double(options.accounts) / seconds)) a second); "
+                + "\(bytes / max(options.accounts, 1)) bytes an account in PostgreSQL")
+    }
+
+    /// Lets processes use accounts, and kills one of them now and then.
+    private func measure(_ count: Int, _ place: LoadApp.Place, _ server: PostgresServer) async throws {
+        var place = place
+        place.tasks = max(1, 32 / count)
+        let workers = Guarded<[Child]>([])
+        let told = Guarded(LoadWorker.Told())
+        let kills = Guarded(0)
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            func add() throws {
+                let child = try Child("worker", place)
+                workers.withLock { $0.append(child) }
+                group.addTask {
+                    for await line in child.lines {
+                        guard let more = try? JSONDecoder().decode(LoadWorker.Told.self, from: Data(line.utf8)) else {
+                            continue
+                        }
+                        told.withLock { $0.add(more) }
+                    }
+                }
+            }
+            for _ in 0..<count { try add() }
+            var (sinceKill, restarts) = (0.0, 0)
+            for second in 1...Int(options.seconds) {
+                try await Task.sleep(for: .seconds(1))
+                sinceKill += 1
+                if options.kill > 0, sinceKill >= options.kill {
+                    sinceKill = 0
+                    let killed = workers.withLock { $0.remove(at: Int.random(in: $0.indices)) }
+                    killed.kill()
+                    kills.withLock { $0 += 1 }
+                    try add()
+                }
+                if restarts < options.restarts, second == Int(options.seconds) * (restarts + 1) / (options.restarts + 1)
+                {
+                    restarts += 1
+                    // As after a crash, and in order.
+                    try await server.restart(isImmediate: restarts % 2 == 1)
+                }
+            }
+            for child in workers.withLock({ $0 }) { child.kill() }
+        }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let all = told.withLock { $0 }
+        func quantiles(_ times: [Int]) -> String {
+            "p50 \(Self.text(LoadWorker.Told.quantile(0.5, of: times))) ms, p99 \(Self.text(LoadWorker.Told.quantile(0.99, of: times))) ms"
+        }
+        say(
+            "\(count) processes, \(place.tasks) tasks each: \(Int(Double(all.requests) / seconds)) requests a second, \(quantiles(all.times)); "
+                + "\(Int(Double(all.refreshes) / seconds)) refreshes a second, \(quantiles(all.refreshTimes)); "
+                + "\(kills.withLock { $0 }) processes killed, \(options.restarts) restarts; ended \(all.ended); failures \(all.failures)"
+        )
+    }
+
+    /// Lets keepers alone refresh all accounts, and kills one of them now and then.
+    private func keep(_ place: LoadApp.Place) async throws {
+        var keepers: [Child] = []
+        for _ in 0..<options.keepers { keepers.append(try Child("keeper", place)) }
+        for second in 1...Int(options.seconds) {
+            try await Task.sleep(for: .seconds(1))
+            if options.kill > 0, second % Int(options.kill) == 0 {
+                keepers.removeFirst().kill()
+                keepers.append(try Child("keeper", place))
+            }
+        }
+        for keeper in keepers { keeper.kill() }
+    }
+
+    /// Uses accounts once more: each must still have a session.
+    private func verify(_ handshake: Handshake) async throws {
+        let lost = Guarded<[String: Int]>([:])
+        let sample =
+            options.accounts <= 20_000
+            ? Array(0..<options.accounts) : (0..<20_000).map { _ in .random(in: 0..<options.accounts) }
+        let next = Guarded(0)
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<32 {
+                group.addTask {
+                    while true {
+                        let index = next.withLock { next in
+                            defer { next += 1 }
+                            return next
+                        }
+                        guard index < sample.count else { return }
+                        do {
+                            guard let account = try await handshake.account("\(sample[index])") else {
+                                lost.withLock { $0["absent", default: 0] += 1 }
+                                continue
+                            }
+                            _ = try await account.send(.get, "me")
+                        } catch {
+                            let code = (error as? HandshakeError)?.code ?? "\(type(of: error))"
+                            lost.withLock { $0[code, default: 0] += 1 }
+                        }
+                    }
+                }
+            }
+        }
+        let failures = lost.withLock { $0 }
+        say("\(sample.count) accounts used once more: \(failures.isEmpty ? "every one alive" : "\(failures)")")
+    }
+
+    private static func text(_ number: Double) -> String {
+        number.isFinite ? String((number * 100).rounded() / 100) : "–"
+    }
+}
+
+/// A process of this program.
+final class Child: Sendable {
+    private let process: Mutex<Process>
+    /// What it prints. It can be read once.
+    let lines: AsyncStream<String>
+
+    convenience init(_ role: String, _ place: LoadApp.Place) throws {
+        try self.init([role, String(decoding: JSONEncoder().encode(place), as: UTF8.self)])
+    }
+
+    init(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        self.process = Mutex(process)
+        let (lines, continuation) = AsyncStream<String>.makeStream()
+        self.lines = lines
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
+        Thread.detachNewThread {
+            var reader = LineReader(descriptor)
+            while let lines = reader.next() { for line in lines { continuation.yield(line) } }
+            continuation.finish()
+            withExtendedLifetime(pipe) {}
+        }
+    }
+
+    func kill() {
+        process.withLock { process in
+            _ = Glibc.kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+}
+
+extension PostgresServer {
+    /// The number that a query gives.
+    func number(_ sql: String) throws -> Int {
+        let process = Process()
+        process.executableURL = URL(filePath: (Self.programs ?? "") + "/psql")
+        process.arguments = ["-h", socket, "-U", "postgres", "-Atc", sql, "postgres"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Int(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    }
+}

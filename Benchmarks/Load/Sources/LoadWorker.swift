@@ -1,0 +1,106 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Synchronization
+
+/// A process that uses random accounts: finds the account, gets a fresh token, and sends a request with it. It tells each second what it has done.
+struct LoadWorker {
+    /// What a process tells.
+    struct Told: Codable, Sendable {
+        var requests = 0
+        var refreshes = 0
+        var ended = 0
+        /// Requests that found no token, by the code of the error.
+        var failures: [String: Int] = [:]
+        /// Microseconds of all requests, in 20 steps a factor of ten.
+        var times = [Int](repeating: 0, count: 160)
+        /// The same of those that refreshed.
+        var refreshTimes = [Int](repeating: 0, count: 160)
+
+        static func step(of microseconds: Double) -> Int { min(max(Int(log10(max(microseconds, 1)) * 20), 0), 159) }
+
+        mutating func add(_ other: Told) {
+            requests += other.requests
+            refreshes += other.refreshes
+            ended += other.ended
+            failures.merge(other.failures, uniquingKeysWith: +)
+            for step in times.indices {
+                times[step] += other.times[step]
+                refreshTimes[step] += other.refreshTimes[step]
+            }
+        }
+
+        /// The time in milliseconds below which this share of requests stayed.
+        static func quantile(_ share: Double, of times: [Int]) -> Double {
+            let all = times.reduce(0, +)
+            var count = 0
+            for (step, number) in times.enumerated() {
+                count += number
+                if Double(count) >= Double(all) * share { return pow(10, Double(step + 1) / 20) / 1_000 }
+            }
+            return .infinity
+        }
+    }
+
+    static func run(_ place: LoadApp.Place) async throws {
+        let transport = try LoadTransport(to: place.socket)
+        let vault = try await LoadApp.vault(place)
+        let handshake = try LoadApp.handshake(vault, transport)
+        let told = Guarded(Told())
+        let events = handshake.events
+        let counting = Task {
+            for await event in events {
+                told.withLock { told in
+                    switch event.change {
+                    case .refreshed: told.refreshes += 1
+                    case .ended: told.ended += 1
+                    default: break
+                    }
+                }
+            }
+        }
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<place.tasks {
+                group.addTask { while !Task.isCancelled { await use(handshake, place, told) } }
+            }
+            group.addTask {
+                while (try? await Task.sleep(for: .seconds(1))) != nil {
+                    let now = told.withLock { told in
+                        defer { told = Told() }
+                        return told
+                    }
+                    guard let line = try? JSONEncoder().encode(now) else { continue }
+                    say(String(decoding: line, as: UTF8.self))
+                }
+            }
+        }
+        counting.cancel()
+    }
+
+    private static func use(_ handshake: Handshake, _ place: LoadApp.Place, _ told: Guarded<Told>) async {
+        let start = ContinuousClock.now
+        do {
+            guard let account = try await handshake.account("\(Int.random(in: 0..<place.accounts))") else {
+                return told.withLock { $0.failures["absent", default: 0] += 1 }
+            }
+            let before = account.status.generation
+            let response = try await account.send(.get, "me")
+            let step = Told.step(of: start.duration(to: .now) / .microseconds(1))
+            let isRefreshed = account.status.generation != before
+            told.withLock { told in
+                told.requests += 1
+                told.times[step] += 1
+                if isRefreshed { told.refreshTimes[step] += 1 }
+                if response.head.status.code != 200 {
+                    told.failures["status \(response.head.status.code)", default: 0] += 1
+                }
+            }
+        } catch {
+            let code = (error as? HandshakeError)?.code ?? "\(type(of: error))"
+            told.withLock { $0.failures[code, default: 0] += 1 }
+            // As a client that waits before it tries again.
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}

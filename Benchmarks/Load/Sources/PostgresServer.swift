@@ -1,0 +1,1 @@
+../../../Tests/Databases/Tests/PostgresVaultTests/PostgresServer.swift
