@@ -21,6 +21,8 @@ let strict: [SwiftSetting] =
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 
 // What follows is resolved only where one of its traits is on. A use without the condition would make every app resolve it.
@@ -108,6 +110,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -169,7 +173,7 @@ let package = Package(
             dependencies: [
                 "Beacons", "ConnectButton", "Geofences", "Handshake", "HandshakeServer", "IFTTTConnect",
                 "Nearby", "OAuth", "Positions", "Radio", "RecurseCenter", "Sandbox", "Sequencing", "TestFixtures",
-                httpTypes, hummingbird,
+                httpTypes, hummingbird, metrics, tracing,
             ],
             swiftSettings: strict),
 
@@ -189,7 +193,8 @@ let package = Package(
         .target(
             name: "Handshake",
             dependencies: [
-                "AsyncSupport", "OAuth", httpTypes, crypto, logging, transport("AsyncHTTPClient", "async-http-client"),
+                "AsyncSupport", "OAuth", httpTypes, crypto, logging, metrics, tracing,
+                transport("AsyncHTTPClient", "async-http-client"),
                 transport("NIOCore", "swift-nio"), transport("NIOHTTP1", "swift-nio"),
                 transport("NIOPosix", "swift-nio"), transport("NIOSSL", "swift-nio-ssl"),
             ],
@@ -199,7 +204,10 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Handshake", "OAuth", "Sandbox", "TestFixtures", httpTypes, crypto, cryptoExtras, logging,
+                "Handshake", "OAuth", "Sandbox", "TestFixtures", httpTypes, crypto, cryptoExtras, logging, metrics,
+                tracing,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 transport("NIOCore", "swift-nio"), transport("NIOPosix", "swift-nio"),
                 transport("NIOSSL", "swift-nio-ssl"),
             ],
@@ -376,7 +384,8 @@ let package = Package(
                 "JSONFixtures", "TestFixtures",
                 "HandshakeServer", "ConnectButton", "ConnectedAccountsUI", "Handshake", "IFTTTConnect", "OAuth",
                 "Sandbox", httpTypes, crypto,
-                logging, hummingbird, nio("NIOCore"), serviceLifecycle,
+                logging, metrics, hummingbird, nio("NIOCore"), serviceLifecycle,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -390,8 +399,8 @@ let package = Package(
         .executableTarget(
             name: "ConnectedAccounts",
             dependencies: [
-                "HandshakeServer", "Handshake", "OAuth", "SQLiteVault", "Sandbox", httpTypes, logging, hummingbird,
-                nio("NIOCore"), mustache,
+                "HandshakeServer", "Handshake", "OAuth", "SQLiteVault", "Sandbox", httpTypes, logging, metrics,
+                hummingbird, serviceLifecycle, nio("NIOCore"), mustache,
             ],
             path: "Examples/ConnectedAccounts", swiftSettings: strict),
 

@@ -20,6 +20,8 @@ struct App: Sendable {
     let handshake: Handshake
     private let signIn: SignInRoutes<BasicRequestContext>
     private let accounts: ConnectedAccountsRoutes<BasicRequestContext>
+    private let health: HealthRoutes<BasicRequestContext>
+    private let figures: PrometheusFigures
 
     /// The vault of all users' grants: one SQLite file where the package is built with the trait `SQLite`.
     static func vault(in folder: String) throws -> any Vault {
@@ -32,8 +34,9 @@ struct App: Sendable {
         #endif
     }
 
-    init(at origin: String, on sandbox: Sandbox, vault: any Vault) throws {
+    init(at origin: String, on sandbox: Sandbox, vault: any Vault, figures: PrometheusFigures) throws {
         self.origin = origin
+        self.figures = figures
         let address = try PublicAddress("\(origin)/connect")
         handshake = try Self.handshake(at: address, on: sandbox, vault: vault)
         let user: @Sendable (Request, BasicRequestContext) async throws -> String? = { [members] request, _ in
@@ -43,6 +46,7 @@ struct App: Sendable {
             handshake, at: address, respond: ConnectedAccountsRoutes<BasicRequestContext>.returnToPage, user: user)
         accounts = ConnectedAccountsRoutes(
             handshake, at: address, lastUse: { [uses] in uses.last(of: $0) }, user: user)
+        health = try HealthRoutes(handshake)
     }
 
     /// The app's registrations. The sandbox knows these three, at any port.
@@ -75,6 +79,9 @@ struct App: Sendable {
         let router = Router()
         signIn.add(to: router.group("connect"))
         accounts.add(to: router.group("connect"))
+        // Both are for your own network, not for the public.
+        health.add(to: router)
+        router.get("metrics") { [figures] _, _ in Pages.file(figures.text, type: "text/plain; version=0.0.4") }
         router.get("app.css") { _, _ in Pages.file(Pages.style, type: "text/css; charset=utf-8") }
         router.get("/") { request, _ in
             guard let user = members.user(of: request) else { return Pages.logIn() }

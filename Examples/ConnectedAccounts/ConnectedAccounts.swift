@@ -1,8 +1,13 @@
 #if Server && Sandbox
+import CoreMetrics
 import Foundation
+import Handshake
+import HandshakeServer
 import Hummingbird
 import Logging
 import Sandbox
+import ServiceLifecycle
+import Synchronization
 
 /// An app with a log-in of its own, whose users connect accounts at three services on one page.
 ///
@@ -40,21 +45,29 @@ struct ConnectedAccounts {
 
     private static func run(_ options: Options, _ sandbox: Sandbox, _ folder: String) async throws {
         let vault = try App.vault(in: folder)
+        // Before there is a Handshake, which keeps to what was chosen then.
+        let figures = PrometheusFigures()
+        MetricsSystem.bootstrap(figures)
         let entrance = Entrance()
+        let closing = Closing()
         var log = Logger(label: "ConnectedAccounts")
         log.logLevel = .error
-        let application = Application(
+        var application = Application(
             responder: entrance,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: options.port)),
             onServerRunning: { channel in
                 let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
                 do {
-                    entrance.open(try App(at: origin, on: sandbox, vault: vault).router.buildResponder())
+                    let app = try App(at: origin, on: sandbox, vault: vault, figures: figures)
+                    closing.note(app.handshake)
+                    entrance.open(app.router.buildResponder())
                     announce(origin, sandbox, isJSON: options.printsJSON)
                 } catch {
                     print("ConnectedAccounts cannot open: \(error)")
                 }
             }, logger: log)
+        // It ends after the server.
+        application.addServices(closing)
         try await application.runService()
     }
 
@@ -70,6 +83,20 @@ struct ConnectedAccounts {
             Ctrl-C closes the app and the services.
             """
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+}
+
+/// Lets the refreshes of the app finish before its process ends.
+///
+/// An app whose address is known before it runs adds `HandshakeService(handshake)` instead.
+private final class Closing: ServiceLifecycle.Service {
+    private let handshake = Mutex<Handshake?>(nil)
+
+    func note(_ handshake: Handshake) { self.handshake.withLock { $0 = handshake } }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await handshake.withLock { $0 }?.finishRefreshes()
     }
 }
 #endif

@@ -11,6 +11,8 @@ final class Environment: Sendable {
     let random: RandomSource
     let limits: TransferLimits
     let log: Logger
+    /// What the app has chosen when it was made; nil for nothing.
+    let telemetry = Telemetry.chosen()
     let events = Broadcaster<AccountEvent>(capacity: 1_000)
     private let metadata = FetchedValues<Discovered, AuthorizationServerMetadata>(
         .init(maximum: 86_400, maximumStale: 604_800, coolingPeriod: 60))
@@ -33,7 +35,7 @@ final class Environment: Sendable {
         vault: any Vault, transport: any Transport, time: TimeSource, random: RandomSource, limits: TransferLimits,
         log: Logger
     ) {
-        self.vault = vault
+        self.vault = telemetry.map { MeasuredVault(base: vault, telemetry: $0) } ?? vault
         self.transport = transport
         self.time = time
         self.random = random

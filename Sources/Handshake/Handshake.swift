@@ -20,6 +20,9 @@ public final class Handshake: Sendable {
     package var time: TimeSource { environment.time }
     package var random: RandomSource { environment.random }
 
+    /// What the app has chosen of figures and traces; nil for nothing.
+    package var telemetry: Telemetry? { environment.telemetry }
+
     let environment: Environment
     let refreshMargin: Double
     private let accounts = Mutex<[AccountID: Held]>([:])

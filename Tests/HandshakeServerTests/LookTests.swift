@@ -248,6 +248,42 @@ struct StreamPaceTests {
     }
 }
 
+@Suite("How long a stream lives")
+struct StreamEndTests {
+    @Test("a stream ends when nothing was in progress and nothing has changed for a while, and another one does not")
+    func resting() async throws {
+        let clock = ManualClock()
+        var limits = ConnectButtonSettings.Streams()
+        (limits.attention, limits.restingLifetime, limits.heartbeat) = (.seconds(1), .seconds(30), .seconds(600))
+        let seconds: @Sendable () -> Double = { clock.now.offset / .seconds(1) }
+        let subjects = [(isResting: true, changesAt: 20.0), (isResting: false, changesAt: 1_000)]
+        let streams = ChangeStreams(limits)
+        let ends = try await withThrowingTaskGroup(of: (Int, Double).self) { group in
+            for (index, subject) in subjects.enumerated() {
+                group.addTask {
+                    let watched = ChangeStreams.Subject(user: "\(index)") {
+                        .init(
+                            session: "s", revision: seconds() < subject.changesAt ? 1 : 2, isResting: subject.isResting
+                        ) { Data() }
+                    } isPresent: {
+                        true
+                    }
+                    let response = try streams.response(
+                        watching: watched, time: TimeSource(now: { 0 }, clock: clock))
+                    try await response.body.write(Unread())
+                    return (index, seconds())
+                }
+            }
+            let passing = clock.pass(inStepsOf: .milliseconds(100), whileAsleep: 1)
+            defer { passing.cancel() }
+            return try await group.reduce(into: [0.0, 0.0]) { $0[$1.0] = $1.1 }
+        }
+        // The change at 20 s begins its rest again.
+        #expect((48...58).contains(ends[0]), "\(ends[0])")
+        #expect(ends[1] >= 300)
+    }
+}
+
 /// Takes what a stream says, and forgets it.
 private struct Unread: ResponseBodyWriter {
     func write(_ buffer: ByteBuffer) {}

@@ -107,7 +107,7 @@ public final class Account: Sendable {
         let (current, isQuiet) = state.withLock { ($0.current, now < $0.quietUntil) }
         if isQuiet && current.isAlive(at: now) { return current }
         do {
-            return try await refreshes.join { try await self.refresh(replacing: nil) }
+            return try await refreshShared(replacing: nil)
         } catch let error as HandshakeError where error.leavesSession && current.isAlive(at: environment.time.now()) {
             // The margin is there so that a service in trouble does not stop a token that still works.
             state.withLock { $0.quietUntil = environment.time.now() + Self.quietTime }
@@ -131,10 +131,22 @@ public final class Account: Sendable {
         while true {
             let present = current
             if !present.token.matches(refused), present.mayBeAlive(at: environment.time.now()) { return present }
-            let next = try await refreshes.join { try await self.refresh(replacing: refused) }
+            let next = try await refreshShared(replacing: refused)
             // The refresh that was joined may have begun before this token was refused, and made no call. One that did call
             // counts, also when the service hands out the same token again.
             if !next.token.matches(refused) || next.generation > present.generation { return next }
+        }
+    }
+
+    /// Refreshes, or waits for the refresh that runs.
+    private func refreshShared(replacing refused: Secret?) async throws -> AccessCredential {
+        guard let telemetry = environment.telemetry else {
+            return try await refreshes.join { try await self.refresh(replacing: refused) }
+        }
+        let service = id.service
+        let joined: @Sendable () -> Void = { telemetry.count("handshake_refresh_joins_total", at: service) }
+        return try await refreshes.join(joined: joined) {
+            try await telemetry.span("handshake.refresh", at: service) { try await self.refresh(replacing: refused) }
         }
     }
 
@@ -175,6 +187,7 @@ public final class Account: Sendable {
     }
 
     func announce(_ change: AccountEvent.Change) {
+        environment.telemetry?.count(change, at: id.service)
         environment.events.send(AccountEvent(account: id, change: change, time: environment.time.now()))
     }
 }

@@ -45,6 +45,28 @@ extension Account {
     func send(
         _ request: RequestMessage, redirects: RedirectPolicy, by transmit: Transmission
     ) async throws -> ResponseMessage {
+        guard let telemetry = environment.telemetry else {
+            return try await sendUnmeasured(request, redirects: redirects, by: transmit)
+        }
+        let start = ContinuousClock.now
+        var outcome = "other"
+        defer { telemetry.time("handshake_request_seconds", since: start, at: id.service, ["outcome": outcome]) }
+        do {
+            let response = try await telemetry.span(
+                "handshake.request", at: id.service,
+                attribute: { ("http.response.status_code", $0.head.status.code) },
+                { try await sendUnmeasured(request, redirects: redirects, by: transmit) })
+            outcome = "\(response.head.status.code / 100)xx"
+            return response
+        } catch {
+            outcome = Telemetry.kind(of: error)
+            throw error
+        }
+    }
+
+    private func sendUnmeasured(
+        _ request: RequestMessage, redirects: RedirectPolicy, by transmit: Transmission
+    ) async throws -> ResponseMessage {
         try check(request)
         let credential = if let freshCredential { freshCredential } else { try await credential() }
         var attempts = ProofAttempts()

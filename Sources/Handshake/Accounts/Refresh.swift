@@ -243,6 +243,8 @@ extension Account {
         now: Double
     ) async throws(RefreshFailure) -> TokenResponse {
         var pause: Duration?
+        let start = ContinuousClock.now
+        defer { environment.telemetry?.time("handshake_token_request_seconds", since: start, at: id.service) }
         do {
             let response = try await environment.transmit(
                 provingBy: key, presenting: client.certificate,
@@ -263,11 +265,11 @@ extension Account {
         } catch let error as HandshakeError {
             // A certificate that cannot be presented: nothing was sent.
             throw .unprocessed(error)
-        } catch {
-            throw .uncertain(.refreshUncertain(id, nil))
         } catch let error as VaultError {
             // The server wanted a nonce, and the hold does not last for a second sending. The first was not processed.
             throw .unprocessed(.vault(error))
+        } catch {
+            throw .uncertain(.refreshUncertain(id, nil))
         }
     }
 

@@ -35,8 +35,11 @@ package final class SharedOperation<Value: Sendable>: Sendable {
 
     /// Joins the running work, or starts `work` when none is running, and waits for its outcome.
     ///
+    /// - Parameter joined: called when work was running.
     /// - Throws: what the work throws; `CancellationError` immediately when the calling task is cancelled.
-    package func join(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    package func join(
+        joined: (@Sendable () -> Void)? = nil, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         let waiter = Waiter()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -48,7 +51,7 @@ package final class SharedOperation<Value: Sendable>: Sendable {
                     state.waiters.append(waiter)
                     return !state.isRunning
                 }
-                if starts { run(work) }
+                if starts { run(work) } else { joined?() }
                 if Task.isCancelled { waiter.leave() }
             }
         } onCancel: {

@@ -35,6 +35,7 @@ public final class Keeper: Sendable {
     private let broadcast = Broadcaster<KeeperEvent>(capacity: 10_000)
     let lanes = Mutex<[LaneKey: KeeperLane]>([:])
     private let counts = Mutex(KeeperReport())
+    let telemetry = Telemetry.chosen()
     /// What the listing under way has met; the report has the last complete one's.
     private let listing = Mutex(Listing())
 
@@ -165,6 +166,11 @@ public final class Keeper: Sendable {
     func announce(
         _ change: KeeperEvent.Change, of account: AccountID? = nil, at service: String, time now: Double? = nil
     ) {
+        switch change {
+        case .paused: telemetry?.gauge("handshake_keeper_paused", 1, at: service)
+        case .resumed: telemetry?.gauge("handshake_keeper_paused", 0, at: service)
+        case .refreshed, .ended, .failed: break
+        }
         broadcast.send(KeeperEvent(service: service, account: account, change: change, time: now ?? time.now()))
     }
 
@@ -190,6 +196,9 @@ extension Keeper {
             do {
                 try await scan(isOnce: false) { found.yield($0) }
                 failures = 0
+                for (key, lane) in lanes.withLock({ $0 }) {
+                    telemetry?.gauge("handshake_keeper_accounts", lane.count, at: key.service)
+                }
                 // At most a tenth of the time goes into listing, however large the vault is.
                 pause = max(pause, (time.now() - start) * 9)
             } catch is CancellationError {

@@ -80,6 +80,10 @@ final class KeeperLane: Sendable {
             while !Task.isCancelled {
                 switch step(at: time.now(), until: end) {
                 case .start(let item, let id, let epoch):
+                    if end == nil {
+                        let late = min(max(time.now() - item.due, 0), 1_000_000_000)
+                        keeper.telemetry?.record("handshake_keeper_delay_seconds", .seconds(late), at: service)
+                    }
                     group.addTask {
                         let outcome = await keeper.keep(id, failures: item.failures, until: end)
                         if case .ended(let ending) = outcome { hook.add(ending) }

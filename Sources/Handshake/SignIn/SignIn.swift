@@ -30,6 +30,14 @@ extension Handshake {
     func signIn(
         _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims? = nil
     ) async throws -> Account {
+        try await measuringSignIn(to: client.service.name) {
+            try await signInUnmeasured(client, as: name, through: browser, timeout: timeout, user: user)
+        }
+    }
+
+    private func signInUnmeasured(
+        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims?
+    ) async throws -> Account {
         let listener = try listener(for: client)
         let attempt = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
         do {
@@ -116,8 +124,26 @@ extension Handshake {
     public func finishSignIn(
         with response: AuthorizationResponse, as name: String = AccountID.defaultName
     ) async throws -> Account {
-        let (code, id, key) = try await takeCode(from: response, for: name)
-        return try await finish(with: code, as: id, provingBy: key)
+        let (code, id, key): (AuthorizationCode, AccountID, DPoPKey?)
+        do { (code, id, key) = try await takeCode(from: response, for: name) } catch {
+            // Which service it was for says only the attempt, which there may not be.
+            telemetry?.count("handshake_sign_ins_total", at: "unknown", ["outcome": Telemetry.kind(of: error)])
+            throw error
+        }
+        return try await measuringSignIn(to: id.service) { try await finish(with: code, as: id, provingBy: key) }
+    }
+
+    /// Runs a sign-in within a span, and counts one that fails; one that succeeds counts where it is announced.
+    private func measuringSignIn(
+        to service: String, _ body: () async throws -> Account
+    ) async throws -> Account {
+        guard let telemetry else { return try await body() }
+        do {
+            return try await telemetry.span("handshake.sign_in", at: service, body)
+        } catch {
+            telemetry.count("handshake_sign_ins_total", at: service, ["outcome": Telemetry.kind(of: error)])
+            throw error
+        }
     }
 
     /// Signs in the client itself, without a user (RFC 6749, section 4.4). A client that makes signed assertions does it

@@ -115,13 +115,7 @@ struct VaultChoice {
             #endif
         case ("keychain", _):
             throw CommandError.notBuilt("the vault “\(parts[0])” (\(choice.name))")
-        default:
-            // Only the first word: what follows may be a connection string with a password.
-            let start = choice.value.prefix { $0.isLetter || $0.isNumber || $0 == "-" }
-            let word = quoted(String(start) + (start.endIndex == choice.value.endIndex ? "" : "…"), limit: 40)
-            throw CommandError.usage(
-                "\(choice.name) takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION, not “\(word)”."
-            )
+        default: throw unknown(choice)
         }
     }
 

@@ -19,7 +19,9 @@ enum VaultKeyChoice: Sendable, Hashable {
         case ("secret-service", nil): self = .secretService
         case ("credential", let name?) where !name.isEmpty: self = .credential(name)
         case ("command", let command?): self = .command(try Self.words(of: command, stated))
-        default: throw stated.wrong("credential:NAME, command:PROGRAM ARGUMENT… or secret-service")
+        // Not quoted: it may be the key itself.
+        default:
+            throw stated.wrong("credential:NAME, command:PROGRAM ARGUMENT… or secret-service", isSecret: true)
         }
     }
 

@@ -25,6 +25,7 @@ final class ChangeStreams: Sendable {
 
     private let limits: ConnectButtonSettings.Streams
     private let open = Mutex(Open())
+    private let telemetry = Telemetry.chosen()
 
     init(_ limits: ConnectButtonSettings.Streams) {
         self.limits = limits
@@ -78,8 +79,14 @@ final class ChangeStreams: Sendable {
             open.byUser[user, default: 0] += 1
             return nil
         }
-        if let refusal { throw refusal }
+        if let refusal {
+            telemetry?.count("handshake_event_streams_refused_total")
+            throw refusal
+        }
+        tell()
     }
+
+    private func tell() { telemetry?.gauge("handshake_event_streams", open.withLock { $0.all }) }
 
     /// Whether streams of resting buttons must end to make room for active ones.
     fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.maximum / 2 } }
@@ -90,6 +97,7 @@ final class ChangeStreams: Sendable {
             open.byUser[user, default: 1] -= 1
             if open.byUser[user] == 0 { open.byUser[user] = nil }
         }
+        tell()
     }
 }
 
@@ -125,6 +133,8 @@ private struct Changes: AsyncSequence, Sendable {
         private var age: Duration?
         private var silence = Duration.zero
         private var isResting = false
+        /// For how long nothing has been in progress, and nothing has changed.
+        private var rested = Duration.zero
         private var sinceUserSeen = Duration.zero
 
         fileprivate init(changes: Changes) {
@@ -144,6 +154,7 @@ private struct Changes: AsyncSequence, Sendable {
                 guard let sight = try? await changes.subject.look(), sight.session == shown?.session ?? sight.session
                 else { return nil }
                 isResting = sight.isResting
+                if !isResting || sight.revision != shown?.revision { rested = .zero }
                 if sight.revision != shown?.revision {
                     shown = (sight.session, sight.revision)
                     silence = .zero
@@ -163,12 +174,13 @@ private struct Changes: AsyncSequence, Sendable {
             guard age < limits.lifetime, !Task.isShuttingDownGracefully else { return false }
             // The state was requested a moment ago, and IFTTT is being asked: poll often.
             let rests = isResting && age >= limits.attention
-            guard !rests || !changes.seat.streams.isCrowded else { return false }
+            guard !rests || rested < limits.restingLifetime && !changes.seat.streams.isCrowded else { return false }
             let wanted = rests ? limits.restingInterval : limits.interval
             let pause = Swift.max(Swift.min(wanted, limits.userInterval - sinceUserSeen), .milliseconds(1))
             try await changes.clock.sleep(for: pause)
             self.age = age + pause
             silence += pause
+            rested += pause
             sinceUserSeen += pause
             guard sinceUserSeen >= limits.userInterval else { return true }
             sinceUserSeen = .zero

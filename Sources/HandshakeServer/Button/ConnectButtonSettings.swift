@@ -62,6 +62,8 @@ public struct ConnectButtonSettings: Sendable {
         public var heartbeat: Duration = .seconds(15)
         /// How long a stream lives; the component then polls.
         public var lifetime: Duration = .seconds(300)
+        /// How long nothing may be in progress until a stream ends. The component then looks twice more, and again when the page is shown.
+        public var restingLifetime: Duration = .seconds(60)
         /// How often the app is asked for the browser's user. The stream ends when the user has logged out or changed.
         public var userInterval: Duration = .seconds(10)
         /// The most streams per user and process.
@@ -123,7 +125,7 @@ public struct ConnectButtonSettings: Sendable {
         }
         let pauses = [
             streams.interval, streams.restingInterval, streams.attention, streams.heartbeat, streams.lifetime,
-            streams.userInterval,
+            streams.restingLifetime, streams.userInterval,
         ]
         guard pauses.allSatisfy(times.contains), streams.maximum >= 1, streams.maximumPerUser >= 1 else {
             throw .configuration(

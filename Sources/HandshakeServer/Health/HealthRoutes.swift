@@ -1,0 +1,114 @@
+#if Server
+import AsyncSupport
+import HTTPTypes
+public import Handshake
+public import Hummingbird
+import ServiceLifecycle
+import Synchronization
+
+/// Says whether a process lives and whether it can serve, for load balancers and orchestrators.
+///
+/// ```swift
+/// try HealthRoutes<BasicRequestContext>(handshake).add(to: router)
+/// ```
+///
+/// | route | answers |
+/// |---|---|
+/// | `GET health` | 200 as long as the process answers at all; it asks nothing else, so that a database that is away restarts no process |
+/// | `GET ready` | 200 when the vault can be read; 503 when it cannot, is too slow, or a graceful shutdown has begun |
+///
+/// The content is `{"status":"alive"}`, `{"status":"ready"}` or `{"status":"unready","reason":"vault_unavailable"}`; the reason is a word, never a
+/// text. However many ask, the vault is read once a second at most. Keep the routes from the public all the same: who sees them learns when a
+/// deployment changes.
+public struct HealthRoutes<Context: RequestContext>: Sendable {
+    private let readiness: Readiness
+
+    /// Creates the routes.
+    ///
+    /// - Parameters:
+    ///   - handshake: whose vault has to be readable.
+    ///   - timeout: how long the vault may take; from 10 ms to a minute.
+    ///   - time: measures it.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for another timeout.
+    public init(
+        _ handshake: Handshake, timeout: Duration = .seconds(2), time: TimeSource = .system
+    ) throws(HandshakeServerError) {
+        guard (.milliseconds(10) ... .seconds(60)).contains(timeout) else {
+            throw .configuration(member: "timeout", problem: "it must be from 10 ms to a minute")
+        }
+        readiness = Readiness(handshake.vault, timeout: timeout, time: time)
+    }
+
+    /// Adds the routes to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("health") { _, _ in Self.response(.ok, #"{"status":"alive"}"#) }
+        router.get("ready") { _, _ in
+            guard let reason = await readiness.reason() else { return Self.response(.ok, #"{"status":"ready"}"#) }
+            return Self.response(.serviceUnavailable, #"{"status":"unready","reason":"\#(reason)"}"#)
+        }
+    }
+
+    private static func response(_ status: HTTPResponse.Status, _ content: String) -> Response {
+        var headers = Response.quiet
+        headers[.contentType] = "application/json"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: content)))
+    }
+}
+
+/// Whether a vault can be read, asked once a second at most.
+///
+/// A class, because requests share what was found.
+private final class Readiness: Sendable {
+    private struct Finding {
+        var reason: String?
+        var at: Double
+    }
+
+    private static let life = 1.0
+    /// A record that is not there. What matters is that the vault says so.
+    private static let probe = VaultKey(.signIn, ["readiness"])
+
+    private let vault: any Vault
+    private let timeout: Duration
+    private let time: TimeSource
+    private let last = Mutex<Finding?>(nil)
+    private let looks = SharedOperation<String?>()
+
+    init(_ vault: any Vault, timeout: Duration, time: TimeSource) {
+        self.vault = vault
+        self.timeout = timeout
+        self.time = time
+    }
+
+    /// Why this process should get no requests; nil when it can serve.
+    func reason() async -> String? {
+        if Task.isShuttingDownGracefully { return "shutting_down" }
+        let now = time.now()
+        // A clock that was set back makes no finding last longer.
+        if let last = last.withLock({ $0 }), (0..<Self.life).contains(now - last.at) { return last.reason }
+        do {
+            // A caller leaves at the timeout; the look goes on, and the next caller joins it.
+            return try await withDeadline(timeout, on: time.clock) { [self] in
+                try await looks.join { [self] in
+                    let reason = await look()
+                    last.withLock { $0 = Finding(reason: reason, at: time.now()) }
+                    return reason
+                }
+            }
+        } catch {
+            return "vault_slow"
+        }
+    }
+
+    private func look() async -> String? {
+        do {
+            _ = try await vault.record(Self.probe)
+            return nil
+        } catch let error as VaultError {
+            return error.code
+        } catch {
+            return "vault_unavailable"
+        }
+    }
+}
+#endif

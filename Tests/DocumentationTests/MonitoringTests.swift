@@ -1,0 +1,75 @@
+import CoreMetrics
+import Foundation
+import Handshake
+import HandshakeServer
+import Hummingbird
+import Testing
+import Tracing
+
+/// `Documentation/Monitoring.md`, the dashboard and the alerts.
+@Suite("The page of figures")
+struct MonitoringTests {
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func names(in text: String) -> Set<String> {
+        Set(text.matches(of: /handshake_[a-z_]+/).map { String($0.output) })
+    }
+
+    @Test("has every figure of the sources, and no other")
+    func figures() throws {
+        let sources = try Repository.files(below: ["Sources/Handshake", "Sources/HandshakeServer"], ending: ["swift"])
+        var told: Set<String> = []
+        for file in sources {
+            let text = try Self.text(file)
+            told.formUnion(text.matches(of: /"(handshake_[a-z_]+)"/).map { String($0.output.1) })
+        }
+        let page = try Self.text("Documentation/Monitoring.md")
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `handshake_") }
+        let described = Set(rows.compactMap { Self.names(in: String($0)).first })
+        #expect(told == described && told.count >= 13)
+    }
+
+    @Test("the dashboard and the alerts ask for figures that there are", arguments: ["dashboard.json", "alerts.yml"])
+    func queries(_ file: String) throws {
+        let text = try Self.text("Documentation/Monitoring/\(file)")
+        let page = Self.names(in: try Self.text("Documentation/Monitoring.md"))
+        let asked = Self.names(in: text).map { name in
+            ["_bucket", "_count", "_sum"].reduce(name) { $0.hasSuffix($1) ? String($0.dropLast($1.count)) : $0 }
+        }
+        #expect(asked.count >= 6)
+        for name in asked { #expect(page.contains(name), "\(name)") }
+        if file.hasSuffix("json") {
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text.utf8)) }
+        }
+    }
+
+    @Test("says what to do about each alert")
+    func alerts() throws {
+        let page = try Self.text("Documentation/Monitoring.md")
+        let alerts = try Self.text("Documentation/Monitoring/alerts.yml").matches(of: /alert: (\w+)/)
+        #expect(alerts.count >= 6)
+        for alert in alerts { #expect(page.contains("\n| \(alert.output.1) | ")) }
+    }
+}
+
+/// The code of the page. It is compiled, and not run: a process chooses its figures once.
+private func chooseBackends(
+    _ figures: any MetricsFactory, _ tracer: any Tracer, _ client: Client, _ vault: any Vault
+) throws -> Handshake {
+    MetricsSystem.bootstrap(figures)  // swift-prometheus, swift-otel, …
+    InstrumentationSystem.bootstrap(tracer)
+    let handshake = try Handshake(client, vault: vault)
+    return handshake
+}
+
+private func addHealth(to router: Router<BasicRequestContext>, of handshake: Handshake) throws
+    -> some ApplicationProtocol
+{
+    var app = Application(router: router)
+    app.addServices(HandshakeService(handshake))
+    try HealthRoutes<BasicRequestContext>(handshake).add(to: router)
+    app.addServices(HandshakeService(handshake))  // a graceful shutdown finishes refreshes
+    return app
+}
