@@ -24,6 +24,7 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 .product(name: "Beacons", package: "handshake"),
+                .product(name: "FileSelector", package: "handshake"),
                 .product(name: "OAuth", package: "handshake"),
                 .product(name: "Geofences", package: "handshake"),
                 .product(name: "Handshake", package: "handshake"),

@@ -16,7 +16,8 @@ from component_page import PageHandler, document, page_url, running
 from person import Person
 from playwright.sync_api import Locator, Page
 
-SCRIPT = Path(__file__).parents[2] / "Sources/SandboxSequencing/Console/file-selector.js"
+MODULE = Path(__file__).parents[2] / "Sources/FileSelector"
+SCRIPT = MODULE / "Web/file-selector.js"
 MARKUP = "<img src=x onerror=\"document.title='hit'\"><b>grace</b>&amp;.vcf"
 
 # Nothing inline, nothing from elsewhere: the selector must get along with it.
@@ -28,6 +29,22 @@ body { margin: 0 auto; padding: 1rem; max-width: 46rem; font: 1rem/1.5 system-ui
 h1 { font-size: 1rem; margin: 0 0 1rem }
 :focus-visible { outline: 3px solid; outline-offset: 2px }
 """
+
+
+
+def served_script(script: Path = SCRIPT) -> bytes:
+    """The module as `FileSelectorScript` serves it: texts, look and what both components share before the component's own code."""
+    catalogue = json.loads((MODULE / "Words/Strings.xcstrings").read_text())["strings"]
+    words: dict[str, dict[str, Any]] = {}
+    for key, entry in catalogue.items():
+        for tag, text in entry["localizations"].items():
+            forms = text.get("variations", {}).get("plural")
+            words.setdefault(tag, {})[key] = (
+                {form: each["stringUnit"]["value"] for form, each in forms.items()} if forms else text["stringUnit"]["value"])
+    look = json.loads((MODULE / "Look/Look.json").read_text())
+    data = f"const WORDS = {json.dumps(words, ensure_ascii=False)}\nconst LOOK = {json.dumps(look)}\n"
+    return data.encode() + (MODULE / "Web/shared.js").read_bytes() + script.read_bytes()
+
 
 PAGE_SCRIPT = """
 import '/file-selector.js'
@@ -96,7 +113,7 @@ class SelectorServer:
                 if parts.path == "/page":
                     self.send(200, "text/html", outer.html(parse_qs(parts.query, keep_blank_values=True)).encode())
                 elif parts.path == "/file-selector.js":
-                    self.send(200, "text/javascript", SCRIPT.read_bytes())
+                    self.send(200, "text/javascript", served_script())
                 elif parts.path == "/page.js":
                     self.send(200, "text/javascript", PAGE_SCRIPT.encode())
                 elif parts.path == "/page.css":

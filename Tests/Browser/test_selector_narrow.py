@@ -51,7 +51,7 @@ def test_continue_is_in_view_wherever_the_page_is_scrolled(telephone: Page, serv
         page.screenshot(path=artefact(f"selector-narrow-{top[:3]}"))
         assert box and 0 <= box["y"] and box["y"] + box["height"] <= 844, top
     foot = page.evaluate("() => { const s = getComputedStyle(selector.shadowRoot.querySelector('.foot')); return [s.position, s.backgroundColor] }")
-    assert foot == ["sticky", "rgb(30, 34, 38)"]
+    assert foot == ["sticky", "rgb(27, 31, 35)"]
 
 
 def test_nothing_scrolls_inside_the_page(telephone: Page, server: SelectorServer) -> None:

@@ -1,4 +1,4 @@
-"""The table of answers that the kit's selector is held to as well (Tests/SequencingTests/Fixtures/file-selector-cases.json)."""
+"""The table of answers that the kit's selector is held to as well (Tests/FileSelectorTests/Fixtures/file-selector-cases.json)."""
 
 import json
 import re
@@ -11,11 +11,11 @@ from playwright.sync_api import Page, expect
 
 from selector_page import SelectorServer, options, serving
 
-TABLE = Path(__file__).parents[1] / "SequencingTests/Fixtures/file-selector-cases.json"
+TABLE = Path(__file__).parents[1] / "FileSelectorTests/Fixtures/file-selector-cases.json"
 CASES: list[dict[str, Any]] = json.loads(TABLE.read_text())["cases"]
 # The component's words for what the kit calls otherwise.
 SEGMENTS = {"uploaded": "Uploaded", "shared": "Shared", "from_apps": "From Apps", "altruist": "Altruist", "other": "Other",
-            "all": "All", "men": "Men", "women": "Women", "unstated": "Unknown"}
+            "all": "All", "men": "Men", "women": "Women", "unstated": "Not stated"}
 ORDERS = {"name": "Name", "newest": "Newest first", "oldest": "Oldest first", "category": "Category"}
 TABS = {"My Files": ["uploaded", "shared", "from_apps", "altruist", "other"], "Sample Files": ["all", "men", "women", "unstated"]}
 
@@ -84,7 +84,7 @@ def test_a_file_has_one_name_in_its_row_and_one_when_it_is_chosen(
         given(page, server, case)
         page.evaluate("id => { selector.selected = id }", identifier)
         chosen = page.get_by_role("option", selected=True)
-        assert [chosen.locator(".name").inner_text(), page.evaluate("selector.selectedName")] == names
+        assert [chosen.locator(".name").text_content(), page.evaluate("selector.selectedName")] == names
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.get("orders")], ids=lambda case: case["name"])
@@ -94,3 +94,25 @@ def test_files_are_put_in_the_same_order(page: Page, server: SelectorServer, cas
     for order, identifiers in case["orders"].items():
         page.get_by_label("Sort").select_option(ORDERS[order])
         assert listed(page) == identifiers, order
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("searches")], ids=lambda case: case["name"])
+def test_a_search_finds_the_same_files(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    given(page, server, case)
+    if page.get_by_role("button", name="Sample Files").is_visible():
+        open_tab(page, "Sample Files")
+    for search, identifiers in case["searches"].items():
+        page.evaluate("selector.selected = null")
+        page.get_by_role("searchbox").fill(search)
+        assert listed(page) == identifiers, search
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("pictures")], ids=lambda case: case["name"])
+def test_a_persona_has_the_same_picture(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    given(page, server, case)
+    for identifier, drawn in case["pictures"].items():
+        record = next(record for record in case["answer"] if record["Id"] == identifier)
+        picture = page.evaluate("""async ([id, name]) => (await import('/file-selector.js')).readPicture(id, name)""",
+                                [identifier, record["FriendlyDesc1"]])
+        arcs = [f"{arc['gap']} {arc['sweep']} {arc['weight']}" for arc in picture["arcs"]]
+        assert [str(picture["hue"]), picture["initial"], *arcs] == drawn

@@ -150,6 +150,18 @@ private enum CommentSamples {
         accounts.add(to: router.group("connect"))
     }
 
+    static func fileSelector(
+        _ handshake: Handshake, _ router: Router<BasicRequestContext>, at address: PublicAddress,
+        user: @escaping @Sendable (Request, BasicRequestContext) async throws -> String?,
+        visitor: @escaping @Sendable (Request, BasicRequestContext) -> String
+    ) {
+        let files = FileSelectorRoutes<BasicRequestContext>(handshake, at: address, user: user)
+        files.add(to: router.group("genes"))
+        let registration = RegistrationRoutes<BasicRequestContext>(
+            Registration(.identifier("your-client-id")), at: address, visitor: visitor)
+        registration.add(to: router.group("genes"))
+    }
+
     static func webhooks(
         _ key: Secret, _ vault: any Vault, _ router: Router<BasicRequestContext>,
         water: @escaping @Sendable (String, ConnectWebhook.Trigger) async -> Void

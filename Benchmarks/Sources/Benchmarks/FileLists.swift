@@ -1,3 +1,4 @@
+import FileSelector
 import OAuth
 import Sequencing
 
@@ -34,15 +35,15 @@ private enum FileLists {
     }
 
     private static func arranging(_ files: [GeneticFile]) async throws -> [Figure] {
-        var selector = FileSelector(skipsIntro: true)
-        selector.show(files)
+        var selector = FileSelectorState(skipsIntro: true)
+        selector.show(files, at: 0)
         selector.open(.uploaded)
         guard selector.count(of: .uploaded) == count else { throw Failure("the files are not in one segment") }
         let grouping = await samples(rounds, warmUp: 3) { milliseconds { grouped(files) } }
         let showing = await samples(rounds, warmUp: 3) {
             milliseconds {
-                var fresh = FileSelector()
-                fresh.show(files)
+                var fresh = FileSelectorState()
+                fresh.show(files, at: 0)
                 return fresh.availableSegments.count
             }
         }
@@ -60,7 +61,7 @@ private enum FileLists {
 
     /// Everything that is done to show the list after a key or a change of order: all its rows.
     private static func rows(
-        of selector: FileSelector, _ what: String, search: String = "", order: FileSelector.Order = .service,
+        of selector: FileSelectorState, _ what: String, search: String = "", order: FileSelectorState.Order = .service,
         finds expected: Int
     ) async throws -> Figure {
         var selector = selector
@@ -74,9 +75,9 @@ private enum FileLists {
     }
 
     private static func grouped(_ files: [GeneticFile]) -> Int {
-        var groups: [FileSelector.Segment: [GeneticFile]] = [:]
+        var groups: [FileSelectorState.Segment: [GeneticFile]] = [:]
         for file in files {
-            for segment in FileSelector.Segment.holding(file) { groups[segment, default: []].append(file) }
+            for segment in FileSelectorState.Segment.holding(file) { groups[segment, default: []].append(file) }
         }
         return groups.count
     }

@@ -3,28 +3,24 @@ import HTTPTypes
 import Mustache
 import SandboxCore
 
-/// A page on which the web component `<file-selector>` can be tried without signing in (Sequencing dossier, rows D01 to
-/// D20 and F04).
+/// A page that shows a developer what is in the sandbox: each user's files, and what app chains find in them (Sequencing
+/// dossier, row F04).
 ///
-/// The page holds no token: its list comes from `/console/files`, for the person of the sandbox in `as`, and with the flags
-/// of `DataSourceList`; without any it is the whole list. Faults apply to
-/// these routes too, so that the component's error and loading states can be seen.
+/// No sign-in is needed, and the pages hold no token. `/console/files` is the list of `DataSourceList` for the user in `as`,
+/// with its flags; without any it is the whole list. Faults apply to these routes too.
 struct ConsoleRoutes: Sendable {
     let pages: Pages
     let library: FileLibrary
 
+    /// How many files the page shows.
+    private static let maximumShown = 100
+
     var routes: [Route] {
         [
-            Route("GET", path: "/console", note: "try the file selector; as=PERSON", answer: console),
+            Route("GET", path: "/console", note: "users, files, and what app chains find; as=USER", answer: console),
             Route(
-                "GET", path: "/console/files", note: "the list of DataSourceList, by its flags or all; as=PERSON",
+                "GET", path: "/console/files", note: "the list of DataSourceList, by its flags or all; as=USER",
                 answer: files),
-            Route("GET", path: "/console/file-selector.js", note: "the web component") { _ in
-                Self.script(PackageResources.file_selector_js)
-            },
-            Route("GET", path: "/console/console.js", note: "the page's own script") { _ in
-                Self.script(PackageResources.console_js)
-            },
         ]
     }
 
@@ -43,21 +39,20 @@ struct ConsoleRoutes: Sendable {
         return FileRoutes.answer(files).adding(.cacheControl, "no-store")
     }
 
-    private static func script(_ bytes: [UInt8]) -> Answer {
-        Answer(
-            status: 200,
-            headers: [
-                .contentType: "text/javascript; charset=utf-8", .cacheControl: "no-store",
-                .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'",
-            ],
-            body: bytes)
-    }
-
     private struct Console {
         let name: String
-        let subject: String
-        let link: String
+        let list: String
+        let files: [File]
+        let remaining: Int?
         let people: [Person]
+    }
+
+    private struct File {
+        let id: String
+        let name: String
+        let category: String
+        let melanoma: String
+        let vitaminD: String
     }
 
     private struct Person {
@@ -72,31 +67,43 @@ struct ConsoleRoutes: Sendable {
         func link(_ path: String, _ user: SandboxUser) -> String {
             "\(path)?as=\(PercentCoding.encoded(user.name))"
         }
+        let files = library.all(subject: person.subject)
         let view = Console(
-            name: person.displayName, subject: person.subject, link: link("/console/files", person),
+            name: person.displayName, list: link("/console/files", person),
+            files: files.prefix(Self.maximumShown).map(Self.file),
+            remaining: files.count > Self.maximumShown ? files.count - Self.maximumShown : nil,
             people: pages.dialect.users.map {
                 Person(
                     displayName: $0.displayName, note: $0.note, link: link("/console", $0),
                     isCurrent: $0.subject == person.subject)
             })
-        return pages.page("Console", Template.console.render(view), isWide: true, scriptSources: ["'self'"])
+        return pages.page("Console", Template.console.render(view), isWide: true)
+    }
+
+    private static func file(_ file: GeneticFile) -> File {
+        func answer(_ properties: [ResultProperty]) -> String {
+            file.coverage == .unsupported ? "no result" : properties.first?.value ?? ""
+        }
+        return File(
+            id: String(file.id), name: file.persona.name ?? file.name, category: file.category.rawValue,
+            melanoma: answer(ChainAnswers.melanoma(file)), vitaminD: answer(ChainAnswers.vitaminD(file)))
     }
 }
 
 extension Template {
     fileprivate static let console = Template(
         """
-        <h1>Pick a file as {{name}}</h1>
-        <file-selector src="{{link}}" remember="{{subject}}" closable></file-selector>
-        <h2>What the app gets</h2>
-        <p><output id="choice">Nothing yet.</output></p>
-        <pre id="record" tabindex="0" aria-label="The chosen record" hidden></pre>
-        <h2 id="people">Whose files</h2>
+        <h1>Files of {{name}}</h1>
+        <p>What the list of files has, and what two app chains find. <a href="{{list}}">The list as JSON</a></p>
+        <table><thead><tr><th scope="col">ID</th><th scope="col">File</th><th scope="col">Category</th>\
+        <th scope="col">Chain9</th><th scope="col">Chain88</th></tr></thead>
+        <tbody>{{#files}}<tr><td>{{id}}</td><td>{{name}}</td><td>{{category}}</td><td>{{melanoma}}</td>\
+        <td>{{vitaminD}}</td></tr>{{/files}}</tbody></table>
+        {{#remaining}}<p>… and {{.}} more.</p>{{/remaining}}
+        <h2 id="people">Users</h2>
         <nav aria-labelledby="people"><ul class="people">{{#people}}<li>\
         <a href="{{link}}"{{#isCurrent}} aria-current="page"{{/isCurrent}}>{{displayName}}</a>\
         <span>{{note}}</span></li>{{/people}}</ul></nav>
-        <script type="module" src="/console/file-selector.js"></script>
-        <script type="module" src="/console/console.js"></script>
         """)
 }
 #endif

@@ -1,4 +1,5 @@
 #if CommandLine
+import FileSelector
 import Foundation
 import OAuth
 import Sequencing

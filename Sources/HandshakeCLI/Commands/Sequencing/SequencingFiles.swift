@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import FileSelector
 import Handshake
 import OAuth
 import Sequencing
@@ -31,7 +32,7 @@ struct SequencingFiles: BoundedCommand {
     var search: String?
 
     @Option(help: "How the list is ordered: service, name, newest, oldest or category.", transform: Self.order)
-    var order: FileSelector.Order = .service
+    var order: FileSelectorState.Order = .service
 
     @Option(help: .timeout)
     var timeout = 60
@@ -73,10 +74,10 @@ struct SequencingFiles: BoundedCommand {
         return subset.isEmpty ? .all : subset
     }
 
-    private static func order(_ text: String) throws -> FileSelector.Order {
-        guard let order = FileSelector.Order(rawValue: text) else {
+    private static func order(_ text: String) throws -> FileSelectorState.Order {
+        guard let order = FileSelectorState.Order(rawValue: text) else {
             throw ValidationError(
-                "--order takes one of \(FileSelector.Order.allCases.map(\.rawValue).joined(separator: ", "))")
+                "--order takes one of \(FileSelectorState.Order.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return order
     }
@@ -85,7 +86,7 @@ struct SequencingFiles: BoundedCommand {
         .object([
             ("id", .string(file.id.string)), ("name", .string(file.name)), ("display_name", .string(file.displayName)),
             ("category", .string(file.category.word)), ("added", .optional(file.dateAdded)),
-            ("type", .optional(file.type)),
+            ("extension", .optional(file.fileExtension)), ("type", .optional(file.type)),
             ("subtype", .optional(file.subtype)), ("population", .optional(file.population)),
             ("sex", .optional(file.sex?.word)),
         ])

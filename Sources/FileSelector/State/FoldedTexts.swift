@@ -2,17 +2,31 @@ import Foundation
 
 /// Texts folded for case and accents and stored contiguously, so that searching and comparing are
 /// fast.
+///
+/// The web component folds and orders in the same way; both are held to one table of cases.
 struct FoldedTexts: Sendable {
     private let bytes: [UInt8]
     /// The start of each text, and the end of the last.
     private let starts: [Int]
 
-    init(_ texts: [String]) {
+    /// - Parameter sortable: whether numbers are put in order of their value.
+    init(_ texts: some Sequence<String>, sortable: Bool = false) {
         var bytes: [UInt8] = []
         var starts = [0]
-        starts.reserveCapacity(texts.count + 1)
         for text in texts {
-            Self.fold(text, into: &bytes)
+            if sortable { bytes += Self.sortable(text) } else { Self.fold(text, into: &bytes) }
+            starts.append(bytes.count)
+        }
+        self.bytes = bytes
+        self.starts = starts
+    }
+
+    /// Texts that are compared as they are.
+    init(unfolded texts: some Sequence<String>) {
+        var bytes: [UInt8] = []
+        var starts = [0]
+        for text in texts {
+            bytes += text.utf8
             starts.append(bytes.count)
         }
         self.bytes = bytes
@@ -30,13 +44,22 @@ struct FoldedTexts: Sendable {
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
             for byte in text.utf8 { bytes.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) }
         } else {
-            let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive, .widthInsensitive]
-            bytes += text.folding(options: options, locale: nil).utf8
+            // Marks go first as well: to put a long run of them in order would take quadratic time.
+            let plain = withoutMarks(withoutMarks(text).decomposedStringWithCompatibilityMapping)
+            for scalar in plain.unicodeScalars {
+                bytes += (scalar == "\u{3C2}" ? "\u{3C3}" : scalar.properties.lowercaseMapping).utf8
+            }
         }
     }
 
-    /// A text whose bytes sort numbers by value: the number of digits precedes each number.
-    static func sortable(_ text: String) -> String {
+    private static func withoutMarks(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: text.unicodeScalars.filter { !$0.isMark })
+        return String(scalars)
+    }
+
+    /// A folded text whose bytes sort numbers by value: the number of digits precedes each number.
+    static func sortable(_ text: String) -> [UInt8] {
         var output: [UInt8] = []
         var digits: [UInt8] = []
         func flush() {
@@ -47,7 +70,7 @@ struct FoldedTexts: Sendable {
             output += number
             digits.removeAll(keepingCapacity: true)
         }
-        for byte in text.utf8 {
+        for byte in folded(text) {
             if (0x30...0x39).contains(byte) {
                 digits.append(byte)
             } else {
@@ -56,7 +79,7 @@ struct FoldedTexts: Sendable {
             }
         }
         flush()
-        return String(decoding: output, as: UTF8.self)
+        return output
     }
 
     /// The texts that contain every word.
@@ -103,5 +126,14 @@ struct FoldedTexts: Sendable {
             offset += 1
         }
         return false
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isMark: Bool {
+        switch properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
     }
 }

@@ -1,3 +1,4 @@
+import FileSelector
 import OAuth
 import Sequencing
 import Testing
@@ -34,24 +35,24 @@ enum FileShelf {
     ].compactMap(\.self)
 }
 
-@Suite("The file selector")
-struct FileSelectorTests {
+@Suite("The state of a file selector")
+struct FileSelectorStateTests {
     private typealias Shelf = FileShelf
 
     private func selector(_ files: [GeneticFile] = Shelf.own + Shelf.samples, remembered: RememberedChoice? = nil)
-        -> FileSelector
+        -> FileSelectorState
     {
-        var selector = FileSelector(remembered: remembered)
-        selector.show(files)
+        var selector = FileSelectorState(remembered: remembered)
+        selector.show(files, at: 0)
         return selector
     }
 
-    private func ids(_ selector: FileSelector) -> [String] { selector.rows.map(\.id.string) }
+    private func ids(_ selector: FileSelectorState) -> [String] { selector.rows.map(\.id.string) }
 
     private func id(_ number: Int) throws -> FileID { try #require(FileID("\(number)")) }
 
-    @Test("D03, W30: each of the two buttons opens its own tab", arguments: FileSelector.Tab.allCases)
-    func intro(_ tab: FileSelector.Tab) {
+    @Test("D03, W30: each of the two buttons opens its own tab", arguments: FileSelectorState.Tab.allCases)
+    func intro(_ tab: FileSelectorState.Tab) {
         var selector = selector()
         #expect(selector.screen == .intro)
         selector.choose(tab)
@@ -65,7 +66,7 @@ struct FileSelectorTests {
         var selector = selector()
         selector.choose(.own)
         #expect(selector.availableSegments == [.uploaded, .shared, .fromApps, .altruist, .other])
-        let expected: [FileSelector.Segment: [String]] = [
+        let expected: [FileSelectorState.Segment: [String]] = [
             .uploaded: ["1", "2", "7"], .shared: ["3"], .fromApps: ["4"], .altruist: ["5"], .other: ["6"],
         ]
         for segment in selector.availableSegments {
@@ -80,7 +81,7 @@ struct FileSelectorTests {
         var selector = selector()
         selector.choose(.sample)
         #expect(selector.availableSegments == [.all, .men, .women, .unstated])
-        let expected: [FileSelector.Segment: [String]] = [
+        let expected: [FileSelectorState.Segment: [String]] = [
             .all: ["11", "12", "13", "14"], .men: ["12"], .women: ["11"], .unstated: ["13", "14"],
         ]
         for segment in selector.availableSegments {
@@ -116,7 +117,8 @@ struct FileSelectorTests {
         var selector = selector()
         selector.choose(.own)
         let twins = selector.rows.filter { $0.title == "file10.vcf" }
-        #expect(twins.map(\.facts) == [["VCF", "2017-01-20", "1"], ["VCF", "7"]])
+        #expect(twins.map(\.file.facts) == [["VCF", "2017-01-20", "1"], ["VCF", "7"]])
+        #expect(twins.allSatisfy(\.isTitleRepeated) && !selector.rows.allSatisfy(\.isTitleRepeated))
     }
 
     @Test("D10: one file at most is marked, marking it again clears it, and only a mark lets the user go on")
@@ -145,12 +147,12 @@ struct FileSelectorTests {
     @Test(
         "D12: a preselected file opens its tab and segment, own files before samples",
         arguments: [
-            (4, FileSelector.Tab.own, FileSelector.Segment.fromApps), (12, .sample, .all), (6, .own, .other),
+            (4, FileSelectorState.Tab.own, FileSelectorState.Segment.fromApps), (12, .sample, .all), (6, .own, .other),
         ])
-    func preselection(_ number: Int, _ tab: FileSelector.Tab, _ segment: FileSelector.Segment) throws {
+    func preselection(_ number: Int, _ tab: FileSelectorState.Tab, _ segment: FileSelectorState.Segment) throws {
         let file = try #require((Shelf.own + Shelf.samples).first { $0.id.string == "\(number)" })
         let selector = selector(remembered: RememberedChoice(file))
-        #expect(selector.tab == tab && selector.segment == segment && selector.canContinue)
+        #expect(selector.screen == .list && selector.tab == tab && selector.segment == segment && selector.canContinue)
         #expect(selector.rows.contains { $0.isSelected })
     }
 
@@ -190,32 +192,55 @@ struct FileSelectorTests {
 
     @Test("D15, D20: loading, failure and reloading are states of their own")
     func states() throws {
-        var selector = FileSelector(skipsIntro: true)
-        guard case .loading = selector.state else {
-            Issue.record("not loading")
-            return
-        }
+        var selector = FileSelectorState(skipsIntro: true)
+        #expect(selector.phase == .loading)
         #expect(selector.screen == .list && selector.rows.isEmpty && selector.notices.isEmpty)
-        selector.fail(SequencingError.service(status: 500, code: nil, message: nil))
-        guard case .failed(let message) = selector.state else {
-            Issue.record("not failed")
-            return
-        }
-        #expect(message == "Sequencing.com is not working right now (status 500). Try again in a few minutes.")
-        selector.show(Shelf.own)
+        selector.fail(.status(500))
+        #expect(selector.phase == .failed(.status(500)) && selector.notices.isEmpty)
+        selector.reload()
+        #expect(selector.phase == .loading)
+        selector.show(Shelf.own, at: 0)
         selector.toggle(try id(1))
         selector.reload()
-        selector.show(Shelf.own + Shelf.samples)
-        #expect(try selector.selected?.id == id(1))
-        selector.show(Shelf.samples)
+        #expect(selector.phase == .loaded && selector.isRefreshing)
+        selector.show(Shelf.own + Shelf.samples, at: 1)
+        #expect(try selector.selected?.id == id(1) && !selector.isRefreshing)
+        selector.show(Shelf.samples, at: 2)
         #expect(selector.selected == nil && selector.tab == .sample)
+    }
+
+    @Test("D20: a list that cannot be refreshed stays, with its selection, and tells its age")
+    func stale() throws {
+        var selector = selector()
+        selector.choose(.own)
+        selector.toggle(try id(1))
+        selector.reload()
+        selector.fail(.unreachable)
+        #expect(selector.phase == .loaded && !selector.isRefreshing)
+        #expect(try selector.selected?.id == id(1) && selector.rows.count == 3 && selector.canContinue)
+        #expect(selector.notices == [.stale(loadedAt: 0, .unreachable)])
+        selector.reload()
+        selector.show(Shelf.own + Shelf.samples, at: 9)
+        #expect(selector.notices.isEmpty && selector.loadedAt == 9 && selector.refreshProblem == nil)
+    }
+
+    @Test("D03: with one kind of files only there is nothing to ask, and no way back to a question")
+    func nothingToAsk() {
+        #expect(selector().asksFirst && selector().screen == .intro)
+        for files in [Shelf.own, Shelf.samples] {
+            #expect(!selector(files).asksFirst && selector(files).screen == .list)
+        }
     }
 
     @Test("D19: a choice is kept across launches, and the user is told when the file is gone")
     func remembered() throws {
         let choice = RememberedChoice(Shelf.samples[0])
         #expect(choice.displayName == "Ada - Walks")
-        #expect(selector(remembered: choice).selected == Shelf.samples[0])
+        var found = selector(remembered: choice)
+        #expect(found.selected == Shelf.samples[0] && found.screen == .list)
+        #expect(found.notices == [.rememberedFile(name: "Ada - Walks")])
+        found.forget()
+        #expect(found.selected == Shelf.samples[0] && found.notices.isEmpty && found.remembered == nil)
         let gone = selector(Shelf.own, remembered: choice)
         #expect(gone.selected == nil)
         #expect(gone.notices == [.rememberedFileGone(name: "Ada - Walks"), .noSamples])
@@ -233,16 +258,24 @@ struct FileSelectorTests {
         selector.choose(.sample)
         selector.search = text
         #expect(ids(selector) == expected)
-        #expect(selector.notices == (expected.isEmpty ? [.nothingFound(search: text)] : []))
+        #expect(selector.notices == (expected.isEmpty ? [.nothingFound(search: text, elsewhere: 0)] : []))
+    }
+
+    @Test("D20: a search without a match here says how many files match elsewhere")
+    func elsewhere() {
+        var selector = selector()
+        selector.choose(.own)
+        selector.search = "ramón"
+        #expect(selector.notices == [.nothingFound(search: "ramón", elsewhere: 1)])
     }
 
     @Test(
         "D20: rows are ordered by name with numbers by value, or by date, and ties keep the service's order",
         arguments: [
-            (FileSelector.Order.service, ["1", "2", "7"]), (.name, ["2", "1", "7"]), (.newest, ["2", "1", "7"]),
+            (FileSelectorState.Order.service, ["1", "2", "7"]), (.name, ["2", "1", "7"]), (.newest, ["2", "1", "7"]),
             (.oldest, ["1", "2", "7"]),
         ])
-    func order(_ order: FileSelector.Order, _ expected: [String]) {
+    func order(_ order: FileSelectorState.Order, _ expected: [String]) {
         var selector = selector()
         selector.choose(.own)
         selector.order = order
@@ -259,7 +292,7 @@ struct FileSelectorTests {
         grace.search = "ramón"
         var copy = ada
         copy.toggle(try id(1))
-        copy.show(Shelf.samples)
+        copy.show(Shelf.samples, at: 0)
         #expect(ada.selected?.id == (try id(1)) && ada.tab == .own && ada.search.isEmpty)
         #expect(Set(ids(ada)).isSubset(of: Set(Shelf.own.map(\.id.string))) && !ids(ada).isEmpty)
         #expect(grace.selected?.id == (try id(12)) && grace.tab == .sample && ids(grace) == ["12"])

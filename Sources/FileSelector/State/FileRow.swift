@@ -1,13 +1,18 @@
+public import Sequencing
+
 /// A row of the list.
 public struct FileRow: Sendable, Hashable, Identifiable {
     public let file: GeneticFile
     public let isSelected: Bool
+    /// Whether another file has the same title: then the row shows the identifier, too.
+    public let isTitleRepeated: Bool
 
     public var id: FileID { file.id }
 
-    init(_ file: GeneticFile, isSelected: Bool) {
+    init(_ file: GeneticFile, isSelected: Bool, isTitleRepeated: Bool) {
         self.file = file
         self.isSelected = isSelected
+        self.isTitleRepeated = isTitleRepeated
     }
 
     /// The first line. It is a sample's persona, otherwise the file's name, otherwise its identifier.
@@ -16,9 +21,14 @@ public struct FileRow: Sendable, Hashable, Identifiable {
     /// The second line: a sample's description; nil for own files.
     public var subtitle: String? { file.isSample ? file.personaDescription : nil }
 
-    /// Details that distinguish files with the same name. They are kind of data, population, date of addition and
-    /// identifier.
-    public var facts: [String] { file.facts }
+    /// The picture of a sample's persona; nil for own files.
+    public var picture: PersonaPicture? { file.isSample ? PersonaPicture(of: file) : nil }
+
+    /// The kind of data, such as `VCF Genome`; nil when the service states none.
+    public var kind: String? {
+        let kind = [file.type, file.subtype].compactMap(\.self).joined(separator: " ")
+        return kind.isEmpty ? nil : kind
+    }
 }
 
 extension GeneticFile {

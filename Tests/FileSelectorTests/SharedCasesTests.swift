@@ -1,3 +1,4 @@
+import FileSelector
 import Foundation
 import OAuth
 import Sequencing
@@ -26,7 +27,7 @@ struct SelectorCase: Sendable, CustomTestStringConvertible {
 
     static let all: [SelectorCase] = {
         do {
-            let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            let file = URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "Fixtures/file-selector-cases.json")
             let table = try JSONValue(parsing: Array(Data(contentsOf: file)))
             return try (table.object?["cases"]?.array ?? []).map(SelectorCase.init)
@@ -41,7 +42,10 @@ struct SelectorCase: Sendable, CustomTestStringConvertible {
 struct SharedCasesTests {
     @Test("the table of cases is there")
     func table() {
-        #expect(SelectorCase.all.count >= 11)
+        #expect(SelectorCase.all.count >= 13)
+        for kind in ["names", "orders", "searches", "pictures"] {
+            #expect(SelectorCase.all.contains { !$0.lists(kind).isEmpty }, "\(kind)")
+        }
     }
 
     @Test(
@@ -54,10 +58,10 @@ struct SharedCasesTests {
         }
         let list = try FileList(shared.answer)
         #expect(Int64(list.unreadable.count) == shared.unreadable)
-        var selector = FileSelector(skipsIntro: true)
-        selector.show(list)
+        var selector = FileSelectorState(skipsIntro: true)
+        selector.show(list, at: 0)
         var seen: [String: [String]] = [:]
-        for tab in FileSelector.Tab.allCases where selector.isEnabled(tab) {
+        for tab in FileSelectorState.Tab.allCases where selector.isEnabled(tab) {
             selector.open(tab)
             for segment in selector.availableSegments {
                 selector.open(segment)
@@ -73,8 +77,8 @@ struct SharedCasesTests {
     func names(_ shared: SelectorCase) throws {
         for (id, names) in shared.lists("names") {
             let file = try #require(try FileList(shared.answer).files.first { $0.id.string == id })
-            var selector = FileSelector(skipsIntro: true)
-            selector.show([file])
+            var selector = FileSelectorState(skipsIntro: true)
+            selector.show([file], at: 0)
             #expect([selector.rows.first?.title, file.displayName] == names)
         }
     }
@@ -82,10 +86,32 @@ struct SharedCasesTests {
     @Test("D20: files are put in the same order", arguments: SelectorCase.all)
     func orders(_ shared: SelectorCase) throws {
         for (word, ids) in shared.lists("orders") {
-            var selector = FileSelector(skipsIntro: true)
-            selector.show(try FileList(shared.answer))
-            selector.order = try #require(FileSelector.Order(rawValue: word))
+            var selector = FileSelectorState(skipsIntro: true)
+            selector.show(try FileList(shared.answer), at: 0)
+            selector.order = try #require(FileSelectorState.Order(rawValue: word))
             #expect(selector.rows.map(\.id.string) == ids, "\(word)")
+        }
+    }
+
+    @Test("W37, D20: a search finds the same files", arguments: SelectorCase.all)
+    func searches(_ shared: SelectorCase) throws {
+        for (search, ids) in shared.lists("searches") {
+            var selector = FileSelectorState(skipsIntro: true)
+            selector.show(try FileList(shared.answer), at: 0)
+            selector.search = search
+            #expect(selector.rows.map(\.id.string) == ids, "\(search)")
+            let everywhere = GeneticFile.matching(try FileList(shared.answer).files, search: search)
+            #expect(everywhere.map(\.id.string) == ids, "\(search)")
+        }
+    }
+
+    @Test("a persona has the same picture", arguments: SelectorCase.all)
+    func pictures(_ shared: SelectorCase) throws {
+        for (id, drawn) in shared.lists("pictures") {
+            let file = try #require(try FileList(shared.answer).files.first { $0.id.string == id })
+            let picture = PersonaPicture(of: file)
+            let arcs = picture.arcs.map { "\($0.gap) \($0.sweep) \($0.weight)" }
+            #expect(["\(picture.hue)", picture.initial] + arcs == drawn)
         }
     }
 }

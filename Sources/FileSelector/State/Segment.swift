@@ -1,4 +1,6 @@
-extension FileSelector {
+public import Sequencing
+
+extension FileSelectorState {
     /// A part of a tab (dossier 4.3, with the rules of W31). Every file is in one, and none in a segment that does not
     /// match it.
     public enum Segment: String, Sendable, Hashable, CaseIterable {

@@ -1,14 +1,16 @@
+public import Sequencing
+
 /// The state of a file selector, without its drawing (dossier 4.3 to 4.6).
 ///
-/// A user interface shows the values and calls the functions for the user's actions; nothing here waits, draws or
-/// uses the network.
+/// SwiftUI's `FileSelector` draws it, and a user interface of an app's own can: it shows the values and calls the functions for
+/// the user's actions. Nothing here waits, draws or uses the network.
 ///
 /// ```swift
-/// var selector = FileSelector(remembered: store.choice)
+/// var selector = FileSelectorState(remembered: store.choice)
 /// do {
-///     selector.show(try await genome.fileList())
+///     selector.show(try await genome.fileList(), at: TimeSource.system.now())
 /// } catch {
-///     selector.fail(error)
+///     selector.fail(FileProblem(error))
 /// }
 /// ```
 ///
@@ -19,33 +21,40 @@
 /// if selector.canContinue, let file = selector.selected { store.choice = RememberedChoice(file) }
 /// ```
 ///
-/// A value: selectors share nothing. The selection stays while tabs, segments, search and order change.
-public struct FileSelector: Sendable {
-    /// The state of the list.
-    public private(set) var state = State.loading
+/// A value: selectors share nothing. The selection stays while tabs, segments, search and order change, and while the list
+/// cannot be refreshed.
+public struct FileSelectorState: Sendable {
+    /// The phase of the list.
+    public private(set) var phase = Phase.loading
+    /// Whether a list that is shown is being loaded again.
+    public private(set) var isRefreshing = false
+    /// Why the list could not be refreshed; it stays as it was loaded. Nil after a successful load.
+    public private(set) var refreshProblem: FileProblem?
+    /// When the list was loaded, in seconds since 1970; nil before.
+    public private(set) var loadedAt: Double?
     /// The visible screen.
     public private(set) var screen = Screen.intro
     /// The open tab. Own files unless there are none.
     public private(set) var tab = Tab.own
-    /// The search text. Every word must occur in the file's name, persona, description, type, population, category or
-    /// identifier.
+    /// The search text. Every word must occur in the file's name, persona, description, type, population, sex, extension,
+    /// category or identifier.
     public var search = ""
     /// The order of the rows.
     public var order = Order.service
-    /// The choice of an earlier launch.
-    public let remembered: RememberedChoice?
+    /// The choice of an earlier launch; nil once it is forgotten.
+    public private(set) var remembered: RememberedChoice?
 
     private var segments: [Tab: Segment] = [:]
     private var selection: FileID?
     private var index = FileIndex([])
     private var unreadableCount = 0
 
-    /// The state of the list.
-    public enum State: Sendable {
-        /// The list is being loaded.
+    /// The phase of the list.
+    public enum Phase: Sendable, Hashable {
+        /// The list is being loaded, and there is none yet.
         case loading
-        /// Loading failed. A retry may help.
-        case failed(message: String)
+        /// Loading failed, and there is no list. A retry may help.
+        case failed(FileProblem)
         /// The list is loaded, and may be empty.
         case loaded
     }
@@ -79,16 +88,20 @@ public struct FileSelector: Sendable {
 
     /// A message for the user.
     public enum Notice: Sendable, Hashable {
+        /// The list could not be refreshed. It was loaded at a time in seconds since 1970.
+        case stale(loadedAt: Double, FileProblem)
         /// The account has no genetic data: upload some on the website, or use a sample.
         case noOwnFiles
         /// The service has no sample files.
         case noSamples
         /// Neither own nor sample files.
         case noFiles
-        /// No file matches the search.
-        case nothingFound(search: String)
+        /// No file matches the search here; so many do in other tabs and segments.
+        case nothingFound(search: String, elsewhere: Int)
         /// Some entries of the list are malformed and not shown.
         case unreadableEntries(count: Int)
+        /// The remembered file is selected again.
+        case rememberedFile(name: String)
         /// The remembered file no longer exists.
         case rememberedFileGone(name: String)
     }
@@ -104,34 +117,44 @@ public struct FileSelector: Sendable {
     }
 }
 
-extension FileSelector {
+extension FileSelectorState {
     /// Shows a list. A selected file stays selected if the list has it; otherwise the remembered one is selected, preferring own
     /// files, and its tab and segment are opened.
-    public mutating func show(_ list: FileList) {
-        show(list.files)
+    ///
+    /// - Parameter time: now, in seconds since 1970.
+    public mutating func show(_ list: FileList, at time: Double) {
+        show(list.files, at: time)
         unreadableCount = list.unreadable.count
     }
 
     /// Shows files that do not come from an answer, in the same way.
-    public mutating func show(_ files: [GeneticFile]) {
+    public mutating func show(_ files: [GeneticFile], at time: Double) {
+        let isFirst = phase != .loaded
         index = FileIndex(files)
         unreadableCount = 0
-        state = .loaded
+        phase = .loaded
+        isRefreshing = false
+        refreshProblem = nil
+        loadedAt = time
         if !isEnabled(tab) { tab = tab == .own && isEnabled(.sample) ? .sample : .own }
+        // With one kind of file only there is nothing to ask (D14).
+        if !asksFirst, isEnabled(tab) { screen = .list }
         if let selection, index.file(selection) == nil { self.selection = nil }
-        if selection == nil, let remembered, index.file(remembered.id) != nil { select(remembered.id) }
+        if isFirst, selection == nil, let remembered, index.file(remembered.id) != nil {
+            select(remembered.id)
+            screen = .list
+        }
     }
 
-    /// Shows that loading failed. Clears the selection.
-    public mutating func fail(_ error: any Error) {
-        state = .failed(message: "\(error)")
-        index = FileIndex([])
-        selection = nil
+    /// Shows that loading failed. A list that is there stays, with its selection.
+    public mutating func fail(_ problem: FileProblem) {
+        isRefreshing = false
+        if phase == .loaded { refreshProblem = problem } else { phase = .failed(problem) }
     }
 
-    /// Shows that the list is being reloaded; the selection returns with it.
+    /// Shows that the list is being loaded again.
     public mutating func reload() {
-        state = .loading
+        if phase == .loaded { isRefreshing = true } else { phase = .loading }
     }
 
     /// Applies the choice on the intro screen. It opens that tab, or the other one when it has no files.
@@ -143,7 +166,7 @@ extension FileSelector {
     /// Opens a tab. An empty tab stays closed while the other has files.
     public mutating func open(_ tab: Tab) {
         self.tab = tab
-        guard case .loaded = state, !isEnabled(tab) else { return }
+        guard phase == .loaded, !isEnabled(tab) else { return }
         let other: Tab = tab == .own ? .sample : .own
         if isEnabled(other) { self.tab = other }
     }
@@ -153,7 +176,7 @@ extension FileSelector {
         if index.segments(of: tab).contains(segment) { segments[tab] = segment }
     }
 
-    /// Returns to the intro screen.
+    /// Returns to the intro screen. The selection stays.
     public mutating func returnToIntro() {
         screen = .intro
     }
@@ -170,13 +193,21 @@ extension FileSelector {
         tab = place.tab
         segments[place.tab] = place.segment
     }
+
+    /// Forgets the choice of an earlier launch. The selection stays.
+    public mutating func forget() {
+        remembered = nil
+    }
 }
 
-extension FileSelector {
+extension FileSelectorState {
     /// Whether a tab can be opened: it has files.
     public func isEnabled(_ tab: Tab) -> Bool {
         !index.segments(of: tab).isEmpty
     }
+
+    /// Whether there are both kinds of files, so that the introduction has something to ask.
+    public var asksFirst: Bool { Tab.allCases.allSatisfy(isEnabled) }
 
     /// The segments of the open tab that have files, in their order.
     public var availableSegments: [Segment] {
@@ -193,12 +224,18 @@ extension FileSelector {
         index.members(of: tab, segment).count
     }
 
+    /// The number of files in a tab, before the search.
+    public func count(of tab: Tab) -> Int {
+        index.members(of: tab).count
+    }
+
     /// The rows: the open segment's files that match the search, in order.
     public var rows: [FileRow] {
         guard let segment else { return [] }
         let found = index.matching(search, among: index.members(of: tab, segment))
-        return index.ordered(found, by: order).map {
-            FileRow(index.files[$0], isSelected: index.files[$0].id == selection)
+        return index.ordered(found, by: order).map { place in
+            let file = index.files[place]
+            return FileRow(file, isSelected: file.id == selection, isTitleRepeated: index.isRepeated(file))
         }
     }
 
@@ -212,10 +249,15 @@ extension FileSelector {
 
     /// Messages for the user, the most important first.
     public var notices: [Notice] {
-        guard case .loaded = state else { return [] }
+        guard phase == .loaded else { return [] }
         var notices: [Notice] = []
-        if let remembered, index.file(remembered.id) == nil {
-            notices.append(.rememberedFileGone(name: remembered.displayName))
+        if let refreshProblem, let loadedAt { notices.append(.stale(loadedAt: loadedAt, refreshProblem)) }
+        if let remembered {
+            if index.file(remembered.id) == nil {
+                notices.append(.rememberedFileGone(name: remembered.displayName))
+            } else if remembered.id == selection {
+                notices.append(.rememberedFile(name: remembered.displayName))
+            }
         }
         switch (isEnabled(.own), isEnabled(.sample)) {
         case (false, false): notices.append(.noFiles)
@@ -224,7 +266,10 @@ extension FileSelector {
         case (true, true): break
         }
         if unreadableCount > 0 { notices.append(.unreadableEntries(count: unreadableCount)) }
-        if segment != nil, rows.isEmpty { notices.append(.nothingFound(search: search)) }
+        if segment != nil, rows.isEmpty {
+            let elsewhere = index.matching(search, among: Array(index.files.indices)).count
+            notices.append(.nothingFound(search: search, elsewhere: elsewhere))
+        }
         return notices
     }
 }

@@ -1,20 +1,22 @@
 /**
  * `<file-selector>`: a person picks one genetic data file.
  *
- *     <script type="module" src="file-selector.js"></script>
- *     <file-selector src="/console/files" remember="ada" closable></file-selector>
+ *     <script type="module" src="/genes/file-selector.js"></script>
+ *     <file-selector src="/genes/files?all=true" sign-in-href="/connect/sequencing/start" modal></file-selector>
  *
- * It needs nothing else, makes no HTML from text and runs under `default-src 'none'; script-src 'self'; connect-src
- * 'self'`. Light or dark is the `color-scheme` around it. Sections, rows (D01) and weaknesses (W1) are the dossier's.
+ * `FileSelectorRoutes` serve it, with the texts (WORDS) and the look (LOOK) in front, and the list. It makes no HTML from text
+ * and runs under `default-src 'none'; script-src 'self'; connect-src 'self'`. Light or dark is the `color-scheme` around it.
+ * Sections, rows (D01) and weaknesses (W1) are the dossier's.
  *
  * Attributes
  *   src             where the JSON list is fetched, with whatever flags the app wants (4.1)
  *   selected        the id of a file to select: its tab and segment open and it scrolls into view
  *   remember        a key of this account, under which this browser keeps the choice
- *   closable        shows a close button and lets Escape close
+ *   modal           a sheet above the page, which `show()` opens; it fills the screen of a phone
+ *   closable        shows a close button and lets Escape close; a sheet always does
  *   required, name  in a form: a choice is demanded; the id is submitted under this name
  *   name-field      in a form: the display name is submitted under this name
- *   upload-href     where a person without files can upload some
+ *   upload-href     where a person without files can upload some (https://sequencing.com/)
  *   sign-in-href    where a person whose sign-in has expired can sign in again; it is offered in place of another try
  *   timeout         seconds to wait for the list (20)
  *   lang            here or further out: the language of the words
@@ -23,6 +25,7 @@
  *   files           the list instead of `src`: an array, null while it loads, or an `Error`
  *   selected        the id of the selected file, or null; may be set
  *   selectedFile    the selected record as the server sent it, or null; selectedName is its display name
+ *   show(), hide()  open and close the sheet
  *   refresh(), forget()  load again; forget the remembered choice
  *
  * Events, none of which bubbles
@@ -30,141 +33,19 @@
  *   continue        the person is done: the same, with the whole record as `file`
  *   close           the person wants to leave without a choice
  *   refresh         a fresh list is wanted; `preventDefault()` keeps `src` from being fetched
- *   error           there is no list: `{ kind: "token" | "transport" | "answer", status, message }`. After `token`, sign the
- *                   person in, then call `refresh()`
+ *   error           the list could not be loaded: `{ kind: "token" | "transport" | "answer", status, message }`. After `token`,
+ *                   sign the person in, then call `refresh()`. A list that is there stays
  *
- * A child `<video slot="film" muted loop playsinline>` plays behind the first screen.
+ * A child `<video slot="film" muted loop playsinline>` plays behind the first screen; a child with `slot="picture-ID"` is the
+ * picture of the sample with that id, in place of the drawn one.
  *
  * Custom properties: `--file-selector-accent`, `--file-selector-accent-ink`, `--file-selector-list-height`. In a narrow place
  * the list has no height of its own: the page scrolls it.
  */
 
-// MARK: - Words
-
-/**
- * Everything a person reads, by language. A further one is one more table, `texts.de = { ... }`; what it lacks stays
- * English. `{count}` and the like are filled in; a text that counts has the plural forms of `Intl.PluralRules`.
- */
-export const texts = {
-  en: {
-    title: "Select a file",
-    close: "Close",
-    help: "How to select a file",
-    helpSteps: [
-      "Say whether you want to use a file of your own or a sample.",
-      "Select one file. Select it again to clear the choice.",
-      "Press Continue.",
-    ],
-    helpKeys: "In the list, arrow keys and letters move, Space selects, Alt+Enter shows details.",
-
-    introQuestion: "Would you like to use your own genetic data, or look around with a sample?",
-    own: "My Files",
-    sample: "Sample Files",
-    ownNote: "Files in your account",
-    sampleNote: "Made-up people",
-    pauseFilm: "Pause the film",
-    playFilm: "Play the film",
-
-    tabs: "Kind of files",
-    segments: "Show",
-    segment: {
-      uploaded: "Uploaded", shared: "Shared", apps: "From Apps", altruist: "Altruist", other: "Other",
-      all: "All", men: "Men", women: "Women", unknown: "Unknown",
-    },
-    search: "Search files",
-    clearSearch: "Clear the search",
-    sort: "Sort",
-    sorting: {
-      listed: "As listed", name: "Name", newest: "Newest first", oldest: "Oldest first", category: "Category",
-    },
-    refresh: "Refresh",
-
-    files: { one: "{count} file", other: "{count} files" },
-    matching: { one: "{count} of {total} files matches", other: "{count} of {total} files match" },
-    nothingMatches: "Nothing here matches “{search}”.",
-    matchesElsewhere: { one: "{count} file elsewhere does.", other: "{count} files elsewhere do." },
-    identifier: "id {id}",
-
-    nothingSelected: "Nothing selected yet",
-    selected: "Selected",
-    details: "Details",
-    detailsTitle: "File details",
-    noValue: "no value",
-    field: {
-      Name: "File name", FriendlyDesc1: "Person", FriendlyDesc2: "Description", FileType: "Type", FileSubType: "Subtype",
-      Ext: "File extension", DateAdded: "Added", FileCategory: "Category", Population: "Population", Sex: "Sex", Id: "ID",
-    },
-    more: "More",
-    continue: "Continue",
-    choiceRequired: "Please select a file first.",
-
-    loading: "Loading the files…",
-    retry: "Try again",
-    signIn: "Sign in again",
-    failure: "The files could not be loaded",
-    reason: {
-      token: "Your sign-in is missing or has expired. Sign in to this app again, then try again.",
-      tokenLink: "Your sign-in is missing or has expired.",
-      network: "The service could not be reached.",
-      timeout: "The service took too long to answer.",
-      status: "The service answered with status {status}.",
-      notJSON: "The service’s answer could not be read.",
-      notList: "The service answered, but not with a list of files.",
-      noneReadable: "The service sent a list, but nothing in it can be read as a file.",
-      host: "Something went wrong while the list was fetched.",
-    },
-    empty: "There are no files yet",
-    emptyNote: "Neither your account nor the samples have any file. Files that you upload appear here.",
-
-    noOwn: "Your account has no genetic data yet.",
-    noOwnUpload: "Upload a file on Sequencing.com.",
-    noOwnMeanwhile: "Meanwhile you can use a sample file.",
-    noSamples: "There are no sample files at the moment.",
-    skipped: { one: "{count} entry of the list could not be read and is not shown.",
-               other: "{count} entries of the list could not be read and are not shown." },
-    remembered: "Selected as last time:",
-    forget: "Forget",
-    forgotten: "The choice is forgotten.",
-    rememberedGone: "Your choice of last time, {name}, is no longer in the list.",
-    selectionGone: "The selected file is no longer in the list.",
-  },
-};
-
-/** The words of one language: `say("files", { count: 3 })`. */
-class Words {
-  constructor(language) {
-    const known = [language, language.split("-")[0], "en"].find((tag) => Object.hasOwn(texts, tag));
-    this.language = known;
-    this.tables = [texts[known], texts.en];
-    // Numbers and dates follow the page's region; a tag that is none is no reason to fail.
-    let locale = known;
-    try {
-      [locale] = Intl.getCanonicalLocales(language);
-    } catch { /* As in the texts' language, then. */ }
-    this.plural = new Intl.PluralRules(known);
-    /** English in the place of a language that has no texts: it has its own direction. */
-    this.isFallback = known === "en" && !/^en(-|$)/i.test(language);
-    if (this.isFallback) locale = known;
-    this.number = new Intl.NumberFormat(locale);
-    this.date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
-    this.moment = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeStyle: "short" });
-    this.collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
-  }
-
-  /** The text at a path such as `reason.timeout`, filled in. */
-  say(path, values = {}) {
-    const find = (table) => path.split(".").reduce((found, key) => found?.[key], table);
-    let text = find(this.tables[0]) ?? find(this.tables[1]) ?? path;
-    if (typeof text === "object" && !Array.isArray(text)) text = text[this.plural.select(values.count)] ?? text.other;
-    if (typeof text !== "string") return text;
-    return text.replace(/\{(\w+)\}/g, (_, key) =>
-      typeof values[key] === "number" ? this.number.format(values[key]) : String(values[key] ?? ""));
-  }
-}
-
 // MARK: - Reading what the server sent
 
-/** Why there is no list: `kind` is for the app, `reason` a key of the texts, `detail` in the server's words. */
+/** Why there is no list: `kind` is for the app, `reason` ends the key of a text, `detail` is in the server's words. */
 class Problem extends Error {
   constructor(kind, reason, { status = null, detail = null } = {}) {
     super(detail ?? reason);
@@ -175,14 +56,15 @@ class Problem extends Error {
   }
 }
 
-// Without a prototype, for a server may say "constructor" as well.
+// Without a prototype, for a server may say "constructor" as well. The words are canonical for the search.
 const CATEGORIES = {
-  __proto__: null, community: "community", uploaded: "uploaded", sharedtome: "shared", fromapps: "apps",
+  __proto__: null, community: ["sample", "Community"], uploaded: ["uploaded", "Uploaded"], sharedtome: ["shared", "SharedToMe"],
+  fromapps: ["from_apps", "FromApps"],
   // The READMEs say one, the old code compares with the other (4.1).
-  allwithaltruist: "altruist", altruist: "altruist",
+  allwithaltruist: ["altruist", "AllWithAltruist"], altruist: ["altruist", "AllWithAltruist"],
 };
 
-const SEXES = { __proto__: null, male: "men", female: "women" };
+const SEXES = { __proto__: null, male: ["men", "Male"], female: ["women", "Female"] };
 
 /**
  * Reads a list tolerantly (9.5): numbers as strings and strings as numbers, null as absent, unknown words kept.
@@ -191,10 +73,10 @@ const SEXES = { __proto__: null, male: "men", female: "women" };
  * an array is a `Problem`, and so is one in which nothing can be read: neither may look like an empty account (W29).
  */
 export function readFiles(answer) {
-  if (!Array.isArray(answer)) throw new Problem("answer", "notList", { detail: serverMessage(answer) });
+  if (!Array.isArray(answer)) throw new Problem("answer", "answer", { detail: serverMessage(answer) });
   const files = answer.map(readFile).filter(Boolean);
   const skipped = answer.length - files.length;
-  if (skipped > 0 && files.length === 0) throw new Problem("answer", "noneReadable");
+  if (skipped > 0 && files.length === 0) throw new Problem("answer", "answer");
   return { files, skipped };
 }
 
@@ -202,15 +84,15 @@ function readFile(record) {
   if (typeof record !== "object" || record === null || Array.isArray(record)) return null;
   const id = readIdentifier(record.Id);
   if (id === null) return null;
-  const category = readText(record.FileCategory);
-  const segment = CATEGORIES[fold(category ?? "")] ?? "other";
-  const isSample = segment === "community";
+  const word = readText(record.FileCategory) ?? "";
+  const [segment, category] = CATEGORIES[word.toLowerCase()] ?? ["other", word];
+  const isSample = segment === "sample";
   const name = readText(record.Name);
   const persona = readText(record.FriendlyDesc1);
   const description = readText(record.FriendlyDesc2);
+  const [sex, sexWord] = SEXES[(readText(record.Sex) ?? "").toLowerCase()] ?? ["unstated", readText(record.Sex)];
   return {
-    id, record, segment, category, isSample, name, persona, description,
-    sex: SEXES[fold(readText(record.Sex) ?? "")] ?? "unknown",
+    id, record, segment, category, isSample, name, persona, description, sex, sexWord,
     population: readText(record.Population),
     type: readText(record.FileType),
     subtype: readText(record.FileSubType),
@@ -225,21 +107,21 @@ function readFile(record) {
 function readIdentifier(value) {
   if (typeof value === "number" ? !Number.isSafeInteger(value) : typeof value !== "string") return null;
   const text = String(value);
-  return text.slice(text.lastIndexOf(":") + 1).match(/^[^\0-\x20\x7f]{1,200}$/)?.[0] ?? null;
+  const bare = text.slice(text.lastIndexOf(":") + 1);
+  return /^[^\0-\x20\x7f]+$/.test(bare) && new TextEncoder().encode(bare).length <= 200 ? bare : null;
 }
 
 function readText(value) {
   if (typeof value === "number") return String(value);
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
+  return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
 /** A date as `{ text, time }`; `time` is NaN when the undocumented format is not one that is known. */
 function readDate(value) {
   const text = readText(value);
-  if (text === null) return { text: null, time: NaN };
-  if (!/^\d{4}-\d\d-\d\d/.test(text)) return { text, time: NaN };
+  if (text === null || !/^\d{4}-\d\d-\d\d/.test(text)) return { text, isKnown: false, time: NaN };
   // A day without a time is that day here, not midnight in Greenwich.
-  return { text, time: Date.parse(text.length === 10 ? `${text}T00:00:00` : text) };
+  return { text, isKnown: true, time: Date.parse(text.length === 10 ? `${text}T00:00:00` : text) };
 }
 
 /** What a server says in place of a list: human text or an object with a message (4.1). */
@@ -255,9 +137,29 @@ function displayName(file) {
   return (file.isSample && persona) || file.name || file.id;
 }
 
-/** Text as people compare it: without case, accents and compatibility forms. */
+/** Text as people compare it: without case, accents and compatibility forms. As `FoldedTexts` in Swift. */
 function fold(text) {
-  return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
+  // Marks go first as well: to put a long run of them in order would take quadratic time.
+  const marks = /\p{M}+/gu;
+  return text.replace(marks, "").normalize("NFKD").replace(marks, "").toLowerCase().replaceAll("ς", "σ");
+}
+
+/** A folded text by which numbers are in order of their value: the number of digits stands before each number. */
+function sortable(text) {
+  return fold(text).replace(/[0-9]+/g, (digits) => {
+    const number = digits.replace(/^0+/, "");
+    return String.fromCharCode(0x30 + Math.min(number.length, 16)) + number;
+  });
+}
+
+/** Compares by code points, which is the order of UTF-8. */
+function compare(a, b) {
+  let at = 0;
+  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  if (at === a.length || at === b.length) return a.length - b.length;
+  // In UTF-16, surrogates stand before U+E000, but mean more than U+FFFF.
+  const [one, other] = [a, b].map((text) => text.charCodeAt(at)).map((unit) => unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit);
+  return one - other;
 }
 
 /** The longest list that is read, in bytes: one of ten thousand files is a fraction of it. */
@@ -272,7 +174,7 @@ async function boundedText({ body, status }) {
     bytes += part.value.length;
     if (bytes > MAXIMUM_BYTES) {
       reader.cancel();
-      throw new Problem("answer", "notJSON", { status });
+      throw new Problem("answer", "answer", { status });
     }
     text += decoder.decode(part.value, { stream: true });
   }
@@ -302,27 +204,29 @@ async function fetchFiles(source, signal) {
   try {
     answer = JSON.parse(body);
   } catch { /* Undefined, which no JSON is. */ }
-  if (!response.ok) {
-    const isToken = response.status === 401 || response.status === 403;
-    throw new Problem(isToken ? "token" : "transport", isToken ? "token" : "status",
-                      { status: response.status, detail: serverMessage(answer) });
+  const { ok, status } = response;
+  if (!ok) {
+    const [kind, reason] = status === 401 || status === 403 ? ["token", "expired"]
+      : status === 429 ? ["transport", "too_many"] : [502, 503, 504].includes(status) ? ["transport", "network"]
+      : ["transport", "status"];
+    throw new Problem(kind, reason, { status, detail: reason === "status" ? serverMessage(answer) : null });
   }
-  if (answer === undefined) throw new Problem("answer", "notJSON", { status: response.status });
+  if (answer === undefined) throw new Problem("answer", "answer", { status });
   return answer;
 }
 
 // MARK: - Arranging
 
 const SEGMENTS = {
-  own: ["uploaded", "shared", "apps", "altruist", "other"],
-  sample: ["all", "men", "women", "unknown"],
+  own: ["uploaded", "shared", "from_apps", "altruist", "other"],
+  sample: ["all", "men", "women", "unstated"],
 };
 
-const SORTINGS = ["listed", "name", "newest", "oldest", "category"];
+const ORDERS = ["service", "name", "newest", "oldest", "category"];
 
 /**
  * The files of one answer, grouped (4.3, W31): every sample is under All, one whose sex is absent or an unknown word under
- * Unknown, and an unknown category goes under Other.
+ * Not stated, and an unknown category goes under Other.
  */
 class Catalogue {
   constructor(files = [], skipped = 0) {
@@ -346,16 +250,16 @@ class Catalogue {
   }
 
   /** What the list shows. Files that compare equal keep the server's order. */
-  list(tab, segment, search, sorting, collator) {
+  list(tab, segment, search, order) {
     const files = this.matching(tab, search).filter((file) => isIn(file, segment));
-    const byName = (a, b) => collator.compare(a.title, b.title);
+    const byName = (a, b) => compare(a.sortKey ??= sortable(a.title), b.sortKey ??= sortable(b.title));
     const byDate = (sign) => (a, b) =>
-      Number.isNaN(a.added.time) - Number.isNaN(b.added.time) || sign * (a.added.time - b.added.time) || 0;
-    const category = (file) => SEGMENTS[tab].indexOf(tab === "own" ? file.segment : file.sex);
-    const byCategory = (a, b) => category(a) - category(b) || collator.compare(a.type ?? "", b.type ?? "")
-      || collator.compare(a.subtype ?? "", b.subtype ?? "") || byName(a, b);
-    const order = { name: byName, newest: byDate(-1), oldest: byDate(1), category: byCategory }[sorting];
-    return order ? files.sort(order) : files;
+      b.added.isKnown - a.added.isKnown || a.added.isKnown && sign * compare(a.added.text, b.added.text) || 0;
+    const place = (file) => SEGMENTS[tab].indexOf(tab === "own" ? file.segment : file.sex);
+    const kind = (file) => `${fold(file.type ?? "")}\u0001${fold(file.subtype ?? "")}`;
+    const byCategory = (a, b) => place(a) - place(b) || compare(kind(a), kind(b)) || byName(a, b);
+    const comparison = { name: byName, newest: byDate(-1), oldest: byDate(1), category: byCategory }[order];
+    return comparison ? files.sort(comparison) : files;
   }
 
   /** Where a file is: among one's own first, otherwise among all samples (4.5). */
@@ -380,12 +284,13 @@ function markRepeats(files) {
 
 /** Whether every searched word is somewhere in a file's fields. */
 function matcher(search) {
-  const words = fold(search).split(/\s+/).filter(Boolean);
+  // Folding makes a space of every other blank.
+  const words = fold(search).split(/[\t-\r ]+/).filter(Boolean);
   if (words.length === 0) return () => true;
   return (file) => {
     // Folding 5,000 files takes a while, so it waits for the first search.
-    file.haystack ??= fold([file.name, file.persona, file.description, file.type, file.subtype, file.population,
-                            file.extension, file.category, file.record.Sex, file.id].filter(Boolean).join("\n"));
+    file.haystack ??= fold([file.name ?? file.id, file.persona, file.description, file.type, file.subtype, file.population,
+                            file.extension, file.sexWord, file.category, file.id].filter(Boolean).join("\n"));
     return words.every((word) => file.haystack.includes(word));
   };
 }
@@ -424,49 +329,73 @@ class Memory {
 
 // MARK: - Building blocks
 
-/** Makes `tag.class`. Strings among the parts become text, so a file name with markup stays a file name (W32). */
-function element(name, ...parts) {
-  const [tag, ...looks] = name.split(".");
-  const made = document.createElement(tag);
-  made.className = looks.join(" ");
-  for (const part of parts) {
-    if (typeof part === "string" || part instanceof Node) made.append(part);
-    else for (const [key, value] of Object.entries(part)) setAttribute(made, key, value);
-  }
+function drawing(tag, attributes, ...parts) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...parts);
   return made;
-}
-
-/** A function is a listener, true an attribute without a value; null, undefined and false are none. */
-function setAttribute(target, name, value) {
-  if (typeof value === "function") target.addEventListener(name, value);
-  else if (value === true) target.setAttribute(name, "");
-  else if (value ?? false) target.setAttribute(name, value);
 }
 
 const ICONS = {
   close: "M5 5l10 10M15 5L5 15",
+  back: "M12.5 4.5L7 10l5.5 5.5",
   info: "M10 9v5M10 6.2v.1M10 2.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 1 0 0-15",
+  help: "M7.6 7.6a2.4 2.4 0 1 1 3.6 2.1c-.8.5-1.2.9-1.2 1.8M10 14v.1M10 2.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 1 0 0-15",
   search: "M8.5 3a5.5 5.5 0 1 0 0 11a5.5 5.5 0 1 0 0-11M12.7 12.7L17 17",
   refresh: "M16 10a6 6 0 1 1-1.8-4.3M16.5 2.8v3.4h-3.4",
   chevron: "M6 8l4 4 4-4",
   person: "M10 3.2a3.3 3.3 0 1 0 0 6.6a3.3 3.3 0 1 0 0-6.6M3.5 17c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5",
   people: "M7.5 4a2.8 2.8 0 1 0 0 5.6a2.8 2.8 0 1 0 0-5.6M2 16.5c.5-3 2.6-4.4 5.5-4.4s5 1.4 5.5 4.4M12.8 4.3a2.7 2.7 0 0 1 0 5.1M14.8 12.4c1.8.6 2.9 2 3.2 4.1",
+  file: "M5.5 2.8h5.8l3.7 3.7v10.7h-9.5zM11 3v3.8h3.8",
 };
 
 function icon(name) {
-  const namespace = "http://www.w3.org/2000/svg";
-  const drawing = document.createElementNS(namespace, "svg");
-  drawing.setAttribute("viewBox", "0 0 20 20");
-  drawing.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(namespace, "path");
-  path.setAttribute("d", ICONS[name]);
-  drawing.append(path);
-  return drawing;
+  return drawing("svg", { viewBox: "0 0 20 20", "aria-hidden": "true", class: name }, drawing("path", { d: ICONS[name] }));
 }
 
 /** Text from elsewhere, kept from turning the words around it in another direction. */
 function isolated(text) {
   return element("bdi", text);
+}
+
+// MARK: - Pictures
+
+/**
+ * What the picture of a sample's person is drawn from: a hue, the arcs of a ring, as of a genome drawn in a circle, and an
+ * initial. One id has one picture. As `PersonaPicture` in Swift.
+ */
+export function readPicture(id, name) {
+  let state = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(id)) state = Math.imul(state ^ byte, 0x01000193) >>> 0;
+  state ||= 1;
+  const next = (count) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state = (state ^ state << 5) >>> 0;
+    return state % count;
+  };
+  const hue = next(360);
+  const arcs = Array.from({ length: LOOK.picture.arcs }, () => ({ gap: 5 + next(6), sweep: 14 + next(40), weight: 1 + next(3) }));
+  const initial = name?.match(/[\p{L}\p{N}]/u)?.[0].toUpperCase() ?? "";
+  return { hue, arcs, initial };
+}
+
+function picture(file) {
+  const { hue, arcs, initial } = readPicture(file.id, file.persona);
+  const total = arcs.reduce((sum, { gap, sweep }) => sum + gap + sweep, 0);
+  const point = (turn) => [22 + LOOK.picture.ring * Math.sin(turn), 22 - LOOK.picture.ring * Math.cos(turn)].map((value) => value.toFixed(2)).join(" ");
+  let at = 0;
+  const ring = arcs.map(({ gap, sweep, weight }) => {
+    const [start, end] = [at + gap, at + gap + sweep].map((part) => part / total * 2 * Math.PI);
+    at += gap + sweep;
+    const isLong = end - start > Math.PI ? 1 : 0;
+    return drawing("path", { d: `M${point(start)}A${LOOK.picture.ring} ${LOOK.picture.ring} 0 ${isLong} 1 ${point(end)}`, "stroke-width": weight + .6 });
+  });
+  const letter = drawing("text", { x: 22, y: 22, "text-anchor": "middle", "dominant-baseline": "central" }, initial);
+  const drawn = drawing("svg", { viewBox: "0 0 44 44", "aria-hidden": "true" }, ...ring, letter);
+  const made = element("span.picture", { "aria-hidden": "true" }, element("slot", { name: `picture-${file.id}` }, drawn));
+  made.style.setProperty("--hue", String(hue));
+  return made;
 }
 
 // MARK: - Looks
@@ -475,40 +404,41 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
 :host{display:block;container-type:inline-size;min-width:min(100%,16rem);font-size:1rem;line-height:1.5;
   text-align:start}
+:host([modal]){display:contents}
 :host([hidden]){display:none}
 *{box-sizing:border-box}
 [hidden]{display:none !important}
 h2,h3,p,ol,dl,dd{margin:0}
 
-.card{--card:light-dark(#fff,#1e2226);--line:light-dark(#d8d5cc,#383e44);--field:light-dark(#80796b,#8b939b);
-  --ink:light-dark(#1c2024,#eceef0);--quiet:light-dark(#53585f,#b4bbc2);
-  --accent:var(--file-selector-accent,light-dark(#0b635c,#82d2c8));
-  --accent-ink:var(--file-selector-accent-ink,light-dark(#fff,#06211e));
+.card{${COLORS};
   --tint:color-mix(in srgb,var(--accent) 9%,var(--card));--wash:color-mix(in srgb,var(--ink) 4%,var(--card));
-  --bad:light-dark(#a11b1b,#ffb4ab);--bad-tint:light-dark(#fdf0ef,#3a2221);display:flex;flex-direction:column;
-  background:var(--card);color:var(--ink);border:1px solid var(--line);border-radius:.75rem;overflow:clip;
-  overflow-wrap:anywhere}
+  container-type:inline-size;display:flex;flex-direction:column;background:var(--card);color:var(--ink);border:1px solid var(--line);
+  border-radius:${LOOK.radius / 16}rem;overflow:clip;overflow-wrap:anywhere;box-shadow:0 1px 2px rgb(16 24 32 / .05)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 svg{width:1.25em;height:1.25em;flex:none;fill:none;stroke:currentColor;stroke-width:1.6;
   stroke-linecap:round;stroke-linejoin:round}
+.back:dir(rtl){transform:scaleX(-1)}
 .quiet{color:var(--quiet);font-size:.9rem}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 
 button,select,input{font:inherit;color:inherit}
-button,.button{display:inline-block;min-height:2.75rem;padding:.5rem 1.1rem;text-decoration:none;border:1px solid var(--accent);border-radius:.5rem;
-  background:var(--accent);color:var(--accent-ink);font-weight:600;cursor:pointer}
-button:hover:not(:disabled){filter:brightness(1.08)}
-button.second{background:transparent;color:var(--accent)}
+button,.button{display:inline-block;min-height:${LOOK.control / 16}rem;padding:.55rem 1.1rem;border:1px solid var(--accent);border-radius:.6rem;
+  background:var(--accent);color:var(--accent-ink);font-weight:600;line-height:1.4;text-align:center;text-decoration:none;cursor:pointer;
+  touch-action:manipulation}
+button:hover:not(:disabled),.button:hover{filter:brightness(1.08)}
+button.second,.button.second{background:var(--card);border-color:var(--line);color:var(--ink)}
+button.second:hover:not(:disabled),.button.second:hover{filter:none;background:var(--wash);border-color:var(--field)}
 button:disabled{background:var(--wash);border-color:var(--line);color:var(--quiet);cursor:default}
-button.link{min-height:1.75rem;padding:0 .25rem;border:0;background:none;color:var(--accent);font-weight:400;
-  text-decoration:underline}
-button.icon{display:grid;place-items:center;width:2.75rem;padding:0;flex:none;border-color:transparent;
+button.link{min-height:1.75rem;padding:0 .25rem;border:0;background:none;color:var(--accent);font-weight:500;
+  text-decoration:underline;text-underline-offset:.15em}
+button.icon{display:grid;place-items:center;width:${LOOK.control / 16}rem;padding:0;flex:none;border-color:transparent;
   background:transparent;color:var(--quiet)}
-button.icon:hover{background:var(--wash);color:var(--ink)}
+button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--ink)}
 
-.bar{display:flex;align-items:center;gap:.25rem;padding:.6rem;padding-inline:1.25rem .75rem}
-.bar:has(.close:not([hidden])){padding-inline-start:.6rem}
-.bar h2{flex:1;font-size:1.2rem;line-height:1.3;letter-spacing:-.01em}
+.bar{display:flex;flex:none;align-items:center;gap:.15rem;padding:.6rem .7rem;padding-inline-start:1.25rem}
+.bar:has(button.back:not([hidden])){padding-inline-start:.4rem}
+.bar h2{flex:1;min-width:0;font-size:1.15rem;font-weight:650;line-height:1.3;letter-spacing:-.01em}
+.body{display:flex;flex-direction:column;min-height:0}
 
 .pane{padding:clamp(1.5rem,8cqi,3.5rem) 1.25rem;display:grid;gap:.75rem;justify-items:center;text-align:center;
   border-top:1px solid var(--line)}
@@ -526,153 +456,197 @@ button.icon:hover{background:var(--wash);color:var(--ink)}
 .loading::after,.turning{animation:breathe 1.8s ease-in-out infinite}
 @keyframes breathe{50%{opacity:.3}}
 
-.intro{position:relative;isolation:isolate}
-.choices{display:grid;gap:.75rem;width:min(100%,30rem);margin-top:.75rem}
-.choices button{display:flex;align-items:center;gap:1rem;margin:0;padding:1rem 1.1rem;text-align:start;
-  background:var(--card);color:var(--ink);border-color:var(--line);border-radius:.65rem;font-weight:400}
+.intro{position:relative;isolation:isolate;flex:1;align-content:center}
+.question{font-size:1.125rem;line-height:1.45}
+.choices{display:grid;gap:.75rem;width:min(100%,34rem);margin-top:.75rem}
+.choices button{display:flex;align-items:center;gap:1rem;margin:0;padding:1.1rem;text-align:start;
+  background:var(--card);color:var(--ink);border-color:var(--line);border-radius:.85rem;font-weight:400;
+  box-shadow:0 1px 2px rgb(16 24 32 / .06)}
 .choices button:hover:not(:disabled){filter:none;border-color:var(--accent);background:var(--tint)}
-.choices svg{width:1.75rem;height:1.75rem;color:var(--accent)}
-.choices b{display:block}
-.choices small{font-size:.9rem;color:var(--quiet);white-space:pre-line}
+.choices i{display:grid;place-items:center;flex:none;width:3rem;height:3rem;border-radius:50%;background:var(--tint);color:var(--accent)}
+.choices svg{width:1.6rem;height:1.6rem}
+.choices b{display:block;font-weight:650}
+.choices small{display:block;font-size:.9rem;color:var(--quiet)}
 ::slotted([slot=film]){position:absolute;inset:0;z-index:-2;width:100%;height:100%;object-fit:cover}
 .filmed::after{content:"";position:absolute;inset:0;z-index:-1;background:rgb(12 20 22 / .65)}
 .filmed>.question,.pane.filmed>.link{color:#fff;outline-color:#fff}
 .notices{display:grid;gap:.5rem;padding:0 1.25rem .75rem}
-.notices>p{padding:.6rem .9rem;border-radius:.5rem;background:var(--tint);font-size:.92rem}
+.notices>p{padding:.65rem .9rem;border-radius:.6rem;background:var(--tint);font-size:.92rem;text-wrap:pretty}
+.notices>.stale{background:var(--warn-tint)}
 .notices a{color:var(--accent)}
-.tabs{display:flex;padding-inline:1rem;border-bottom:1px solid var(--line)}
+.tabs{display:flex;padding-inline:1rem;border-bottom:1px solid var(--line);background:var(--card)}
 .tabs button{flex:0 1 auto;padding:.5rem .75rem;border:0;border-bottom:3px solid transparent;
   border-radius:.4rem .4rem 0 0;background:none;color:var(--quiet);font-weight:500;margin-bottom:-1px}
 .tabs button:hover:not(:disabled){filter:none;color:var(--ink)}
 .tabs [aria-selected=true]{color:var(--ink);border-color:var(--accent);font-weight:650}
 .tabs button:focus-visible{outline-offset:-3px}
-.number{unicode-bidi:isolate;margin-inline-start:.3rem;color:var(--quiet);font-size:.85em;font-weight:400}
+.number{unicode-bidi:isolate;margin-inline-start:.35rem;color:var(--quiet);font-size:.85em;font-weight:400;font-variant-numeric:tabular-nums}
 .tabs button:disabled{background:none;border-color:transparent}
 
 .tools{display:grid;grid-template-columns:1fr auto auto;gap:.5rem;align-items:center;padding:.9rem 1.25rem 0}
 .search{position:relative;min-width:0}
-.search svg{position:absolute;top:.75rem;inset-inline-start:.7rem;color:var(--quiet);
+.search svg{position:absolute;top:.75rem;inset-inline-start:.75rem;color:var(--quiet);
   pointer-events:none}
-.tools input,.tools select{width:100%;min-height:2.75rem;border:1px solid var(--field);border-radius:.5rem;
+.tools input,.tools select{width:100%;min-height:${LOOK.control / 16}rem;border:1px solid var(--field);border-radius:.6rem;
   background:var(--card)}
-.tools input{padding:.4rem;padding-inline:2.4rem .5rem;appearance:none}
+.tools input{padding:.4rem;padding-inline:2.5rem .5rem;appearance:none}
 .tools input::placeholder{color:var(--quiet);opacity:1}
-.sorting{position:relative;display:flex;align-items:center;gap:.5rem}
-.sorting select{appearance:none;padding:.4rem .75rem;padding-inline-end:2rem;cursor:pointer}
+.sorting{position:relative;display:flex;align-items:center;gap:.5rem;min-width:0}
+.sorting select{appearance:none;padding:.4rem .75rem;padding-inline-end:2rem;text-overflow:ellipsis;cursor:pointer}
 .sorting svg{position:absolute;inset-inline-end:.5rem;color:var(--quiet);pointer-events:none}
 .segments{display:flex;flex-wrap:wrap;gap:.4rem;padding:.9rem 1.25rem 0;}
-.segments label{position:relative;padding:.2rem .8rem;min-height:2rem;border:1px solid var(--line);
+.segments label{position:relative;padding:.25rem .85rem;min-height:2.1rem;border:1px solid var(--line);
   border-radius:99rem;font-size:.92rem;cursor:pointer}
 .segments label:has(:checked){border-color:var(--accent);background:var(--tint);font-weight:600}
 .segments input{appearance:none;position:absolute;inset:-1px;margin:0;border-radius:99rem;cursor:pointer}
-.count{padding:.6rem 1.25rem .5rem}
+.about{padding:.9rem 1.25rem 0;text-wrap:pretty}
+.count{padding:.7rem 1.25rem .55rem;font-variant-numeric:tabular-nums}
 
-.list{position:relative;overflow:auto;border:3px solid transparent;box-shadow:0 -1px var(--line),0 1px var(--line);
-  max-height:var(--file-selector-list-height,clamp(14rem,52vh,27rem))}
+.list{position:relative;overflow:auto;overflow-anchor:none;border:3px solid transparent;box-shadow:0 -1px var(--line),0 1px var(--line);
+  max-height:var(--file-selector-list-height,clamp(13rem,44vh,27rem))}
 .list:focus-visible{outline-offset:-3px}
 .sizer{position:relative;overflow:clip}
-.row{position:absolute;inset-inline:0;top:0;height:4.25rem;display:flex;align-items:center;
-  gap:.9rem;padding-inline:1.05rem .4rem;cursor:pointer;contain:strict}
-.sample .row{height:5.5rem}
+.row{position:absolute;inset-inline:0;top:0;min-height:4.25rem;display:flex;align-items:center;
+  gap:.9rem;padding:.65rem .4rem;padding-inline-start:1.05rem;cursor:pointer;contain:layout style paint}
 .row::after{content:"";position:absolute;inset:auto 1.05rem 0;border-bottom:1px solid var(--line)}
 .row:hover{background:var(--wash)}
 .row[aria-selected=true]{background:var(--tint)}
 .list:focus-visible .row.active{outline:2px solid var(--accent);outline-offset:-6px;border-radius:.6rem}
 .probe{visibility:hidden;pointer-events:none}
-.mark{flex:none;width:1.25rem;height:1.25rem;border:2px solid var(--field);border-radius:50%}
-[aria-selected=true]>.mark{border:.4rem solid var(--accent)}
+.mark{flex:none;width:1.3rem;height:1.3rem;border:2px solid var(--field);border-radius:50%;background:var(--card)}
+[aria-selected=true]>.mark{border:.42rem solid var(--accent)}
+.picture{flex:none;display:block;width:2.75rem;height:2.75rem;border-radius:50%;overflow:clip;color:light-dark(hsl(var(--hue) ${LOOK.picture.saturation}% 26%),hsl(var(--hue) ${LOOK.picture.saturation}% 84%));
+  background:light-dark(hsl(var(--hue) ${LOOK.picture.saturation}% 93%),hsl(var(--hue) 26% 22%))}
+.picture svg{width:100%;height:100%;stroke-linecap:butt}
+.picture path{stroke:light-dark(hsl(var(--hue) ${LOOK.picture.saturation}% 46%),hsl(var(--hue) ${LOOK.picture.saturation}% 62%))}
+.picture text{fill:currentColor;stroke:none;font-size:15px;font-weight:650}
+::slotted([slot^=picture]){width:2.75rem;height:2.75rem;object-fit:cover}
 .text{flex:1;min-width:0}
-.text>span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;line-height:1.4}
+.text>span{display:block;line-height:1.4}
 .name{font-weight:600}
 .absent{font-style:italic;font-weight:400;color:var(--quiet)}
 .note{font-size:.92rem}
-.meta{color:var(--quiet);font-size:.85rem}
-.more{display:grid;place-items:center;width:2.5rem;height:2.5rem;border-radius:.5rem;color:var(--quiet)}
+.meta{color:var(--quiet);font-size:.85rem}.meta bdi{display:inline-block;max-width:100%}
+.more{display:grid;place-items:center;flex:none;width:2.75rem;height:2.75rem;border-radius:.5rem;color:var(--quiet)}
+.more:hover{color:var(--ink)}
 .nothing{padding-block:2rem;margin-top:.9rem}
 .row:last-child::after{border:0}
 
-.foot{display:flex;flex-wrap:wrap;align-items:center;gap:.6rem;padding:.9rem 1.25rem}
-.chosen{flex:1 1 12rem;min-width:0;line-height:1.35}
+.foot{display:flex;flex:none;flex-wrap:wrap;align-items:center;gap:.6rem;padding:.9rem 1.25rem;background:var(--card)}
+.chosen{flex:1 1 12rem;min-width:0;max-height:10rem;overflow:clip;line-height:1.35}
 .chosen span{display:block}
 .foot .alarm{flex-basis:100%;color:var(--bad);font-weight:600}
+.alarm:empty{display:none}
 .actions{display:flex;gap:.6rem}
 
-[popover],dialog{border:1px solid var(--line);border-radius:.75rem;background:var(--card);color:var(--ink);
+[popover],dialog{border:1px solid var(--line);border-radius:.85rem;background:var(--card);color:var(--ink);
   box-shadow:0 .5rem 2rem rgb(0 0 0 / .22)}
-[popover]{width:min(21rem,calc(100vw - 3.5rem));padding:1.1rem 1.25rem;font-size:.95rem}
+[popover]{width:min(21rem,calc(100vw - 2rem));padding:1.1rem 1.25rem;font-size:.95rem}
 @supports (position-area:block-end){
 [popover]{inset:auto;margin:.4rem 0;position-area:block-end span-inline-start}
 }
 [popover] h3{font-size:1rem;margin-bottom:.5rem}
-[popover] ol{padding-inline-start:1.2rem;margin-bottom:.75rem}
-dialog{padding:0;width:min(34rem,calc(100vw - 2rem));max-height:min(42rem,calc(100vh - 2rem));
+[popover] ol{padding-inline-start:1.2rem}
+[popover] .keys{margin-top:.75rem}
+dialog{padding:0;width:min(34rem,calc(100vw - 2rem));max-height:min(42rem,calc(100dvh - 2rem));
   overflow:hidden}
 dialog[open]{display:flex;flex-direction:column}
 dialog::backdrop{background:rgb(12 16 20 / .5)}
-dialog header{padding:1.1rem 1.25rem .9rem;border-bottom:1px solid var(--line)}
+dialog.details header{display:flex;align-items:center;gap:.9rem;padding:1.1rem 1.25rem .9rem;border-bottom:1px solid var(--line)}
 dialog h3{font-size:1.1rem;line-height:1.35}
 .fields{overflow:auto;padding:.5rem 1.25rem;min-height:0}
 .fields:focus-visible{outline-offset:-3px}
-.fields summary{padding-block:.7rem;color:var(--accent);cursor:pointer}
+.fields h4{margin:0;padding-block:.9rem .2rem;border-top:1px solid var(--line);font-size:.92rem;font-weight:600}
 .fields dl div{display:grid;grid-template-columns:minmax(7rem,34%) 1fr;gap:.15rem 1rem;padding-block:.55rem}
-.fields div + div,.fields details{border-top:1px solid var(--line)}
+.fields div + div{border-top:1px solid var(--line)}
 .fields dt{color:var(--quiet);font-size:.92rem}
-dialog footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border-top:1px solid var(--line)}
+dialog.details footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border-top:1px solid var(--line)}
+
+/* The sheet: the body is its only scroll area; the foot stays. */
+.sheet{width:min(44rem,calc(100vw - 4rem));height:min(46rem,calc(100dvh - 4rem));max-width:none;max-height:none;border:0;padding:0;background:none;
+  border-radius:${LOOK.radius / 16}rem;box-shadow:0 1.5rem 4rem rgb(8 16 24 / .3)}
+.sheet .card{flex:1;min-height:0;width:100%;height:100%;border:0}
+.sheet .body{flex:1;overflow:auto;overscroll-behavior:contain;overflow-anchor:none}
+.sheet .list{overflow:visible;max-height:none;box-shadow:0 -1px var(--line)}
+.sheet .tabs{position:sticky;top:0;z-index:1}
+.sheet .row,.sheet .tools :is(button,select,input){scroll-margin-block:4rem 1rem}
+.sheet .foot{border-top:1px solid var(--line)}
+@media (max-width:40rem),(max-height:30rem){
+.sheet{width:100vw;height:100dvh;margin:0;border-radius:0}
+.sheet .card{border-radius:0}
+.sheet .foot{padding-bottom:max(.9rem,env(safe-area-inset-bottom))}
+.sheet .bar{padding-top:max(.6rem,env(safe-area-inset-top))}
+}
+@media (prefers-reduced-motion:no-preference){
+.sheet[open]{animation:rise .28s cubic-bezier(.2,.8,.2,1)}
+.sheet::backdrop{animation:appear .2s}
+@keyframes rise{from{transform:translateY(2rem);opacity:0}}
+@keyframes appear{from{opacity:0}}
+}
 
 @container (max-width:30rem){
-.tools,.segments,.count,.foot,.notices{padding-inline:1rem}
+.tools,.segments,.about,.count,.foot,.notices{padding-inline:1rem}
+.bar{padding-inline:1rem .4rem}
 .tabs{padding-inline:.5rem}
 .tabs button{flex:1;padding-inline:.25rem;font-size:.95rem}
 .tools{grid-template-columns:1fr auto}
 .search{grid-column:1 / -1}
-.sorting select{width:100%}
-.row{height:5.4rem;padding-inline:.8rem .1rem;gap:.75rem}
+.row{padding-inline:.8rem .1rem;gap:.75rem}
 .list{overflow:visible;max-height:none}
+.keys{display:none}
 @media (min-height:30rem){
-.foot{position:sticky;bottom:0;z-index:1;background:var(--card);border-top:1px solid var(--line);
+.foot{position:sticky;bottom:0;z-index:1;border-top:1px solid var(--line);
   padding-bottom:max(.9rem,env(safe-area-inset-bottom))}
 .row,button,select,input{scroll-margin-block:1rem 9rem}
+.sheet .row,.sheet .tools :is(button,select,input){scroll-margin-block:4rem 1rem}
 .foot button{scroll-margin:0}
 }
-.sample .row{height:6.7rem}
-.own .name,.sample .note{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;white-space:normal}
+.chosen{flex-basis:100%;max-height:8.5rem}
 .actions{width:100%}
 .actions .go{flex:1}
 .fields dl div{grid-template-columns:1fr}
 }
+@media (hover:none){.keys{display:none}}
 @container (min-width:36rem){
 .choices{grid-template-columns:1fr 1fr}
-.choices button{flex-direction:column;text-align:center;gap:.5rem;padding-block:1.4rem}
+.choices button{flex-direction:column;text-align:center;gap:.6rem;padding-block:1.5rem}
 }
-@media (prefers-reduced-motion:reduce){*,::after{animation:none !important}}
+@media (prefers-reduced-motion:reduce){*,::after,::backdrop{animation:none !important}}
 @media (forced-colors:active){
 .segments label:has(:checked),.tabs [aria-selected=true]{border-color:Highlight}
 .segments label:has(:checked){border-width:3px}
 .list,.tabs [aria-selected=false]{border-color:Canvas}
+.picture{border:1px solid}
 }
 `);
 
 // MARK: - A long list
 
-/** Rows drawn beyond either edge, so that a fast scroll does not outrun the drawing. */
-const OVERSCAN = 6;
+/** Pixels drawn beyond either edge, so that a fast scroll does not outrun the drawing. */
+const OVERSCAN = 400;
 /** How long letters typed one after another count as one word. */
 const TYPING_PAUSE = 700;
 
 /**
  * A listbox of which only the rows in view exist (5,000 files cost as many elements as 20).
  *
+ * Rows are as high as their text. The height of one that was not drawn yet is an estimate, and what is in view stays in its
+ * place when the heights above it become known.
+ *
  * The focus stays on the listbox; the active row, which `aria-activedescendant` names, always exists. Rows stand in their
  * order, for screen readers that read on; `aria-posinset` and `aria-setsize` tell of the ones that do not exist.
  */
 class RowWindow {
-  /** `actions`: `fill(row, file)`, `isSelected(file)`, `toggle(file)`, `details(file)`, `key(file)`. */
+  /** `actions`: `fill(row, file)`, `isSelected(file)`, `toggle(file)`, `finish(file)`, `details(file)`, `key(file)`. */
   constructor(actions) {
     this.actions = actions;
     this.items = [];
     this.active = 0;
     this.rows = new Map();
-    this.rowHeight = 0;
+    this.heights = [];
+    this.tops = [0];
+    this.width = 0;
+    this.estimate = 0;
     this.awaited = null;
     this.typed = { text: "", at: -Infinity };
     this.probe = element("div.row.probe", { "aria-hidden": "true" });
@@ -693,14 +667,18 @@ class RowWindow {
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
-  /** The part of the list in view, in pixels from its top. A narrow list has no scroll area of its own: the page's is it. */
-  get view() {
-    if (!this.isScrolledByPage) return { top: this.box.scrollTop, height: this.box.clientHeight };
-    return { top: Math.max(0, -this.sizer.getBoundingClientRect().top), height: this.box.clientHeight && innerHeight };
+  /** What scrolls the list: itself, the sheet around it, or the page (null). */
+  get port() {
+    if (getComputedStyle(this.box).overflowY !== "visible") return this.box;
+    return this.box.closest(".sheet .body");
   }
 
-  get isScrolledByPage() {
-    return getComputedStyle(this.box).overflowY === "visible";
+  /** The part of the list in view, in pixels from its top. */
+  get view() {
+    const { port } = this;
+    const top = port?.getBoundingClientRect().top ?? 0;
+    return { port, top: Math.max(0, top - this.sizer.getBoundingClientRect().top),
+             height: this.box.clientHeight && (port?.clientHeight ?? innerHeight) };
   }
 
   /** Shows other items, with one of them active and in the middle; -1 is the top. The page scrolls there only if told to. */
@@ -708,53 +686,76 @@ class RowWindow {
     this.items = items;
     this.active = Math.max(index, 0);
     for (const row of this.rows.keys()) this.retire(row);
-    this.rowHeight = this.probe.getBoundingClientRect().height;
-    this.sizer.style.blockSize = `${items.length * this.rowHeight}px`;
-    if (scrollsPage || !this.isScrolledByPage) this.reveal(this.active, "middle");
+    ({ width: this.width, height: this.estimate } = this.probe.getBoundingClientRect());
+    this.heights = items.map(() => this.estimate);
+    this.layOut();
+    if (scrollsPage || this.port === this.box) this.reveal(this.active, "middle");
     else this.draw();
   }
 
+  /** Where rows begin, by the heights that are known or estimated. */
+  layOut() {
+    let top = 0;
+    this.tops = [0, ...this.heights.map((height) => top += height)];
+    this.sizer.style.blockSize = `${top}px`;
+    for (const [index, row] of this.rows) row.style.transform = `translateY(${this.tops[index]}px)`;
+  }
+
   measure() {
-    const { height } = this.probe.getBoundingClientRect();
-    if (height !== this.rowHeight) this.show(this.items, this.active);
+    const { width, height } = this.probe.getBoundingClientRect();
+    if (width !== this.width || height !== this.estimate) this.show(this.items, this.active);
   }
 
   /** Scrolls a row into view: to the middle, or no further than needed. */
   reveal(index, where) {
-    const height = this.box.clientHeight;
-    if (height === 0 || this.rowHeight === 0) {
+    if (this.box.clientHeight === 0 || this.estimate === 0) {
       this.awaited = index;
       return;
     }
-    if (this.isScrolledByPage) {
+    // The second time, the heights around the row are known.
+    for (let pass = 0; pass < 3; pass += 1) {
       this.draw();
       this.rows.get(index)?.scrollIntoView({ block: where === "middle" ? "center" : "nearest" });
-      this.draw();
-      return;
     }
-    const top = index * this.rowHeight;
-    if (where === "middle") this.box.scrollTop = top - (height - this.rowHeight) / 2;
-    else if (top < this.box.scrollTop) this.box.scrollTop = top;
-    else if (top + this.rowHeight > this.box.scrollTop + height) this.box.scrollTop = top + this.rowHeight - height;
     this.draw();
+  }
+
+  /** The row at a distance from the list's top. */
+  at(distance) {
+    let [low, high] = [0, Math.max(0, this.items.length - 1)];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.tops[middle] <= distance) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   }
 
   /** Makes the rows in view exist, and no others but the active one. */
   draw() {
-    const { top, height } = this.view;
-    if (height === 0 || this.rowHeight === 0) return;
+    if (this.view.height === 0 || this.estimate === 0) return;
     if (this.awaited !== null) {
       const index = this.awaited;
       this.awaited = null;
       this.reveal(index, "middle");
       return;
     }
-    const count = this.items.length;
-    const first = Math.max(0, Math.floor(top / this.rowHeight) - OVERSCAN);
-    const last = Math.min(count, Math.ceil((top + height) / this.rowHeight) + OVERSCAN);
+    for (let pass = 0; pass < 6; pass += 1) {
+      const { port, top, height } = this.view;
+      this.place(this.at(top - OVERSCAN), Math.min(this.items.length, this.at(top + height + OVERSCAN) + 1));
+      const [anchor, before] = [this.at(top), this.tops[this.at(top)]];
+      if (!this.learnHeights()) break;
+      this.layOut();
+      const shift = this.tops[anchor] - before;
+      if (top > 0 && shift !== 0) (port ?? document.scrollingElement).scrollTop += shift;
+    }
+    this.mark();
+  }
+
+  place(first, last) {
     const wanted = Array.from({ length: Math.max(0, last - first) }, (_, offset) => first + offset);
-    if (this.active < count && this.active < first) wanted.unshift(this.active);
-    if (this.active < count && this.active >= last) wanted.push(this.active);
+    if (this.active < this.items.length && this.active < first) wanted.unshift(this.active);
+    if (this.active < this.items.length && this.active >= last) wanted.push(this.active);
     const isWanted = new Set(wanted);
     for (const index of this.rows.keys()) if (!isWanted.has(index)) this.retire(index);
     let place = this.probe.nextSibling;
@@ -763,13 +764,24 @@ class RowWindow {
       if (row === place) place = place.nextSibling;
       else this.sizer.insertBefore(row, place);
     }
-    this.mark();
+  }
+
+  /** Reads the heights of the rows that exist; whether one was not as estimated. */
+  learnHeights() {
+    let isNew = false;
+    for (const [index, row] of this.rows) {
+      const { height } = row.getBoundingClientRect();
+      if (Math.abs(height - this.heights[index]) < .5) continue;
+      this.heights[index] = height;
+      isNew = true;
+    }
+    return isNew;
   }
 
   make(index) {
     const row = element("div.row", { role: "option", id: `row-${index}`, "data-index": String(index),
       "aria-posinset": index + 1, "aria-setsize": this.items.length });
-    row.style.transform = `translateY(${index * this.rowHeight}px)`;
+    row.style.transform = `translateY(${this.tops[index]}px)`;
     this.actions.fill(row, this.items[index]);
     this.rows.set(index, row);
     return row;
@@ -802,14 +814,17 @@ class RowWindow {
     const file = this.items[this.active];
     this.mark();
     if (event.target.closest(".more")) this.actions.details(file);
+    // A finger that taps twice takes its choice back.
+    else if (event.detail > 1 && event.pointerType !== "touch") this.actions.finish(file);
     else this.actions.toggle(file);
   }
 
   onKey(event) {
     if (this.items.length === 0 || event.ctrlKey || event.metaKey) return;
-    const page = Math.max(1, Math.floor(this.view.height / this.rowHeight) - 1);
+    const { height } = this.view;
     const moves = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: this.items.length - 1,
-                    PageDown: this.active + page, PageUp: this.active - page };
+                    PageDown: Math.max(this.active + 1, this.at(this.tops[this.active] + height) - 1),
+                    PageUp: Math.min(this.active - 1, this.at(this.tops[this.active] - height) + 1) };
     const isTyping = event.timeStamp - this.typed.at < TYPING_PAUSE;
     if (event.key === "Enter" && event.altKey) this.actions.details(this.items[this.active]);
     else if (event.altKey) return;
@@ -846,21 +861,31 @@ class RowWindow {
 const LOAD_TIMEOUT = 20;
 /** How long typing in the search must pause before its count is read out. */
 const ANNOUNCE_PAUSE = 350;
+/** How often the age of a stale list is told anew. */
+const AGE_PAUSE = 15_000;
 const TABS = ["own", "sample"];
+const UPLOAD = "https://sequencing.com/";
+
+/** The details that have a label, in their order. */
+const FIELDS = {
+  Name: "name", FriendlyDesc1: "person", FriendlyDesc2: "description", FileType: "type", FileSubType: "subtype", Ext: "extension",
+  DateAdded: "added", FileCategory: "category", Population: "population", Sex: "sex", Id: "id",
+};
 
 export class FileSelector extends HTMLElement {
   static formAssociated = true;
   static observedAttributes = ["src", "selected", "closable", "required", "name", "name-field", "upload-href", "sign-in-href"];
 
   #internals = this.attachInternals();
-  #words = new Words("en");
+  #words = new Words(ENGLISH);
   #parts = {};
   #list;
   #phase = "loading"; // loading, failed, ready
   #isRefreshing = false;
-  #problem = null;
+  #problem = null; // why there is no list, or why it could not be refreshed
+  #loadedAt = 0;
   #catalogue = new Catalogue();
-  #view = { screen: "intro", tab: "own", segment: { own: "uploaded", sample: "all" }, search: "", sorting: "listed" };
+  #view = { screen: "intro", tab: "own", segment: { own: "uploaded", sample: "all" }, search: "", order: "service" };
   #isListStale = true;
   #isFound = false; // a file was selected by id: the list scrolls to it
   #chosen = null;
@@ -870,6 +895,8 @@ export class FileSelector extends HTMLElement {
   #loading = null; // the AbortController of the request under way
   #isGiven = false; // whether the list came through `files`
   #announcement = 0;
+  #aging = 0;
+  #scrolling = null; // the page's own `overflow` while the sheet is open
   #isFilmStopped = false;
   #onVisibility = () => this.#update();
 
@@ -880,6 +907,10 @@ export class FileSelector extends HTMLElement {
       fill: (row, file) => this.#fill(row, file),
       isSelected: (file) => file.id === this.#chosen?.id,
       toggle: (file) => this.#choose(file.id === this.#chosen?.id ? null : file),
+      finish: (file) => {
+        this.#choose(file);
+        this.#continue();
+      },
       details: (file) => this.#openDetails(file),
       key: (file) => (file.key ??= fold(file.title)),
     });
@@ -900,7 +931,7 @@ export class FileSelector extends HTMLElement {
       delete this[property];
       this[property] = value;
     }
-    if (this.#phase === "loading" && !this.#isGiven && this.hasAttribute("src")) this.#load();
+    if (this.#phase === "loading" && !this.#isGiven && this.hasAttribute("src") && !this.#isSheet) this.#load();
     this.#update();
   }
 
@@ -908,6 +939,8 @@ export class FileSelector extends HTMLElement {
     this.#loading?.abort();
     this.#loading = null;
     this.#isRefreshing = false;
+    clearInterval(this.#aging);
+    this.#unlock();
     document.removeEventListener("visibilitychange", this.#onVisibility);
     removeEventListener("scroll", this.#list.onScroll, { capture: true });
     removeEventListener("resize", this.#list.onScroll);
@@ -919,7 +952,7 @@ export class FileSelector extends HTMLElement {
     if (name === "src" && value !== null && value !== before) {
       this.#isGiven = false;
       this.#phase = "loading";
-      this.#load();
+      if (!this.#isSheet || this.#parts.sheet.open) this.#load();
     }
     if (name === "selected" && this.#wanted !== null && this.#phase === "ready") this.#place();
     this.#update();
@@ -941,7 +974,7 @@ export class FileSelector extends HTMLElement {
     this.#isGiven = true;
     if (answer === null || answer === undefined) this.#wait();
     else if (answer instanceof Error) {
-      this.#fail(new Problem(answer.kind ?? "transport", "host", { detail: answer.message }));
+      this.#fail(new Problem(answer.kind ?? "transport", answer.kind === "token" ? "expired" : "app", { detail: answer.message }));
     } else this.#accept(answer);
   }
 
@@ -962,6 +995,26 @@ export class FileSelector extends HTMLElement {
 
   get selectedName() {
     return this.#chosen && displayName(this.#chosen);
+  }
+
+  /** Opens the sheet, with a list that is fetched now unless there is one. */
+  show() {
+    const { sheet } = this.#parts;
+    if (!sheet || sheet.open) return;
+    sheet.showModal();
+    // The page behind a sheet stays where it is.
+    const { style } = document.documentElement;
+    this.#scrolling = style.overflow;
+    style.overflow = "hidden";
+    if (this.#phase !== "ready" && !this.#loading && !this.#isGiven && this.hasAttribute("src")) this.#load();
+    this.#isListStale = true;
+    this.#update();
+    this.focus({ preventScroll: true });
+  }
+
+  hide() {
+    this.#parts.sheet?.close();
+    this.#unlock();
   }
 
   /** Wants a fresh list; until it is there the old one stays in view. */
@@ -1016,34 +1069,36 @@ export class FileSelector extends HTMLElement {
     }
     const isFirst = this.#phase !== "ready";
     // In place of "Loading"; a notice replaces it.
-    this.#announce(this.#say("files", { count: read.files.length }));
+    this.#announce(this.#say("files", read.files.length));
     this.#catalogue = new Catalogue(read.files, read.skipped);
     this.#phase = "ready";
     this.#isRefreshing = false;
+    this.#problem = null;
+    this.#loadedAt = Date.now();
     this.#place(isFirst);
     this.#update();
   }
 
+  /** A list that is there stays, with its selection: only its age is told (D20). */
   #fail(problem) {
-    this.#phase = "failed";
+    const isKept = this.#phase === "ready";
+    if (!isKept) this.#phase = "failed";
     this.#isRefreshing = false;
     this.#problem = problem;
-    this.#announce(""); // The alert says it.
-    // Kept as a wish only: nothing can be continued with while there is no list (4.5).
-    this.#wanted ??= this.selected;
-    this.#choose(null);
+    this.#announce(""); // The alert, or the notice, says it.
     this.#update();
     this.#emit("error", { kind: problem.kind, status: problem.status, message: this.#reason() });
   }
 
   /** Where to sign in again: null when that is not the problem, or no address is known. */
   get #signInAddress() {
-    return this.#phase === "failed" && this.#problem.kind === "token" ? safeAddress(this.getAttribute("sign-in-href")) : null;
+    return this.#problem?.kind === "token" ? safeAddress(this.getAttribute("sign-in-href")) : null;
   }
 
   #reason() {
-    if (this.#problem.reason === "token" && this.#signInAddress) return this.#say("reason.tokenLink");
-    return this.#say(`reason.${this.#problem.reason}`, { status: String(this.#problem.status) });
+    const { reason, status } = this.#problem;
+    if (reason === "expired" && !this.#signInAddress) return this.#say("reason_expired_here");
+    return this.#say(`reason_${reason}`, String(status));
   }
 
   /** Finds what to select and open: the wish, the selection of before, last time's choice, or else the first screen. */
@@ -1074,9 +1129,14 @@ export class FileSelector extends HTMLElement {
     this.#isListStale = true;
     this.#chosen = found?.file ?? null;
     if (before && !found) {
-      this.#announce(this.#say("selectionGone"));
+      this.#announce(this.#say("selection_gone"));
       this.#emit("select", this.#choice);
     }
+  }
+
+  /** Whether there are both kinds of files. */
+  get #asksFirst() {
+    return TABS.every((tab) => this.#catalogue.tabs[tab].length > 0);
   }
 
   get #memory() {
@@ -1100,7 +1160,14 @@ export class FileSelector extends HTMLElement {
 
   #continue() {
     this.#memory.write({ id: this.selected, name: this.selectedName });
-    this.#emit("continue", this.#choice);
+    const choice = this.#choice;
+    this.hide();
+    this.#emit("continue", choice);
+  }
+
+  #close() {
+    this.hide();
+    this.#emit("close");
   }
 
   #emit(name, detail = null, options = {}) {
@@ -1115,12 +1182,13 @@ export class FileSelector extends HTMLElement {
     }
     this.#internals.setFormValue(values);
     const isMissing = this.hasAttribute("required") && !this.#chosen;
-    this.#internals.setValidity({ valueMissing: isMissing }, isMissing ? this.#say("choiceRequired") : "");
+    this.#internals.setValidity({ valueMissing: isMissing }, isMissing ? this.#say("choice_required") : "");
   }
 
   #demandChoice(event) {
     // The browser's own bubble cannot point into a list that is partly not there.
     event.preventDefault();
+    this.show();
     this.#asksForChoice = true;
     this.#update();
     this.focus();
@@ -1128,42 +1196,47 @@ export class FileSelector extends HTMLElement {
 
   // MARK: Building
 
-  #say(path, values) {
-    return this.#words.say(path, values);
+  #say(key, ...values) {
+    return this.#words.say(key, ...values);
+  }
+
+  get #isSheet() {
+    return this.hasAttribute("modal");
   }
 
   /** Makes everything once, in the page's language; `#update` fills it. */
   #build() {
     if (this.#parts.card) return;
-    this.#words = new Words(this.closest("[lang]")?.lang || "en");
-    const say = (path) => this.#say(path);
+    this.#words = new Words(this.closest("[lang]")?.lang || ENGLISH);
+    const say = (key) => this.#say(key);
     const button = (look, label, click, more = {}) => element(`button.${look}`, { type: "button", click, ...more }, label);
     const iconButton = (name, label, click, more) =>
       button(`icon.${name}`, icon(name), click, { "aria-label": say(label), ...more });
     const p = this.#parts;
 
     p.title = element("h2", { id: "title", tabindex: "-1" }, say("title"));
-    p.close = iconButton("close", "close", () => this.#emit("close"));
-    p.info = iconButton("info", "help", null, { popovertarget: "help" });
+    p.back = iconButton("back", "back", () => this.#returnToIntro());
+    p.close = iconButton("close", "close", () => this.#close());
+    p.info = iconButton("help", "help", null, { popovertarget: "help" });
     p.help = element("div", { id: "help", popover: "auto", role: "dialog", tabindex: "-1", autofocus: true,
       "aria-labelledby": "help-title" },
       element("h3", { id: "help-title" }, say("help")),
-      element("ol", ...say("helpSteps").map((step) => element("li", step))),
-      element("p.quiet", say("helpKeys")));
+      element("ol", ...["kind", "select", "continue"].map((step) => element("li", say(`help_${step}`)))),
+      element("p.quiet.keys", say("help_keys")));
 
     p.loading = element("div.loading", element("p.quiet", say("loading")));
     p.message = element("div.message");
     p.retry = button("retry", "", () => this.refresh());
-    p.signIn = element("a.button", say("signIn"));
+    p.signIn = element("a.button", say("sign_in"));
     p.trouble = element("div.pane", icon("info"), p.message, p.signIn, p.retry);
 
     p.film = element("slot", { name: "film", slotchange: () => this.#update() });
     p.enter = {};
     for (const [tab, drawing] of [["own", "person"], ["sample", "people"]]) {
-      p.enter[tab] = button("enter", icon(drawing), () => this.#open(tab));
-      p.enter[tab].append(element("span", element("b", say(tab)), element("small")));
+      p.enter[tab] = button("enter", element("i", icon(drawing)), () => this.#open(tab));
+      p.enter[tab].append(element("span", element("b", say(tab)), element("small", say(`${tab}_note`)), element("small")));
     }
-    p.intro = element("div.pane.intro", element("p.question", say("introQuestion")),
+    p.intro = element("div.pane.intro", element("p.question", say("intro_question")),
       element("div.choices", p.enter.own, p.enter.sample),
       p.filmButton = button("link", "", () => {
         this.#isFilmStopped = !this.#isFilmStopped;
@@ -1179,23 +1252,24 @@ export class FileSelector extends HTMLElement {
     p.segments = element("div.segments", { role: "radiogroup", "aria-label": say("segments"),
       change: ({ target }) => this.#show({ segment: { ...this.#view.segment, [this.#view.tab]: target.value } }) });
     p.search = element("input", { type: "search", "aria-label": say("search"), placeholder: say("search"),
-      autocomplete: "off", spellcheck: "false", input: () => this.#find(p.search.value),
+      autocomplete: "off", spellcheck: "false", enterkeyhint: "search", input: () => this.#find(p.search.value),
       keydown: (event) => this.#onSearchKey(event) });
-    p.sort = element("select", { "aria-label": say("sort"), change: () => this.#show({ sorting: p.sort.value }) },
-      ...SORTINGS.map((key) => element("option", { value: key }, say(`sorting.${key}`))));
+    p.sort = element("select", { "aria-label": say("sort"), change: () => this.#show({ order: p.sort.value }) },
+      ...ORDERS.map((key) => element("option", { value: key }, say(`order_${key}`))));
     p.refresh = iconButton("refresh", "refresh", () => this.refresh());
     p.count = element("p.count.quiet");
+    p.about = element("p.about.quiet", say("sample_explanation"));
     p.nothingText = element("p.quiet");
-    p.nothing = element("div.pane.nothing", p.nothingText, button("second", say("clearSearch"), () => {
+    p.nothing = element("div.pane.nothing", p.nothingText, button("second", say("clear_search"), () => {
       this.#find("");
       p.search.focus();
     }));
-    p.panel = element("div", { role: "tabpanel", id: "panel" }, p.segments,
+    p.panel = element("div", { role: "tabpanel", id: "panel" }, p.about, p.segments,
       element("div.tools", element("div.search", icon("search"), p.search),
         element("div.sorting", p.sort, icon("chevron")), p.refresh),
       p.count, this.#list.box, p.nothing);
-    p.browse = element("div", p.notices,
-      element("div.tabs", { role: "tablist", "aria-label": say("tabs") }, p.tabs.own, p.tabs.sample), p.panel);
+    p.tablist = element("div.tabs", { role: "tablist", "aria-label": say("tabs") }, p.tabs.own, p.tabs.sample);
+    p.browse = element("div", p.notices, p.tablist, p.panel);
 
     p.chosen = element("p.chosen");
     p.details = button("second", say("details"), () => this.#openDetails(this.#chosen), { "aria-haspopup": "dialog" });
@@ -1204,24 +1278,34 @@ export class FileSelector extends HTMLElement {
     p.foot = element("footer.foot", p.alarm, p.chosen, element("div.actions", p.details, p.go));
     p.status = element("div.unseen", { role: "status" });
 
-    p.detailsName = element("h3", { id: "details-name" });
-    p.known = element("dl");
-    p.raw = element("dl");
-    p.more = element("details", element("summary", say("more")), p.raw);
-    p.fields = element("div.fields", { role: "group", tabindex: "0", "aria-label": say("detailsTitle") }, p.known, p.more);
-    p.dialog = element("dialog", { "aria-labelledby": "details-title details-name",
-      click: (event) => event.target === p.dialog && p.dialog.close() },
-      element("header",
-        element("p.quiet", { id: "details-title" }, say("detailsTitle")), p.detailsName),
-      p.fields,
+    p.detailsHead = element("header");
+    p.fields = element("div.fields", { role: "group", tabindex: "0", "aria-label": say("details_title") });
+    p.dialog = element("dialog.details", { "aria-labelledby": "details-title details-name",
+      click: (event) => event.target === p.dialog && p.dialog.close() }, p.detailsHead, p.fields,
       element("footer", button("second", say("close"), () => p.dialog.close(), { autofocus: true })));
 
+    p.body = element("div.body", { scroll: this.#list.onScroll }, p.loading, p.trouble, p.intro, p.browse);
     p.card = element("section.card", { part: "card", "aria-labelledby": "title",
-      ...this.#words.isFallback && { lang: "en", dir: "ltr" },
+      ...this.#words.isFallback && { lang: "en" },
+      ...(this.#words.isFallback || this.#words.direction === "rtl") && { dir: this.#words.direction },
       keydown: (event) => this.#onEscape(event) },
-      element("header.bar", p.close, p.title, p.info), p.help, p.loading, p.trouble, p.intro, p.browse,
-      p.foot, p.status, p.dialog);
-    this.shadowRoot.append(p.card);
+      element("header.bar", p.back, p.title, p.info, p.close), p.help, p.body, p.foot, p.status, p.dialog);
+    if (this.#isSheet) {
+      p.sheet = element("dialog.sheet", { "aria-labelledby": "title", close: () => this.#unlock(),
+        // The browser's own Escape, which would say nothing to the page.
+        cancel: (event) => {
+          if (event.target !== p.sheet) return;
+          event.preventDefault();
+          this.#close();
+        } }, p.card);
+    }
+    this.shadowRoot.append(p.sheet ?? p.card);
+  }
+
+  #unlock() {
+    if (this.#scrolling === null) return;
+    document.documentElement.style.overflow = this.#scrolling;
+    this.#scrolling = null;
   }
 
   // MARK: Showing
@@ -1234,7 +1318,8 @@ export class FileSelector extends HTMLElement {
     const isReady = this.#phase === "ready";
     const isEmpty = isReady && this.#catalogue.files.length === 0;
     const isBrowsing = isReady && !isEmpty && this.#view.screen === "browse";
-    p.close.hidden = !this.hasAttribute("closable");
+    p.close.hidden = !this.#isSheet && !this.hasAttribute("closable");
+    p.back.hidden = !isBrowsing || !this.#asksFirst;
     p.loading.hidden = this.#phase !== "loading";
     p.trouble.hidden = !isEmpty && this.#phase !== "failed";
     p.intro.hidden = !isReady || isEmpty || isBrowsing;
@@ -1244,6 +1329,7 @@ export class FileSelector extends HTMLElement {
     this.#setFormValue();
     this.#updateTrouble();
     this.#updateFilm();
+    this.#age();
     if (!p.intro.hidden) this.#updateIntro();
     if (isBrowsing) this.#updateBrowse();
     // What had the focus may be gone: then the focus goes to what took its place.
@@ -1262,12 +1348,13 @@ export class FileSelector extends HTMLElement {
   /** No list, or an empty one: never the one in the place of the other. */
   #updateTrouble() {
     const { trouble, message, retry, signIn } = this.#parts;
-    const address = this.#signInAddress;
+    const isFailure = this.#phase === "failed";
+    const address = isFailure ? this.#signInAddress : null;
     setAttribute(signIn, "href", address);
     signIn.hidden = !address;
     retry.hidden = Boolean(address);
-    const state = trouble.hidden ? "" : this.#phase === "failed" ? "failure" : "empty";
-    const text = state === "failure" ? this.#reason() : this.#say("emptyNote");
+    const state = trouble.hidden ? "" : isFailure ? "failure" : "empty";
+    const text = state === "failure" ? this.#reason() : this.#say("empty_note");
     message.setAttribute("role", state === "failure" ? "alert" : "status");
     message.replaceChildren(...(state ? [element("h3", this.#say(state)), element("p.quiet", text)] : []));
     if (state === "failure" && this.#problem.detail) {
@@ -1278,14 +1365,14 @@ export class FileSelector extends HTMLElement {
 
   #updateIntro() {
     for (const tab of TABS) {
-      const count = this.#say("files", { count: this.#catalogue.tabs[tab].length });
-      this.#parts.enter[tab].querySelector("small").textContent = `${this.#say(`${tab}Note`)}\n${count}`;
+      const count = this.#say("files", this.#catalogue.tabs[tab].length);
+      this.#parts.enter[tab].querySelector("small:last-child").textContent = count;
     }
   }
 
   #updateBrowse() {
     const p = this.#parts;
-    const { tab: openTab, search, sorting } = this.#view;
+    const { tab: openTab, search, order } = this.#view;
     for (const tab of TABS) {
       const made = p.tabs[tab];
       const isOpen = tab === openTab;
@@ -1295,14 +1382,15 @@ export class FileSelector extends HTMLElement {
       this.#labelCounted(made, made, this.#say(tab), this.#catalogue.matching(tab, search).length);
     }
     p.panel.setAttribute("aria-labelledby", openTab);
+    p.about.hidden = openTab !== "sample";
     this.#updateSegments();
     if (p.search.value !== search) p.search.value = search;
-    p.sort.value = sorting;
+    p.sort.value = order;
     this.#updateNotices();
     if (this.#isListStale) this.#updateList();
     p.details.disabled = p.go.disabled = !this.#chosen;
-    p.alarm.textContent = this.#asksForChoice ? this.#say("choiceRequired") : "";
-    const label = element("span.quiet", this.#say(this.#chosen ? "selected" : "nothingSelected"));
+    p.alarm.textContent = this.#asksForChoice ? this.#say("choice_required") : "";
+    const label = element("span.quiet", this.#say(this.#chosen ? "selected" : "nothing_selected"));
     p.chosen.replaceChildren(label);
     if (this.#chosen) p.chosen.append(element("span.name", isolated(this.selectedName)));
   }
@@ -1311,7 +1399,7 @@ export class FileSelector extends HTMLElement {
   #labelCounted(control, label, text, count) {
     const number = element("span.number", { "aria-hidden": "true" }, this.#words.number.format(count));
     label.replaceChildren(text, number);
-    control.setAttribute("aria-label", `${text}, ${this.#say("files", { count })}`);
+    control.setAttribute("aria-label", `${text}, ${this.#say("files", count)}`);
   }
 
   #updateSegments() {
@@ -1327,7 +1415,7 @@ export class FileSelector extends HTMLElement {
     open.forEach(({ key, count }, index) => {
       const [input, label] = segments.children[index].children;
       input.checked = key === segment[tab];
-      this.#labelCounted(input, label, this.#say(`segment.${key}`), count);
+      this.#labelCounted(input, label, this.#say(key), count);
     });
   }
 
@@ -1338,34 +1426,49 @@ export class FileSelector extends HTMLElement {
     const last = this.#remembered;
     const made = [];
     const add = (...parts) => made.push(element("p", ...parts));
-    if (own.length === 0) {
-      const href = safeAddress(this.getAttribute("upload-href"));
-      const upload = element(href ? "a" : "span", { href }, this.#say("noOwnUpload"));
-      add(element("b", this.#say("noOwn")), " ", upload, " ", this.#say("noOwnMeanwhile"));
+    const button = (key, click) => element("button.link", { type: "button", click }, this.#say(key));
+    if (this.#problem) {
+      const address = this.#signInAddress;
+      made.push(element("p.stale", element("b", this.#say("stale", this.#words.ago(Date.now() - this.#loadedAt))), " ", this.#reason(), " ",
+        address ? element("a", { href: address }, this.#say("sign_in")) : button("retry", () => this.refresh())));
     }
-    if (sample.length === 0) add(this.#say("noSamples"));
-    if (skipped > 0) add(this.#say("skipped", { count: skipped }));
-    if (last?.isGone) add(this.#say("rememberedGone", last));
+    if (own.length === 0) {
+      const href = safeAddress(this.getAttribute("upload-href") ?? UPLOAD);
+      const upload = element(href ? "a" : "span", { href }, this.#say("no_own_upload"));
+      add(element("b", this.#say("no_own")), " ", upload, ". ", this.#say("no_own_meanwhile"));
+    }
+    if (sample.length === 0) add(this.#say("no_samples"));
+    if (skipped > 0) add(this.#say("skipped", skipped));
+    if (last?.isGone) add(this.#say("remembered_gone", `\u2068${last.name}\u2069`));
     else if (last && last.id === this.selected) {
-      add(this.#say("remembered"), " ", isolated(this.selectedName), " ",
-        element("button.link", { type: "button", click: () => this.forget() }, this.#say("forget")));
+      add(this.#say("remembered", `\u2068${this.selectedName}\u2069`), " ", button("forget", () => this.forget()));
     }
     const text = made.map((notice) => notice.textContent).join(" ");
     notices.hidden = made.length === 0;
     // What did not change is not made again, for it may hold the focus, and has been read out.
     if (notices.dataset.text === text) return;
     const hadFocus = notices.contains(this.shadowRoot.activeElement);
+    const isOnlyOlder = notices.dataset.kind === this.#problem?.reason && notices.childElementCount === made.length;
     notices.dataset.text = text;
+    notices.dataset.kind = this.#problem?.reason ?? "";
     notices.replaceChildren(...made);
-    if (text) this.#announce(text);
-    if (hadFocus) this.focus();
+    if (text && !isOnlyOlder) this.#announce(text);
+    if (hadFocus) (notices.querySelector("a, button") ?? this).focus();
+  }
+
+  /** Tells the age of a stale list anew from time to time. */
+  #age() {
+    clearInterval(this.#aging);
+    if (this.#problem && this.#phase === "ready" && this.isConnected) {
+      this.#aging = setInterval(() => this.#parts.browse.hidden || this.#updateNotices(), AGE_PAUSE);
+    }
   }
 
   #updateList() {
     const p = this.#parts;
-    const { tab, segment, search, sorting } = this.#view;
+    const { tab, segment, search, order } = this.#view;
     const { box } = this.#list;
-    const files = this.#catalogue.list(tab, segment[tab], search, sorting, this.#words.collator);
+    const files = this.#catalogue.list(tab, segment[tab], search, order);
     const { total } = this.#catalogue.segments(tab, "").find(({ key }) => key === segment[tab]);
     const count = files.length;
     const elsewhere = TABS.flatMap((key) => this.#catalogue.matching(key, search)).length;
@@ -1373,29 +1476,29 @@ export class FileSelector extends HTMLElement {
     box.hidden = p.count.hidden = count === 0;
     p.nothing.hidden = count > 0;
     p.panel.className = tab;
-    box.setAttribute("aria-label", `${this.#say(tab)}: ${this.#say(`segment.${segment[tab]}`)}`);
-    p.count.textContent = this.#say(search.trim() ? "matching" : "files", { count, total });
-    p.nothingText.textContent = this.#say("nothingMatches", { search: search.trim() })
-      + (elsewhere > 0 ? ` ${this.#say("matchesElsewhere", { count: elsewhere })}` : "");
+    box.setAttribute("aria-label", `${this.#say(tab)}: ${this.#say(segment[tab])}`);
+    p.count.textContent = search.trim() ? this.#say("matching", count, total) : this.#say("files", count);
+    p.nothingText.textContent = this.#say("nothing_matches", search.trim())
+      + (elsewhere > 0 ? ` ${this.#say("matches_elsewhere", elsewhere)}` : "");
     const index = this.#chosen ? files.findIndex((file) => file.id === this.selected) : -1;
     this.#list.show(files, index, this.#isFound && index >= 0);
     this.#isFound = false;
   }
 
-  /** One row: a file's name, or a sample's persona and description (D09), and what tells it from its like. */
+  /** One row: a file's name, or a sample's picture, persona and description (D09), and what tells it from its like. */
   #fill(row, file) {
     const line = (look, ...content) => element(`span.${look}`, ...content);
     const text = line("text", line("name", isolated(file.title)));
     if (file.isSample && file.description) text.append(line("note", isolated(file.description)));
     const facts = [
-      file.repeats && this.#say("identifier", { id: file.id }), file.segment === "other" && file.category,
-      file.type, file.subtype, file.population,
+      file.repeats && this.#say("identifier", file.id), file.segment === "other" && file.category,
+      [file.type, file.subtype].filter(Boolean).join(" "), file.population,
       Number.isNaN(file.added.time) ? file.added.text : this.#words.date.format(file.added.time),
     ].filter(Boolean);
     if (facts.length > 0) text.append(line("meta", ...facts.flatMap((fact) => [" · ", isolated(fact)]).slice(1)));
     const hidden = { "aria-hidden": "true" };
-    row.replaceChildren(element("span.mark", { ...hidden }), text,
-      element("span.more", { ...hidden }, icon("info")));
+    row.replaceChildren(element("span.mark", hidden), ...file.isSample ? [picture(file)] : [], text,
+      element("span.more", hidden, icon("info")));
   }
 
   /** Announces a text; later texts replace earlier ones that were not read out yet. */
@@ -1413,7 +1516,7 @@ export class FileSelector extends HTMLElement {
     const isWelcome = !matchMedia("(prefers-reduced-motion: reduce)").matches && !this.#isFilmStopped;
     intro.classList.toggle("filmed", films.length > 0);
     filmButton.hidden = films.length === 0;
-    filmButton.textContent = this.#say(isWelcome ? "pauseFilm" : "playFilm");
+    filmButton.textContent = this.#say(isWelcome ? "pause_film" : "play_film");
     for (const video of films) {
       // A browser that does not play by itself, or has nothing to play, leaves a still or nothing.
       if (isWelcome && !intro.hidden && !document.hidden) video.play?.().catch(() => {});
@@ -1434,7 +1537,16 @@ export class FileSelector extends HTMLElement {
   #open(tab) {
     const isFromIntro = this.#view.screen === "intro";
     this.#show({ screen: "browse", tab });
+    this.#parts.body.scrollTop = 0;
     if (isFromIntro) this.focus({ preventScroll: true });
+  }
+
+  /** Back to the first question. The selection stays (D13). */
+  #returnToIntro() {
+    this.#view.screen = "intro";
+    this.#update();
+    this.#parts.body.scrollTop = 0;
+    this.#parts.enter[this.#view.tab].focus();
   }
 
   #find(search) {
@@ -1467,22 +1579,30 @@ export class FileSelector extends HTMLElement {
       help.hidePopover();
       info.focus();
     } else if (close.hidden) return;
-    else this.#emit("close");
+    else this.#close();
     event.preventDefault();
   }
 
-  /** What there is to say of a file, in words; every field of the record as it came, sorted by name, behind "More" (D17). */
+  /** What there is to say of a file, with labels (D17); members that no one knows stand below, as the service calls them. */
   #openDetails(file) {
     const p = this.#parts;
     const { record } = file;
     const line = (name, value) => element("div", element("dt", isolated(name)),
-      value === null ? element("dd.absent", this.#say("noValue")) : element("dd", isolated(value)));
-    const known = Object.keys(texts.en.field).filter((key) => fieldText(record[key]) !== null);
-    p.detailsName.replaceChildren(isolated(displayName(file)));
-    p.known.replaceChildren(...known.map((key) =>
-      line(this.#say(`field.${key}`), key === "DateAdded" ? this.#moment(file.added) : fieldText(record[key]))));
-    p.raw.replaceChildren(...Object.keys(record).sort(this.#words.collator.compare).map((key) => line(key, fieldText(record[key]))));
-    p.more.open = false;
+      value === null ? element("dd.absent", this.#say("no_value")) : element("dd", isolated(value)));
+    const values = { DateAdded: this.#moment(file.added), Id: file.id,
+                     FileCategory: this.#say(file.isSample ? "category_sample" : file.segment === "other" ? file.category : file.segment) || null,
+                     Sex: file.sex === "unstated" ? file.sexWord : this.#say(file.sex === "men" ? "sex_male" : "sex_female") };
+    const isOwn = (key) => !file.isSample && ["FriendlyDesc1", "FriendlyDesc2"].includes(key) && fieldText(record[key]) === null;
+    const lines = Object.keys(FIELDS).filter((key) => !isOwn(key))
+      .map((key) => line(this.#say(`field_${FIELDS[key]}`), key in values ? values[key] : fieldText(record[key])));
+    const others = Object.keys(record).filter((key) => !Object.hasOwn(FIELDS, key)).sort();
+    p.detailsHead.replaceChildren(...file.isSample ? [picture(file)] : [], element("div",
+      element("p.quiet", { id: "details-title" }, this.#say("details_title")),
+      element("h3", { id: "details-name" }, isolated(displayName(file)))));
+    p.fields.replaceChildren(element("dl", ...lines));
+    if (others.length > 0) {
+      p.fields.append(element("h4", this.#say("more")), element("dl", ...others.map((key) => line(key, fieldText(record[key])))));
+    }
     p.dialog.showModal();
     p.fields.scrollTop = 0;
   }

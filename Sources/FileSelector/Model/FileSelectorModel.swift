@@ -1,0 +1,74 @@
+public import Handshake
+public import Observation
+public import Sequencing
+
+/// A selector whose list comes from an account: it loads, refreshes and keeps the choice.
+///
+/// SwiftUI's `FileSelector` draws it; an app may draw it in its own way.
+@MainActor @Observable
+public final class FileSelectorModel {
+    /// What the user sees, and the functions for the user's actions.
+    public var state: FileSelectorState
+
+    private let time: TimeSource
+    private let list: @Sendable () async throws -> FileList
+    @ObservationIgnored private var loading: Task<Void, Never>?
+
+    /// Creates a model for an account. Nothing is asked before ``load()``.
+    ///
+    /// - Parameters:
+    ///   - genome: the user's account.
+    ///   - subset: the files to choose from.
+    ///   - remembered: the choice of an earlier launch.
+    ///   - time: the clock of the list's age.
+    public convenience init(
+        _ genome: Sequencing, subset: FileSubset = .all, remembered: RememberedChoice? = nil,
+        time: TimeSource = .system
+    ) {
+        self.init(remembered: remembered, time: time) { try await genome.fileList(subset) }
+    }
+
+    /// Creates a model whose list comes from elsewhere, such as an app's own server.
+    public init(
+        remembered: RememberedChoice? = nil, time: TimeSource = .system,
+        list: @escaping @Sendable () async throws -> FileList
+    ) {
+        state = FileSelectorState(remembered: remembered)
+        self.time = time
+        self.list = list
+    }
+
+    /// Now, in seconds since 1970.
+    var now: Double { time.now() }
+
+    /// Loads the list, or refreshes it. Callers meanwhile wait for the same answer.
+    ///
+    /// A list that is there stays in view until the new one has arrived, and when it cannot be refreshed.
+    public func load() async {
+        if let loading { return await loading.value }
+        state.reload()
+        let task = Task {
+            do {
+                let list = try await list()
+                state.show(list, at: time.now())
+            } catch is CancellationError {
+                state.fail(.unreachable)
+            } catch {
+                state.fail(FileProblem(error))
+            }
+            loading = nil
+        }
+        loading = task
+        await task.value
+    }
+
+    /// Ends a load that is under way, as after the user has closed the selector.
+    public func cancel() {
+        loading?.cancel()
+    }
+
+    /// Waits until no load is under way.
+    func finish() async {
+        await loading?.value
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import OAuth
+import Sequencing
+
+/// One line of a file's details: a label, and what the service states (D17).
+///
+/// Members that have no label come last, under the service's own names.
+struct FileFact: Hashable, Sendable {
+    private let words: FileSelectorWords?
+    private let name: String
+    private let content: String?
+    private let meaning: Meaning
+
+    private enum Meaning: Hashable {
+        case text, date
+        case words(FileSelectorWords)
+    }
+
+    private init(
+        _ words: FileSelectorWords?, _ content: String?, name: String = "", meaning: Meaning = .text
+    ) {
+        self.words = words
+        self.name = name
+        self.content = content
+        self.meaning = meaning
+    }
+
+    /// The members that have a label.
+    private static let labelled: Set<String> = [
+        "Name", "FriendlyDesc1", "FriendlyDesc2", "FileType", "FileSubType", "Ext", "DateAdded", "FileCategory",
+        "Population", "Sex", "Id",
+    ]
+
+    /// All details of a file: labelled ones in their order, also those without a value; then the others by name.
+    static func all(of file: GeneticFile) -> [FileFact] {
+        var facts = [FileFact(.fieldName, file.members["Name"].flatMap(\.factText))]
+        if file.isSample || file.personaName != nil { facts.append(FileFact(.fieldPerson, file.personaName)) }
+        if file.isSample || file.personaDescription != nil {
+            facts.append(FileFact(.fieldDescription, file.personaDescription))
+        }
+        facts += [
+            FileFact(.fieldType, file.type), FileFact(.fieldSubtype, file.subtype),
+            FileFact(.fieldExtension, file.fileExtension), FileFact(.fieldAdded, file.dateAdded, meaning: .date),
+            category(of: file), FileFact(.fieldPopulation, file.population), sex(of: file),
+            FileFact(.fieldId, file.id.string),
+        ]
+        let others = file.details.filter { !labelled.contains($0.name) }
+        return facts + others.map { FileFact(nil, $0.value, name: $0.name) }
+    }
+
+    private static func category(of file: GeneticFile) -> FileFact {
+        switch file.category {
+        case .other(let word): FileFact(.fieldCategory, word.isEmpty ? nil : word)
+        case .community: FileFact(.fieldCategory, "", meaning: .words(.categorySample))
+        default:
+            FileFact(
+                .fieldCategory, "",
+                meaning: .words(FileSelectorState.Segment.holding(file).first?.words ?? .other))
+        }
+    }
+
+    private static func sex(of file: GeneticFile) -> FileFact {
+        switch file.sex {
+        case .female: FileFact(.fieldSex, "", meaning: .words(.sexFemale))
+        case .male: FileFact(.fieldSex, "", meaning: .words(.sexMale))
+        case .other(let word): FileFact(.fieldSex, word)
+        case nil: FileFact(.fieldSex, nil)
+        }
+    }
+
+    /// The label.
+    func label(in locale: FileSelectorLocale) -> String {
+        words?.text(in: locale) ?? name
+    }
+
+    /// What the service states; nil when it states nothing.
+    func value(in locale: FileSelectorLocale) -> String? {
+        switch meaning {
+        case .words(let words): words.text(in: locale)
+        case .date: content.map { FileDate($0).text(in: locale, style: .long) }
+        case .text: content
+        }
+    }
+}
+
+extension GeneticFile {
+    /// All details of the file in English: a label and what the service states.
+    package var englishDetails: [(label: String, value: String)] {
+        FileFact.all(of: self).map { fact in
+            let nothing = FileSelectorWords.noValue.text(in: .american)
+            return (fact.label(in: .american), fact.value(in: .american) ?? nothing)
+        }
+    }
+}
+
+/// When a file was added, in the service's notation: ISO 8601 without a zone, as far as known (dossier 4.1).
+struct FileDate: Sendable, Hashable {
+    private let text: String
+    private let date: Date?
+    private let hasTime: Bool
+
+    init(_ text: String) {
+        self.text = text
+        hasTime = text.utf8.count > 10
+        date =
+            ["yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ssZZZZZ", "yyyy-MM-dd"].lazy.compactMap { format in
+                let parser = DateFormatter()
+                parser.locale = Locale(identifier: "en_US_POSIX")
+                parser.dateFormat = format
+                return parser.date(from: text)
+            }.first
+    }
+
+    /// The date as people write it; an unknown notation stays as it is.
+    func text(in locale: FileSelectorLocale, style: DateFormatter.Style) -> String {
+        guard let date else { return text }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: locale.tag)
+        formatter.dateStyle = style
+        formatter.timeStyle = style == .long && hasTime ? .short : .none
+        return formatter.string(from: date)
+    }
+}
+
+#if canImport(Darwin)
+extension FileDate {
+    /// How long ago something was: “5 minutes ago”.
+    static func ago(_ seconds: Double, in locale: FileSelectorLocale) -> String {
+        let formatter = RelativeDateTimeFormatter()
+        formatter.locale = Locale(identifier: locale.tag)
+        formatter.dateTimeStyle = .numeric
+        return formatter.localizedString(fromTimeInterval: -max(1, seconds))
+    }
+}
+#endif
+
+extension JSONValue {
+    /// The value as a text; nil for null and for an empty text.
+    fileprivate var factText: String? {
+        switch self {
+        case .null: nil
+        case .string(let text): text.isEmpty ? nil : text
+        default: json
+        }
+    }
+}

@@ -1,0 +1,143 @@
+public import Sequencing
+
+/// Files grouped and prepared for searching and sorting, so that thousands can be filtered at every
+/// key press.
+struct FileIndex: Sendable {
+    let files: [GeneticFile]
+    private let places: [FileID: Int]
+    private let groups: [FileSelectorState.Segment: [Int]]
+    private let texts: FoldedTexts
+    private let titles: FoldedTexts
+    private let dates: FoldedTexts
+    private let categories: FoldedTexts
+    /// The titles that two files of one tab have.
+    private let repeated: Set<Title>
+
+    private struct Title: Hashable {
+        let isSample: Bool
+        let text: String
+
+        init(_ file: GeneticFile) {
+            isSample = file.isSample
+            text = file.rowTitle
+        }
+    }
+
+    init(_ files: [GeneticFile]) {
+        self.files = files
+        var places: [FileID: Int] = [:]
+        places.reserveCapacity(files.count)
+        for (index, file) in files.enumerated() where places[file.id] == nil { places[file.id] = index }
+        self.places = places
+        groups = Self.grouped(files)
+        texts = FoldedTexts(files.lazy.map(\.searchText))
+        titles = FoldedTexts(files.lazy.map(\.rowTitle), sortable: true)
+        categories = FoldedTexts(
+            unfolded: files.lazy.map { file in
+                String(decoding: file.categoryKey + FoldedTexts.sortable(file.rowTitle), as: UTF8.self)
+            })
+        dates = FoldedTexts(unfolded: files.lazy.map { $0.dateAdded ?? "" })
+        var seen: Set<Title> = []
+        repeated = Set(files.lazy.map(Title.init).filter { !seen.insert($0).inserted })
+    }
+
+    /// The files of each segment, in the service's order.
+    static func grouped(_ files: [GeneticFile]) -> [FileSelectorState.Segment: [Int]] {
+        var groups: [FileSelectorState.Segment: [Int]] = [:]
+        for (index, file) in files.enumerated() {
+            for segment in FileSelectorState.Segment.holding(file) { groups[segment, default: []].append(index) }
+        }
+        return groups
+    }
+
+    func file(_ id: FileID) -> GeneticFile? {
+        places[id].map { files[$0] }
+    }
+
+    /// Whether another file of the same tab has the same title.
+    func isRepeated(_ file: GeneticFile) -> Bool {
+        repeated.contains(Title(file))
+    }
+
+    /// The tab and first segment of a file.
+    func place(of id: FileID) -> (tab: FileSelectorState.Tab, segment: FileSelectorState.Segment)? {
+        guard let file = file(id), let segment = FileSelectorState.Segment.holding(file).first else { return nil }
+        return (segment.tab, segment)
+    }
+
+    /// The segments of a tab that have files.
+    func segments(of tab: FileSelectorState.Tab) -> [FileSelectorState.Segment] {
+        FileSelectorState.Segment.allCases.filter { $0.tab == tab && groups[$0] != nil }
+    }
+
+    func members(of tab: FileSelectorState.Tab, _ segment: FileSelectorState.Segment) -> [Int] {
+        segment.tab == tab ? groups[segment] ?? [] : []
+    }
+
+    /// The members of a tab, each once.
+    func members(of tab: FileSelectorState.Tab) -> [Int] {
+        files.indices.filter { files[$0].isSample == (tab == .sample) }
+    }
+
+    /// The members whose text contains every word of the search.
+    func matching(_ search: String, among members: [Int]) -> [Int] {
+        // Folding makes a space of every other blank.
+        let words = FoldedTexts.folded(search).split { (0x09...0x0D).contains($0) || $0 == 0x20 }.map(Array.init)
+        guard !words.isEmpty else { return members }
+        return texts.indices(among: members, containing: words)
+    }
+
+    /// The members in order; ties keep the service's order.
+    func ordered(_ members: [Int], by order: FileSelectorState.Order) -> [Int] {
+        switch order {
+        case .service: return members
+        case .name: return titles.sorted(members)
+        case .newest, .oldest:
+            let dated = members.filter { files[$0].isDated }
+            let undated = members.filter { !files[$0].isDated }
+            return dates.sorted(dated, descending: order == .newest) + undated
+        case .category: return categories.sorted(members)
+        }
+    }
+}
+
+extension GeneticFile {
+    /// The files that match a search, in order. They are the rows of a selector without tabs and segments.
+    ///
+    /// - Parameters:
+    ///   - files: the files to choose from.
+    ///   - search: every word must occur in a file's name, persona, description, type, population, sex, extension, category
+    ///     or identifier.
+    ///   - order: ties keep the order of `files`.
+    public static func matching(
+        _ files: [GeneticFile], search: String, order: FileSelectorState.Order = .service
+    ) -> [GeneticFile] {
+        let index = FileIndex(files)
+        return index.ordered(index.matching(search, among: Array(files.indices)), by: order).map { files[$0] }
+    }
+
+    /// Whether the date of addition begins like an ISO 8601 date: then strings sort like times. No other form is known
+    /// (dossier 4.1).
+    var isDated: Bool {
+        guard let date = dateAdded?.utf8.prefix(10), date.count == 10 else { return false }
+        return zip(date, "0000-00-00".utf8).allSatisfy { byte, form in
+            form == 0x30 ? (0x30...0x39).contains(byte) : byte == form
+        }
+    }
+
+    /// The sort key before the name in the order by category; the separator sorts before any other character.
+    fileprivate var categoryKey: [UInt8] {
+        let segment = FileSelectorState.Segment.holding(self).last
+        let place = segment.flatMap { FileSelectorState.Segment.allCases.firstIndex(of: $0) } ?? 0
+        let (type, subtype) = (FoldedTexts.folded(type ?? ""), FoldedTexts.folded(subtype ?? ""))
+        return [UInt8(ascii: "0") + UInt8(place), 1] + type + [1] + subtype + [1]
+    }
+
+    /// The searchable text; no word contains the separator.
+    fileprivate var searchText: String {
+        [
+            name, personaName, personaDescription, type, subtype, population, fileExtension, sex?.word, category.word,
+            id.string,
+        ].compactMap(\.self).joined(separator: "\n")
+    }
+}
