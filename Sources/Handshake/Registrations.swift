@@ -94,6 +94,7 @@ private struct StoredClient: Codable {
     let identitySubject: String?
     let identityNames: [String]?
     let identityMethod: String?
+    let identityTokenPlacement: String?
     let deviations: Service.Deviations
     let id: String
     let scopes: [String]
@@ -134,6 +135,7 @@ private struct StoredClient: Codable {
         identitySubject = service.identityEndpoint?.subjectMember
         identityNames = service.identityEndpoint?.nameMembers
         identityMethod = service.identityEndpoint?.method.rawValue
+        identityTokenPlacement = service.identityEndpoint?.tokenPlacement.rawValue
         deviations = service.deviations
         id = client.id
         scopes = client.scopes
@@ -175,7 +177,8 @@ private struct StoredClient: Codable {
         if let identityURL, let identitySubject {
             identity = .init(
                 url: try endpoint(identityURL), subjectMember: identitySubject, nameMembers: identityNames ?? [],
-                method: identityMethod.flatMap { HTTPRequest.Method($0) } ?? .get)
+                method: identityMethod.flatMap { HTTPRequest.Method($0) } ?? .get,
+                tokenPlacement: identityTokenPlacement.flatMap(Service.IdentityEndpoint.TokenPlacement.init) ?? .header)
         }
         let service = try Service(
             name: service, displayName: displayName, authorizationServer: server, apiRoot: try apiRoot.map(endpoint),

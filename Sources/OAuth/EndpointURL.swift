@@ -114,6 +114,11 @@ public struct EndpointURL: Sendable, Hashable {
         EndpointURL(origin: origin, path: path, namedBy: namedBy)
     }
 
+    /// Another path and query at the same origin, written down in our own source. `path` must begin with a slash.
+    package func at(path: StaticString, query: StaticString) -> EndpointURL {
+        EndpointURL(origin: origin, path: "\(path)", query: "\(query)")
+    }
+
     /// The same path and query at another origin.
     package func moved(to origin: Origin) -> EndpointURL {
         EndpointURL(origin: origin, path: path, query: query)

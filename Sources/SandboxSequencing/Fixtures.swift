@@ -64,6 +64,9 @@ enum Fixtures {
                 ],
                 facts: ["Security grade: A. Developer: verified. Both are made up."]),
             asksForTwoFactorCode: true,
+            elsewhere: Dialect.SignInElsewhere(
+                providers: ["Google", "LinkedIn"], passwordPage: AccountPages.passwordPath,
+                registrationPage: AccountPages.registrationPath),
             refresh: { $0.kind == .public ? .rotatedWithReuseDetection : .kept })
     }
 }

@@ -29,6 +29,7 @@ package struct SequencingStandIn: StandIn {
             ImportRoutes(access: access, library: library).routes,
             ConnectRoutes(pages: authorization.pages, library: library, accounts: accounts).routes,
             BeaconRoutes().routes, PartnerRoutes(access: access).routes,
+            AccountPages(pages: authorization.pages, accounts: accounts).routes,
             ConsoleRoutes(pages: authorization.pages, library: library).routes,
         ].flatMap { $0 }
     }
@@ -45,7 +46,6 @@ package struct SequencingStandIn: StandIn {
             Route("POST", path: "/oauth2/authorize", note: "the forms of those pages", answer: authorization.submit),
             Route("POST", path: "/oauth2/token", note: "code and refresh; any q is ignored", answer: token),
             Route("POST", path: "/oauth2/revoke", note: "revocation (RFC 7009), new", answer: revoke),
-            Route("GET", path: "/me", note: "who is the user; Bearer, new", answer: me),
             Route(
                 "GET", "POST", path: "/indexApi.php",
                 note: "front controller: q=oauth2/authorize, oauth2/token, oauth2/revoke, \(Self.identityPrefix)TOKEN, "
@@ -96,18 +96,6 @@ package struct SequencingStandIn: StandIn {
         guard let id = request.form["client_id"] else { throw .invalidClient("The client identifier is missing.") }
         let client = try server.client(id: id, secret: nil)
         return client
-    }
-
-    private func me(_ request: IncomingRequest) -> Answer {
-        guard let access = server.liveAccess(request.bearerToken), let identity = Self.identity(access.grant.user)
-        else {
-            let body: JSON = [
-                "error": "invalid_token", "error_description": "The access token is missing or not valid.",
-            ]
-            return .json(body, status: 401).adding(
-                .wwwAuthenticate, "Bearer realm=\"sequencing\", error=\"invalid_token\"")
-        }
-        return .json(identity)
     }
 
     private static func identity(_ user: SandboxUser?) -> JSON? {

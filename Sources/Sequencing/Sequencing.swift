@@ -48,6 +48,21 @@ public struct Sequencing: Sendable {
 
     /// The API with the account's token.
     var api: Exchange {
-        Exchange(send: { [account] in try await account.send($0, limits: $1) }, host: hosts.api, clock: clock)
+        Exchange(
+            send: { [account] in try await account.send($0, namingScopeWithin: $1) }, host: hosts.api, clock: clock)
+    }
+}
+
+extension Account {
+    /// Sends a request. Where the service refuses it for a scope and names none, the missing ones are named (dossier 1.8).
+    fileprivate func send(
+        _ request: RequestMessage, namingScopeWithin limits: TransferLimits
+    ) async throws -> ResponseMessage {
+        do {
+            return try await send(request, limits: limits)
+        } catch HandshakeError.demanded(.scopes(let named), let status) where named.isEmpty {
+            let missing = service.defaultScopes.filter { !self.status.scopes.contains($0) }
+            throw HandshakeError.demanded(.scopes(missing), status: status)
+        }
     }
 }

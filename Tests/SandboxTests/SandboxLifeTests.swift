@@ -151,13 +151,13 @@ struct SandboxLifeTests {
         try await withSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.sequencing, client: 1)
             let tokens = try await steps.signIn()
-            _ = try await steps.get("/me?access_token=\(tokens.access)", bearer: tokens.access)
+            _ = try await steps.get("/DataSourceList?all=true&access_token=\(tokens.access)", bearer: tokens.access)
             let entries = sandbox.requests(.sequencing)
-            #expect(entries.map(\.path) == ["/oauth2/token", "/me"])
+            #expect(entries.map(\.path) == ["/oauth2/token", "/DataSourceList"])
             #expect(entries.first?.grantType == "authorization_code")
             #expect(entries.first?.authorizationScheme == "Basic")
             #expect(entries.first?.formParameterNames == ["code", "code_verifier", "grant_type", "redirect_uri"])
-            #expect(entries.last?.queryParameterNames == ["access_token"])
+            #expect(entries.last?.queryParameterNames == ["all", "access_token"])
             #expect(entries.map(\.status) == [200, 200])
             let printed = "\(entries)" + (try await steps.control("GET", "/requests").text)
             for secret in [tokens.access, tokens.refresh, OAuthSteps.verifier, steps.client.secret ?? ""] {

@@ -29,8 +29,17 @@ extension Account {
         }
         let isSigned = client.options.userInfoAlgorithm != nil
         let accept = requiredHeaders[.accept] ?? (isSigned ? "application/jwt" : "application/json")
-        let response = try await send(
-            RequestMessage(endpoint.method, endpoint.url, headers: [.accept: accept]), redirects: .stop)
+        let request = RequestMessage(endpoint.method, endpoint.url, headers: [.accept: accept])
+        let response =
+            switch endpoint.tokenPlacement {
+            case .header: try await send(request, redirects: .stop)
+            case .endOfURL:
+                try await send(request, redirects: .stop) { [self] request, isHome in
+                    let answer = try await transport(isHome: isHome).send(
+                        endpoint.movingToken(of: request), limits: TransferLimits())
+                    return endpoint.judged(answer)
+                }
+            }
         let signed = try await signedClaims(in: response)
         do {
             return try Self.identity(
@@ -121,6 +130,28 @@ extension Account {
         }
         let name = endpoint.nameMembers.lazy.compactMap { members.value(of: $0)?.string }.first { !$0.isEmpty }
         return Identity(subject: found, name: name, members: members)
+    }
+}
+
+extension Service.IdentityEndpoint {
+    /// The request with its access token at the end of the URL instead of in its field.
+    fileprivate func movingToken(of request: RequestMessage) -> RequestMessage {
+        var request = request
+        let field = request.head.headerFields[.authorization]
+        request.head.headerFields[.authorization] = nil
+        let token = field.flatMap { $0.split(separator: " ").last } ?? ""
+        request.head.path = (request.head.path ?? "/") + PercentEncoding.query(String(token))
+        return request
+    }
+
+    /// The answer, as status 401 where it names nobody: so the service says that it does not accept the token.
+    fileprivate func judged(_ answer: ResponseMessage) -> ResponseMessage {
+        guard answer.head.status.kind == .successful, let members = (try? JSONValue(parsing: answer.content))?.object,
+            members.value(of: subjectMember) == nil
+        else { return answer }
+        var refused = answer
+        refused.head.status = .unauthorized
+        return refused
     }
 }
 

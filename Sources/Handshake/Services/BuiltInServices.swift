@@ -3,8 +3,9 @@ import OAuth
 extension Service {
     /// Sequencing.com: genetic files and app chains (`sequencing.md` sections 0 and 1).
     ///
-    /// Basic credentials go raw, scopes are divided by commas, and `mobile=1` asks for the narrow pages. Revocation and
-    /// `/me`, which the service's dossier introduces, are used where the server has them.
+    /// Basic credentials go raw, scopes are divided by commas, and `mobile=1` asks for the narrow pages. Who the user is, it
+    /// says only to a request with the access token in its URL (section 1.9). Revocation, which the dossier introduces, is used
+    /// where the server has it.
     public static let sequencing: Service = {
         let site = EndpointURL(https: "sequencing.com", path: "/")
         return Service(
@@ -14,7 +15,8 @@ extension Service {
             apiRoot: EndpointURL(https: "api.sequencing.com", path: "/"), apiOrigins: [site.origin],
             defaultScopes: ["demo", "external"],
             identityEndpoint: IdentityEndpoint(
-                url: site.at(path: "/me"), subjectMember: "uid", nameMembers: ["username", "email"]),
+                url: site.at(path: "/indexApi.php", query: "q=js/custom_oauth2_server/custom-token-info/"),
+                subjectMember: "uid", nameMembers: ["username", "email"], tokenPlacement: .endOfURL),
             deviations: Deviations(
                 scopeDelimiter: ",", authorizationParameters: ["mobile": "1"], credentialEncoding: .raw))
     }()

@@ -63,10 +63,23 @@ public struct Service: Sendable {
         public let nameMembers: [String]
         /// The method of the request: `GET`, at some services `POST`.
         public let method: HTTPRequest.Method
+        /// Where the request has the access token.
+        public let tokenPlacement: TokenPlacement
+
+        /// Where a request has the access token.
+        public enum TokenPlacement: String, Sendable, Hashable {
+            /// In the `Authorization` field (RFC 6750, section 2.1).
+            case header
+            /// At the end of the URL, percent-encoded, for a service that has no other way. Servers and proxies log URLs, so no
+            /// other endpoint can have it. An answer without a subject means that the token is not accepted.
+            case endOfURL
+        }
 
         public init(
-            url: EndpointURL, subjectMember: String, nameMembers: [String], method: HTTPRequest.Method = .get
+            url: EndpointURL, subjectMember: String, nameMembers: [String], method: HTTPRequest.Method = .get,
+            tokenPlacement: TokenPlacement = .header
         ) {
+            self.tokenPlacement = tokenPlacement
             self.url = url
             self.subjectMember = subjectMember
             self.nameMembers = nameMembers
@@ -120,7 +133,7 @@ public struct Service: Sendable {
         let identity = identityEndpoint.map {
             IdentityEndpoint(
                 url: $0.url.moved(to: base.origin), subjectMember: $0.subjectMember, nameMembers: $0.nameMembers,
-                method: $0.method)
+                method: $0.method, tokenPlacement: $0.tokenPlacement)
         }
         var deviations = deviations
         deviations.issuerTemplate = deviations.issuerTemplate?.at(base)

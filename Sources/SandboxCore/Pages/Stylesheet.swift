@@ -57,7 +57,10 @@ enum Stylesheet {
     private static let parts = """
         pre{overflow:auto;padding:.75rem 1rem;border-radius:.5rem;background:var(--tint);font-size:.9rem}
         .people a[aria-current]{color:inherit;text-decoration:none}
-        file-selector{margin:1rem 0 0}
+        .elsewhere{margin:.75rem 0 0}
+        button.second{margin-top:.6rem}
+        table{width:100%;border-collapse:collapse;font-size:.92rem}
+        td,th{padding:.45rem .6rem .45rem 0;border-bottom:1px solid var(--line);text-align:left;overflow-wrap:anywhere}
         form{margin:0}
         .field{margin:0 0 1rem}
         label{display:block;margin-bottom:.25rem;font-weight:600}

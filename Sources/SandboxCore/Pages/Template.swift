@@ -62,6 +62,10 @@ package struct Template: Sendable {
         <div class="check"><input id="remember" name="remember" type="checkbox" value="1" checked>\
         <label for="remember">Keep me signed in</label></div>
         <button type="submit">Sign in</button>
+        {{#passwordPage}}<p class="elsewhere"><a href="{{.}}">Forgot your password?</a></p>{{/passwordPage}}
+        {{#providers}}<button class="second" type="submit" name="provider" value="{{.}}" formnovalidate>\
+        Sign in with {{.}}</button>{{/providers}}
+        {{#registrationPage}}<p class="elsewhere">No account yet? <a href="{{.}}">Create one</a></p>{{/registrationPage}}
         </form>
         <section class="hint" aria-labelledby="people"><h2 id="people">Users of this sandbox</h2>
         <p class="note">Choose one to fill in the e-mail address, then enter the password.</p>

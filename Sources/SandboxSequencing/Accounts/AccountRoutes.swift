@@ -50,6 +50,14 @@ final class AccountRoutes: Sendable {
         let message: JSON
     }
 
+    /// What the account pages say: nil when a mail would be sent, otherwise why not.
+    func complaint(registering: Bool, _ address: String) -> String? {
+        guard EmailSyntax.isPlausible(address) else { return "Not an email address." }
+        let address = address.lowercased()
+        if registering { return isNew(address) ? nil : "That address is already registered." }
+        return registered.withLock { $0.contains(address) } ? nil : "There is no account with that address."
+    }
+
     private func answer(_ request: IncomingRequest, _ act: (String) -> Problem?) -> Answer {
         do throws(APIRefusal) {
             let body = try Access.object(request)

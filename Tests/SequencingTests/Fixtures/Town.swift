@@ -12,8 +12,11 @@ struct Town: Sendable {
     let genome: Sequencing
 
     /// - Parameter user: the mail address of one of the sandbox's users; its first one unless stated.
-    init(user: String? = nil, scopes: [String]? = nil, polling: Polling = Polling(jitter: 0)) async throws {
-        sandbox = try await Sandbox.start()
+    init(
+        user: String? = nil, scopes: [String]? = nil, polling: Polling = Polling(jitter: 0),
+        logsWholeRequests: Bool = false
+    ) async throws {
+        sandbox = try await Sandbox.start(Sandbox.Configuration(logsWholeRequests: logsWholeRequests))
         let security = TransportSecurity.allowingInsecureLoopback
         let origin = sandbox.sequencing.origin
         let service = Service.sequencing.at(try EndpointURL(origin, security: security))
