@@ -73,8 +73,9 @@ extension SequencingError: CustomStringConvertible {
         case .unknownChain(let code): "Sequencing.com has no app chain “\(code)”. Check its number."
         case .unknownFile(let id): "Sequencing.com has no file \(id) for this account. List the files and choose one."
         case .malformed(let answer, let member, let expected, let found):
-            "Sequencing.com's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found). "
-                + "Try again later. If it happens again, report it to Sequencing.com."
+            "Sequencing.com's \(Self.subject(of: answer)) cannot be read: "
+                + (member == "content" ? "\(expected) was expected, not \(found)" : "a part of it is missing or wrong")
+                + ". Try again later. If it happens again, report it to Sequencing.com."
         case .unsuccessful(let report):
             "Job \(report.job) ended without success: the app chain cannot use this file. Choose another."
         case .failed(let job): "Job \(job) failed at Sequencing.com. Run the app chain again."
@@ -85,6 +86,28 @@ extension SequencingError: CustomStringConvertible {
         case .answerMissing(let chain, let property):
             "The report of \(chain) has no property “\(property)”. Read its properties instead."
         case .disk(let path, let reason): "“\(path)” cannot be written: \(reason)."
+        }
+    }
+}
+
+extension SequencingError {
+    /// The place of what is malformed in an answer, in the names of the wire; nil for other errors. For a report of the defect.
+    public var detail: String? {
+        guard case .malformed(let answer, let member, let expected, let found) = self else { return nil }
+        return "\(answer): \(member) should be \(expected) but is \(found)"
+    }
+
+    /// What an answer is about.
+    private static func subject(of answer: String) -> String {
+        switch answer {
+        case "DataSourceList": "list of files"
+        case "StartApp", "StartAppBatch": "answer to the start of an app chain"
+        case "GetAppResults", "GetAppResultsBatch": "report"
+        case "CheckAppStatus": "answer about a job"
+        case "seq_register": "answer to the registration"
+        case "seq_new_pass": "answer to the password reset"
+        case "PublicBeacons", "SequencingBeacon": "answer about the variant"
+        default: "answer to the import"
         }
     }
 }

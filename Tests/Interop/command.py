@@ -223,9 +223,10 @@ class Handshake:
         stdin = None if secret is None else secret + "\n"
         return self._keep(Login([str(self.path), *arguments], self.environment, stdin), False)
 
-    def begin_login(self, service: str | None, *options: str) -> Login:
+    def begin_login(self, service: str | None, *options: str, prints_json: bool = True) -> Login:
         """The same for a service that the command knows by name, or whose name comes from the options."""
-        arguments = ["login", *([service] if service else []), "--browser", "print", "--json", "--timeout", "60", *options]
+        arguments = ["login", *([service] if service else []), "--browser", "print", "--timeout", "60",
+                     *(["--json"] if prints_json else []), *options]
         return self._keep(Login([str(self.path), *arguments], self.environment, None), False)
 
     def signed_in(self, name: str, server: Stranger, *options: str, **more: Any) -> dict[str, Any]:

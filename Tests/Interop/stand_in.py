@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import formlogin
-from command import Handshake, dict_of
+from command import Finished, Handshake, dict_of
 from strangers import http
 
 
@@ -26,9 +26,11 @@ class StandIn:
         found = next(user for user in self.facts["users"] if user["name"].startswith(f"{name}@"))
         return found["name"], found["password"]
 
-    def sign_in(self, handshake: Handshake, name: str = "ada", account: str = "sequencing") -> None:
+    def sign_in(self, handshake: Handshake, name: str = "ada", account: str = "sequencing", *options: str,
+                prints_json: bool = True) -> Finished:
         """The whole of it: `login`, the page, the redirect."""
-        self._sign_in(handshake, "sequencing", account, self.origin, "my-genome-app", self.user(name))
+        return self._sign_in(handshake, "sequencing", account, self.origin, "my-genome-app", self.user(name), *options,
+                             prints_json=prints_json)
 
     def sign_in_elsewhere(self, handshake: Handshake) -> None:
         """An account of another service, called `recurse-center`."""
@@ -37,11 +39,13 @@ class StandIn:
                       (user["name"], user["password"]))
 
     @staticmethod
-    def _sign_in(handshake: Handshake, service: str, account: str, origin: str, client: str, user: tuple[str, str]) -> None:
-        login = handshake.begin_login(service, "--account", account, "--base-url", origin, "--client-id", client)
+    def _sign_in(handshake: Handshake, service: str, account: str, origin: str, client: str, user: tuple[str, str],
+                 *options: str, prints_json: bool = True) -> Finished:
+        login = handshake.begin_login(service, "--account", account, "--base-url", origin, "--client-id", client, *options,
+                                      prints_json=prints_json)
         redirect = formlogin.walk(login.url, *user)
         assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
-        login.finish().ok()
+        return login.finish().ok()
 
     # Steering
 

@@ -163,9 +163,44 @@ def test_an_entry_that_is_no_file_hides_no_other_and_is_told(ada: Handshake, gen
 
 def test_a_chain_prints_its_report(ada: Handshake) -> None:
     done = ada.run("sequencing", "chain", "Chain88", "--file", "227001").ok()
-    assert done.stdout.splitlines()[0] == "Chain88"
-    assert done.stdout.splitlines()[1].split() == ["Result", "Yes"]
-    assert done.stderr == ""
+    assert done.stdout == "Vitamin D: Issue found\n" and done.stderr == ""
+    both = ada.run("sequencing", "chains", "9", "88", "--file", "910001").ok()
+    assert both.stdout.splitlines() == ["Melanoma risk: Moderate", "Vitamin D: Issue found"]
+    sparse = ada.run("sequencing", "chains", "9", "88", "--file", "910008").ok()
+    assert sparse.stdout.splitlines() == ["Melanoma risk: Not enough data in this file", "Vitamin D: Not enough data in this file"]
+
+
+def test_a_chain_without_words_of_its_own_has_its_properties_as_words(ada: Handshake) -> None:
+    assert ada.run("sequencing", "chain", "11", "--file", "227001").ok().stdout == "Chain11: Yes\n"
+    lines = ada.run("sequencing", "chain", "90", "--file", "227001").ok().stdout.splitlines()
+    assert lines[0] == "Chain90" and "  Text: Summary of file 227001" in lines and "  Genes: [[" in "\n".join(lines)
+    assert any(line.startswith("  Report: a document. Save it with: handshake sequencing report-file ") for line in lines)
+    assert any(line.startswith("  Data: a file of data. Save it with: handshake sequencing report-file ") for line in lines)
+
+
+def test_the_files_of_a_report_are_saved_with_it(ada: Handshake, tmp_path: Path) -> None:
+    done = ada.run("sequencing", "chain", "90", "--file", "227001", "--save-files", str(tmp_path)).ok()
+    saved = sorted(path.name for path in tmp_path.iterdir())
+    assert len(saved) == 2 and saved[0].startswith("data_") and saved[1].startswith("report_") and saved[1].endswith(".pdf")
+    for name in saved:
+        assert f"saved as “{tmp_path / name}”" in done.stdout and (tmp_path / name).stat().st_size > 0
+    again = ada.run("sequencing", "chain", "90", "--file", "227001", "--save-files", str(tmp_path))
+    assert again.status != 0, "nothing is replaced"
+
+
+def test_a_file_has_details_with_labels(ada: Handshake) -> None:
+    done = ada.run("sequencing", "file", "910001").ok()
+    lines = dict(re.split(r"  +", line, maxsplit=1) for line in done.stdout.splitlines())
+    assert lines["Person"] == "Ada" and lines["Sex"] == "Female" and lines["Category"] == "Sample" and lines["Added"].startswith("March 11, 2016")
+    assert not {"FriendlyDesc1", "Ext", "DateAdded"} & set(lines)
+    assert ada.run("sequencing", "file", "910001", "--json").ok().json["file"]["extension"] == ".vcf.gz"
+    refused(ada.run("sequencing", "file", "4711", "--json"), 4, "file_not_found")
+    refused(ada.run("sequencing", "file", "a b", "--json"), 4, "file_not_found")
+
+
+def test_a_search_finds_what_the_selector_finds(ada: Handshake) -> None:
+    assert [file["display_name"].split(" - ")[0] for file in listed(ada, "--search", "female")] == ["Ada", "Grace", "Katherine", "Emmy"]
+    assert {file["id"] for file in listed(ada, "--search", ".fastq")} == {"227006"}
 
 
 @pytest.mark.parametrize("code", ["Chain88", "chain88", "88"])
@@ -191,7 +226,7 @@ def test_several_chains_are_one_request_and_keep_their_order(ada: Handshake, gen
 
 def test_one_chain_without_a_report_hides_no_other(ada: Handshake) -> None:
     done = ada.run("sequencing", "chains", "Chain88", "Chain904", "--file", "227001")
-    assert done.status == 4 and "Yes" in done.stdout
+    assert done.status == 4 and "Vitamin D: Issue found" in done.stdout
     assert "Chain904: " in done.stderr and done.stderr.splitlines()[-1].startswith("handshake: 1 of 2 chains")
     done = ada.run("sequencing", "chains", "Chain88", "Chain904", "--file", "227001", "--json")
     refused(done, 4, "chains_failed")
@@ -625,3 +660,42 @@ def test_a_command_that_makes_no_sense_is_a_wrong_command_line(handshake: Handsh
 @pytest.mark.parametrize("name", ["beacon", "register", "reset-password"])
 def test_plain_http_beyond_this_machine_is_refused_for_safety(handshake: Handshake, name: str) -> None:
     refused(handshake.run("sequencing", *ANYONE[name], "--base-url", "http://sequencing.example", "--json"), 5)
+
+
+# signing in (rows A09, A14, A15)
+
+def test_a_session_is_restored_in_a_second_process(ada: Handshake, genome: StandIn) -> None:
+    assert len(listed(ada, "--sample")) == 10
+    assert genome.requests("/oauth2/authorize") == [] and genome.requests("/oauth2/token") == [], "no sign-in and no refresh"
+
+
+def test_a_sign_in_greets_by_name(handshake: Handshake, genome: StandIn) -> None:
+    login = handshake.begin_login("sequencing", "--base-url", genome.origin, "--client-id", "my-genome-app", json=False)
+    redirect = formlogin.walk(login.url, *genome.user("ada@example.test"))
+    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+    assert "Signed in to Sequencing.com as ada." in login.finish().ok().stderr
+
+
+def test_a_missing_scope_is_named_with_the_command_that_gets_it(handshake: Handshake, genome: StandIn) -> None:
+    login = handshake.begin_login("sequencing", "--base-url", genome.origin, "--client-id", "my-genome-app", "--scope", "demo")
+    redirect = formlogin.walk(login.url, *genome.user("ada@example.test"))
+    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+    login.finish().ok()
+    done = handshake.run("sequencing", "files", "--uploaded")
+    assert done.status == 4 and done.stderr == (
+        "handshake: The token lacks the scope “external”. Sign in again with: handshake login sequencing --scope demo --scope external\n")
+
+
+@pytest.mark.parametrize(("path", "content", "words"), [
+    ("/DataSourceList", {"Files": []}, "Sequencing.com's list of files cannot be read: a list was expected"),
+    ("/DataSourceList", [{"Name": "no id"}], "Sequencing.com's list of files cannot be read: a part of it is missing or wrong."),
+    ("/v2/StartApp", [], "Sequencing.com's answer to the start of an app chain cannot be read")])
+def test_what_is_wrong_with_an_answer_is_told_in_words_and_as_json_in_detail(
+        ada: Handshake, genome: StandIn, path: str, content: Any, words: str) -> None:
+    genome.answer(path, content)
+    command = ["sequencing", "files"] if path == "/DataSourceList" else ["sequencing", "chain", "9", "--file", "227001"]
+    text = ada.run(*command)
+    assert text.status == 5 and words in text.stderr
+    assert not re.search(r"DataSourceList|StartApp|\[0\]|\bId\b|content should", text.stderr), text.stderr
+    refused(done := ada.run(*command, "--json"), 5, "malformed_answer")
+    assert done.error["detail"].startswith(path.split("/")[-1])

@@ -62,6 +62,8 @@ struct CommandError: Error, Sendable {
     let message: String
     /// Whether the user has seen the message already, as a note: then it is not printed again.
     var isShown = false
+    /// What only a report of a defect needs, such as names of the wire: printed with --json alone.
+    var detail: String?
 
     /// The command line is wrong.
     static func usage(_ message: String) -> CommandError {

@@ -12,6 +12,7 @@ enum Failure {
         let status: ExitStatus
         let code: String
         let message: String
+        var detail: String?
     }
 
     /// Writes an error to standard error, as text or as JSON.
@@ -27,10 +28,11 @@ enum Failure {
     }
 
     private static func print(_ report: Report) {
-        let members: [(String, JSONText)] = [
+        var members: [(String, JSONText)] = [
             ("status", .integer(Int64(report.status.rawValue))), ("code", .string(report.code)),
             ("message", .string(report.message)),
         ]
+        if let detail = report.detail { members.append(("detail", .string(detail))) }
         Output.error(JSONText.object([("error", .object(members))]).text)
     }
 
@@ -43,7 +45,8 @@ enum Failure {
         case let error as VaultError: Report(status: .vault, code: error.code, message: error.description)
         case let error as TransportError:
             Report(status: ExitStatus(.network(error)), code: error.code, message: error.description)
-        case let error as CommandError: Report(status: error.status, code: error.code, message: error.message)
+        case let error as CommandError:
+            Report(status: error.status, code: error.code, message: error.message, detail: error.detail)
         case let error as FaultRuleError: Report(status: .usage, code: "usage", message: "\(error)")
         case let error as SandboxError: Report(status: .defect, code: "sandbox", message: "\(error)")
         default: nil

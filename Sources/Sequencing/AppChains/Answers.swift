@@ -1,3 +1,5 @@
+import OAuth
+
 /// The answer of a yes-or-no chain (dossier 5.8). Words are compared whole and case-insensitively.
 public enum YesOrNo: Sendable, Hashable {
     case yes, no
@@ -82,6 +84,76 @@ public enum VitaminD: Sendable, Hashable {
         case .insufficientData: "Insufficient Data"
         case .error: "Error"
         case .other(let word): word
+        }
+    }
+}
+
+extension YesOrNo: CustomStringConvertible {
+    /// The answer in words.
+    public var description: String {
+        switch self {
+        case .yes: "Yes"
+        case .no: "No"
+        case .insufficientData: AnswerWords.insufficientData
+        case .error: AnswerWords.error
+        case .other(let word): quoted(word, limit: 200)
+        }
+    }
+}
+
+extension MelanomaRisk: CustomStringConvertible {
+    /// The answer in words.
+    public var description: String {
+        switch self {
+        case .slightlyIncreased: "Slightly increased"
+        case .veryHigh: "Very high"
+        case .noData: AnswerWords.insufficientData
+        case .low, .normal, .moderate, .high: word
+        case .other(let word): quoted(word, limit: 200)
+        }
+    }
+}
+
+extension VitaminD: CustomStringConvertible {
+    /// The answer in words.
+    public var description: String {
+        switch self {
+        case .issue: "Issue found"
+        case .noIssue: "No issue found"
+        case .insufficientData: AnswerWords.insufficientData
+        case .error: AnswerWords.error
+        case .other(let word): quoted(word, limit: 200)
+        }
+    }
+}
+
+/// What several chains say in the same words.
+private enum AnswerWords {
+    static let insufficientData = "Not enough data in this file"
+    static let error = "The app chain failed"
+}
+
+extension AppCode {
+    /// What the chain is about, in words: “Melanoma risk”. Nil for a chain that this kit does not know.
+    public var title: String? {
+        switch self {
+        case AppCode(9): "Melanoma risk"
+        case AppCode(88): "Vitamin D"
+        default: nil
+        }
+    }
+}
+
+extension Report {
+    /// The answer of a chain that this kit knows, in words: “Melanoma risk”, “Moderate”.
+    ///
+    /// - Returns: nil for another chain, and for a report without its answer.
+    public func words(of chain: AppCode) -> (title: String, answer: String)? {
+        guard let title = chain.title else { return nil }
+        switch chain {
+        case AppCode(9): return (try? AppChain<MelanomaRisk>.melanoma.answer(in: self)).map { (title, $0.description) }
+        case AppCode(88): return (try? AppChain<VitaminD>.vitaminD.answer(in: self)).map { (title, $0.description) }
+        default: return nil
         }
     }
 }

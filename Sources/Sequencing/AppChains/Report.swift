@@ -32,9 +32,14 @@ public struct Report: Sendable, Hashable {
         if case .plainText(let text)? = self[name]?.value { text } else { nil }
     }
 
-    /// The files of the report.
+    /// The files of the report: documents, and files of data.
     public var files: [ReportFile] {
-        properties.compactMap { if case .pdf(let file) = $0.value { file } else { nil } }
+        properties.compactMap { property in
+            switch property.value {
+            case .pdf(let file), .dataFile(let file): file
+            default: nil
+            }
+        }
     }
 }
 
@@ -72,7 +77,8 @@ public enum ReportValue: Sendable, Hashable {
     case pdf(ReportFile)
     case viewTable(String)
     case chart(String)
-    case dataFile(String)
+    /// A downloadable file of data.
+    case dataFile(ReportFile)
     case svg(String)
     /// An unknown type, or a value that does not fit its type.
     case unknown(type: String, value: JSONValue?)
@@ -95,12 +101,14 @@ public enum ReportValue: Sendable, Hashable {
         case "imageurl": self = .imageURL(text)
         case "videourl": self = .videoURL(text)
         case "html5": self = .html5(text)
-        case "pdf":
+        case "pdf", "datafile":
             guard let number = JSONValue.string(text).lenientInteger else { return nil }
-            self = .pdf(ReportFile(id: ReportFileID(number), job: job, fileExtension: "pdf"))
+            let isDocument = type == "pdf"
+            let file = ReportFile(
+                id: ReportFileID(number), job: job, fileExtension: isDocument ? "pdf" : ReportFile.dataExtension)
+            self = isDocument ? .pdf(file) : .dataFile(file)
         case "viewtable": self = .viewTable(text)
         case "chart": self = .chart(text)
-        case "datafile": self = .dataFile(text)
         case "svg": self = .svg(text)
         default: return nil
         }
@@ -110,9 +118,9 @@ public enum ReportValue: Sendable, Hashable {
     public var text: String {
         switch self {
         case .plainText(let text), .htmlText(let text), .imageURL(let text), .videoURL(let text), .html5(let text),
-            .viewTable(let text), .chart(let text), .dataFile(let text), .svg(let text):
+            .viewTable(let text), .chart(let text), .svg(let text):
             text
-        case .pdf(let file): "\(file.id)"
+        case .pdf(let file), .dataFile(let file): "\(file.id)"
         case .unknown(_, .string(let text)?): text
         case .unknown(_, let value?): value.json
         case .unknown(_, nil): ""

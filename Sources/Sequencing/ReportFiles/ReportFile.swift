@@ -25,8 +25,14 @@ public struct ReportFile: Sendable, Hashable {
         self.fileExtension = fileExtension
     }
 
-    /// The default file name: `report_800123.pdf` (dossier 5.7).
-    public var suggestedName: String { "report_\(job).\(fileExtension)" }
+    /// The default file name: `report_800123.pdf` (dossier 5.7); of a file of data, `data_800123_55012.dat`. A report can have
+    /// several of them, and the service states no name.
+    public var suggestedName: String {
+        fileExtension == Self.dataExtension ? "data_\(job)_\(id).\(fileExtension)" : "report_\(job).\(fileExtension)"
+    }
+
+    /// The extension of a file whose kind the service does not state.
+    static let dataExtension = "dat"
 }
 
 /// The progress of a transfer.

@@ -78,19 +78,22 @@ struct AnswerTests {
 
     @Test("E12: all ten types are read, in any case, and an eleventh is kept")
     func types() async throws {
-        let words = ["plaintext", "HtmlText", "IMAGEURL", "VideoUrl", "HTML5", "ViewTable", "Chart", "DataFile", "SVG"]
+        let words = ["plaintext", "HtmlText", "IMAGEURL", "VideoUrl", "HTML5", "ViewTable", "Chart", "SVG"]
         let report = try await report(
             (words.map { property($0, "v", type: $0) } + [
-                property("p", "55012", type: "Pdf"), property("h", "v", type: "Hologram"),
+                property("p", "55012", type: "Pdf"), property("d", "55013", type: "DataFile"),
+                property("o", "v", type: "DataFile"), property("h", "v", type: "Hologram"),
             ])
             .joined(separator: ","))
         #expect(
-            report.properties.map(\.value).prefix(9) == [
+            report.properties.map(\.value).prefix(8) == [
                 .plainText("v"), .htmlText("v"), .imageURL("v"), .videoURL("v"), .html5("v"), .viewTable("v"),
-                .chart("v"),
-                .dataFile("v"), .svg("v"),
+                .chart("v"), .svg("v"),
             ])
-        #expect(report.files.map(\.id) == [ReportFileID(55012)])
+        #expect(report.files.map(\.id) == [ReportFileID(55012), ReportFileID(55013)])
+        #expect(report.files.map(\.fileExtension) == ["pdf", "dat"])
+        #expect(report["d"]?.value == report.files.last.map { .dataFile($0) })
+        #expect(report["o"]?.value == .unknown(type: "DataFile", value: .string("v")))
         #expect(report["h"]?.value == .unknown(type: "Hologram", value: .string("v")))
         #expect(report["h"]?.value.text == "v")
     }

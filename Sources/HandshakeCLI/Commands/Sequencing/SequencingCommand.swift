@@ -10,7 +10,7 @@ struct SequencingCommand: AsyncParsableCommand {
         commandName: "sequencing", abstract: "Use Sequencing.com: genetic files, app chains, reports, imports.",
         discussion: "Sign in first: handshake login sequencing",
         subcommands: [
-            SequencingFiles.self, SequencingChain.self, SequencingChains.self, SequencingJobs.self,
+            SequencingFiles.self, SequencingFile.self, SequencingChain.self, SequencingChains.self, SequencingJobs.self,
             SequencingResume.self,
             SequencingReportFile.self, SequencingBeacon.self, SequencingRegister.self, SequencingResetPassword.self,
             SequencingImport.self,
@@ -83,7 +83,8 @@ enum SequencingFailure {
     /// The error as the command states it; one of the floor below stays itself.
     static func commandError(_ error: SequencingError) -> any Error {
         if case .account(let error) = error { return error }
-        return CommandError(status: status(error), code: error.code, message: error.description)
+        return CommandError(
+            status: status(error), code: error.code, message: error.description, detail: error.detail)
     }
 
     private static func status(_ error: SequencingError) -> ExitStatus {

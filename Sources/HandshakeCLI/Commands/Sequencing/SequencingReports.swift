@@ -10,6 +10,11 @@ struct SequencingReportOptions: ParsableArguments {
     @Option(help: .timeout)
     var timeout = 120
 
+    @Option(
+        name: .customLong("save-files"),
+        help: ArgumentHelp("A folder to save the files of the reports in: documents and data.", valueName: "folder"))
+    var folder: String?
+
     @OptionGroup var options: SequencingOptions
 
     /// Follows a run, notes which of its jobs have not ended, and prints the reports.
@@ -19,9 +24,12 @@ struct SequencingReportOptions: ParsableArguments {
         let shown = try await options.use(polling: polling) { genome, jobs in
             let known = try await jobs.all
             let last = try await follow(try await run(genome, known), noting: jobs)
-            return last.chains.map { state in
-                ShownChain(chain: state.call?.chain ?? known.first { $0.id == state.job }?.chain, state: state)
+            var shown: [ShownChain] = []
+            for state in last.chains {
+                let chain = state.call?.chain ?? known.first { $0.id == state.job }?.chain
+                shown.append(ShownChain(chain: chain, state: state, saved: try await save(state, from: genome)))
             }
+            return shown
         }
         if options.common.json {
             Output.result(JSONText.object([("chains", .array(shown.map(\.json)))]).text)
@@ -29,6 +37,23 @@ struct SequencingReportOptions: ParsableArguments {
             for chain in shown { chain.show(alone: shown.count == 1) }
         }
         try fail(shown)
+    }
+
+    /// Saves the files of a report, if the user named a folder.
+    private func save(_ state: ChainState, from genome: Sequencing) async throws -> [ReportFileID: String] {
+        guard let folder, case .success(let report)? = state.result else { return [:] }
+        let bar = ProgressLine()
+        defer { bar.clear() }
+        var saved: [ReportFileID: String] = [:]
+        for file in report.files {
+            // Two documents of one report have one default name.
+            let isRepeated = report.files.count { $0.suggestedName == file.suggestedName } > 1
+            let name = isRepeated ? "report_\(file.job)_\(file.id).\(file.fileExtension)" : file.suggestedName
+            let path = Settings.absolute(folder) + "/" + name
+            try await genome.save(file.id, to: path, replacing: false) { bar.show($0) }
+            saved[file.id] = path
+        }
+        return saved
     }
 
     private func follow(_ run: ChainRun, noting jobs: UnfinishedJobs) async throws -> ChainProgress {
@@ -74,74 +99,6 @@ struct SequencingReportOptions: ParsableArguments {
             jobs.count == 1
             ? "It continues at Sequencing.com. Show its report" : "They continue at Sequencing.com. Show their reports"
         return "\(subject) later with: handshake sequencing resume \(jobs.joined(separator: " "))\(account)"
-    }
-}
-
-/// A chain as it is printed.
-private struct ShownChain {
-    /// The chain; nil for a job that was started elsewhere.
-    let chain: AppCode?
-    let state: ChainState
-
-    private var name: String { chain?.string ?? state.job.map { "Job \($0)" } ?? "" }
-
-    /// Why there is no answer; nil when there is one.
-    var error: SequencingError? {
-        switch state.result {
-        case .failure(let error): error
-        case .success(let report): report.succeeded ? nil : .unsuccessful(report)
-        case nil: nil
-        }
-    }
-
-    /// - Parameter alone: whether it is the only chain, whose failure is the command's.
-    func show(alone: Bool) {
-        switch state.result {
-        case .success(let report):
-            Output.result("\(name)\(report.succeeded ? "" : ": no result for this file")")
-            let rows = report.properties.map { ["  " + Self.words(of: $0.name), $0.value.text] }
-            for line in Table.lines(rows) { Output.result(line) }
-        case .failure(let error): if !alone { Output.note("\(name): \(error)") }
-        case nil: break
-        }
-    }
-
-    /// A property's name as words: “Risk description” for `RiskDescription`.
-    private static func words(of name: String) -> String {
-        var words = ""
-        for character in name {
-            let begins = character.isUppercase && words.last?.isLowercase == true
-            words +=
-                (begins ? " " : "")
-                + (words.isEmpty ? character.uppercased() : begins ? character.lowercased() : String(character))
-        }
-        return words
-    }
-
-    var json: JSONText {
-        var members: [(String, JSONText)] = [
-            ("chain", .optional(chain?.string)), ("job", state.job.map { .integer($0.number) } ?? .null),
-        ]
-        switch state.result {
-        case .success(let report):
-            members += [
-                ("succeeded", .bool(report.succeeded)), ("properties", .array(report.properties.map(Self.json))),
-            ]
-        case .failure(let error):
-            members.append(
-                ("error", .object([("code", .string(error.code)), ("message", .string(error.description))])))
-        case nil: break
-        }
-        return .object(members)
-    }
-
-    private static func json(_ property: ReportProperty) -> JSONText {
-        .object([
-            ("name", .string(property.name)), ("type", .string(property.value.type)),
-            ("value", .string(property.value.text)),
-            ("title", .optional(property.title)), ("subtitle", .optional(property.subtitle)),
-            ("description", .optional(property.description)), ("subtype", .optional(property.subtype)),
-        ])
     }
 }
 #endif
