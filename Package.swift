@@ -390,18 +390,17 @@ let package = Package(
         .target(
             name: "HandshakeServer",
             dependencies: [
-                "ConnectButton", "ConnectedAccountsUI", "AsyncSupport", "Handshake", "IFTTTConnect", "OAuth", httpTypes,
-                crypto, logging, hummingbird, nio("NIOCore"), serviceLifecycle,
+                "ConnectButton", "ConnectedAccountsUI", "FileSelector", "AsyncSupport", "Handshake", "IFTTTConnect",
+                "OAuth", "Sequencing", httpTypes, crypto, logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HandshakeServerTests",
             dependencies: [
                 "JSONFixtures", "TestFixtures",
-                "HandshakeServer", "ConnectButton", "ConnectedAccountsUI", "Handshake", "IFTTTConnect", "OAuth",
-                "Sandbox", httpTypes, crypto,
-                logging, metrics, hummingbird, nio("NIOCore"), serviceLifecycle,
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "HandshakeServer", "ConnectButton", "ConnectedAccountsUI", "FileSelector", "Handshake", "IFTTTConnect",
+                "OAuth", "Sandbox", "Sequencing", httpTypes, crypto,
+                logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .executableTarget(
