@@ -273,9 +273,6 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
         // As a newcomer's package compiles it: without our settings.
         .executableTarget(name: "FirstSignIn", dependencies: ["Handshake", "OAuth"], path: "Examples/FirstSignIn"),
-        .executableTarget(
-            name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
-            path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
         .target(
             name: "IFTTTConnect",
             dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes, crypto, logging],
@@ -411,6 +408,18 @@ let package = Package(
             ],
             path: "Examples/GroceryExpress",
             resources: [.embedInCode("Web/plain.html"), .embedInCode("Web/react.html")], swiftSettings: strict),
+        .executableTarget(
+            name: "WeatherMyWay",
+            dependencies: [
+                "HandshakeServer", "FileSelector", "Handshake", "OAuth", "Sandbox", "Sequencing", httpTypes, logging,
+                hummingbird, nio("NIOCore"), mustache,
+            ],
+            path: "Examples/WeatherMyWay",
+            resources: [
+                .embedInCode("Weather/Advice.csv"), .embedInCode("Weather/Forecast.csv"),
+                .embedInCode("Weather/Weather.csv"), .embedInCode("Web/weather.js"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "ConnectedAccounts",
             dependencies: [

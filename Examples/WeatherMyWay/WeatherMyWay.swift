@@ -1,34 +1,36 @@
-#if Sandbox
+#if Server && Sandbox
 import Foundation
 import Handshake
 import OAuth
 import Sandbox
 import Sequencing
 
-/// Weather advice by your genes: sign in, list the files, run two app chains in one request, print the advice (dossier 5.8).
+/// Weather advice by your genes: sign in, pick a file, run two app chains in one request, read the advice (dossier 5.8).
 ///
-/// `swift run WeatherMyWay [CONDITION] [ALERT]` runs against a sandbox in the same process; no request leaves the machine. An app differs in
-/// two lines: its own client identifier, and ``Service/sequencing`` instead of the sandbox's address.
+/// `swift run WeatherMyWay --serve` starts the web app; without it, the command prints advice. Both run against a sandbox in the
+/// same process; no request leaves the machine. An app of your own differs in ``App/handshake(at:on:)``: its own client
+/// identifier, ``Service/sequencing`` instead of the sandbox's address, and a vault that lasts.
 ///
-/// `--help` lists the conditions and alerts.
+/// `--help` lists the options.
 @main
 struct WeatherMyWay {
     static func main() async throws {
-        let table = try AdviceTable.builtIn()
+        let (table, places) = (try AdviceTable.builtIn(), try ForecastTable.builtIn())
         let options: Options
         do {
-            options = try Options(Array(CommandLine.arguments.dropFirst()), table: table)
+            options = try Options(Array(CommandLine.arguments.dropFirst()), table: table, places: places)
         } catch {
-            FileHandle.standardError.write(Data("WeatherMyWay: \(error.description)\n\(Options.help(table))".utf8))
+            let help = Options.help(table, places)
+            FileHandle.standardError.write(Data("WeatherMyWay: \(error.description)\n\(help)".utf8))
             exit(64)
         }
-        guard !options.showsHelp else {
-            FileHandle.standardOutput.write(Data(Options.help(table).utf8))
+        guard options.task != .help else {
+            FileHandle.standardOutput.write(Data(Options.help(table, places).utf8))
             return
         }
         let sandbox = try await Sandbox.start()
         do {
-            try await report(sandbox, condition: options.condition, alert: options.alert)
+            try await run(options.task, on: sandbox)
             await sandbox.stop()
         } catch {
             await sandbox.stop()
@@ -36,11 +38,19 @@ struct WeatherMyWay {
         }
     }
 
-    private static func report(_ sandbox: Sandbox, condition: String, alert: String?) async throws {
-        let genome = Sequencing(try await signIn(sandbox))
-        for file in try await genome.files(.sample) {
-            let advice = try await advice(for: file, from: genome, condition: condition, alert: alert)
-            print("\(file.displayName): \(advice)")
+    private static func run(_ task: Options.Task, on sandbox: Sandbox) async throws {
+        switch task {
+        case .help: break
+        case .serve(let port, let printsJSON): try await WebServer.run(on: sandbox, port: port, printsJSON: printsJSON)
+        case .advice(let condition, let alert):
+            let genome = Sequencing(try await signIn(sandbox))
+            for file in try await genome.files(.sample) {
+                let advice = try await advice(for: file, from: genome, condition: condition, alert: alert)
+                print("\(file.displayName): \(advice)")
+            }
+            print(WeatherReport.disclaimer)
+        case .forecast(let place, let file):
+            for line in try await forecast(place, file, from: Sequencing(try await signIn(sandbox))) { print(line) }
         }
     }
 
@@ -53,36 +63,29 @@ struct WeatherMyWay {
         return try await handshake.signIn(through: SandboxBrowser(sandbox: sandbox))
     }
 
-    private typealias Answers = (Result<MelanomaRisk, SequencingError>, Result<VitaminD, SequencingError>)
-
-    /// Runs both chains in one request. A request that fails is the failure of both.
-    private static func answers(on file: GeneticFile, from genome: Sequencing) async throws -> Answers {
-        do {
-            return try await genome.answers(.melanoma, .vitaminD, on: file.id)
-        } catch let error as SequencingError {
-            return (.failure(error), .failure(error))
-        }
-    }
-
     /// Runs both chains on a file, and looks the advice up. A severe-weather alert is told whatever the chains answer.
     static func advice(
         for file: GeneticFile, from genome: Sequencing, condition: String, alert: String? = nil
     ) async throws -> String {
-        let (risk, vitaminD) = try await answers(on: file, from: genome)
-        let table = try AdviceTable.builtIn()
-        let advice = table.advice(
-            risk: try? risk.get(), vitaminD: try? vitaminD.get(), condition: condition, alert: alert)
-        switch advice {
-        case .sentence(let sentence): return sentence
-        case .unknownWeather: return "There is no advice for this weather."
-        case .fileLacksData:
-            do throws(SequencingError) {
-                _ = (try risk.get(), try vitaminD.get())
-                return "This file lacks the data that the advice needs. Choose another file."
-            } catch {
-                return "There is no advice: \(error)"
-            }
+        let genes = try await Genes.ask(genome, about: file.id)
+        return try AdviceTable.builtIn().advice(for: genes, condition: condition, alert: alert).text
+    }
+
+    /// The lines of the forecast for a file.
+    static func forecast(_ name: String, _ file: String, from genome: Sequencing) async throws -> [String] {
+        guard let id = FileID(file), let file = try await genome.file(id) else {
+            return ["There is no file “\(file)”. Choose one of:"]
+                + (try await genome.files().map { "\($0.id)  \($0.displayName)" })
         }
+        guard let place = try ForecastTable.builtIn().place(name) else { return [] }
+        let genes = try await Genes.ask(genome, about: file.id)
+        let report = WeatherReport(place, for: genes, by: try AdviceTable.builtIn())
+        let head = ["\(place.name), for \(file.displayName)"] + genes.words.map { "\($0.title): \($0.answer)" }
+        let days = report.days.map { entry in
+            let name = entry.offset == 0 ? "Today" : "In \(entry.offset) day\(entry.offset == 1 ? "" : "s")"
+            return "\(name), \(entry.day.condition), \(entry.day.high)/\(entry.day.low) °C: \(entry.advice.text)"
+        }
+        return head + days + [WeatherReport.disclaimer]
     }
 }
 

@@ -42,3 +42,19 @@ extension NotificationCenter {
 extension FileManager {
     public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? { nil }
 }
+
+public final class RelativeDateTimeFormatter: Formatter {
+    public enum DateTimeStyle: Int, Sendable {
+        case numeric = 0
+        case named
+    }
+    public var locale: Locale! {
+        get { nil }
+        set {}
+    }
+    public var dateTimeStyle: DateTimeStyle {
+        get { .numeric }
+        set {}
+    }
+    public func localizedString(fromTimeInterval timeInterval: TimeInterval) -> String { "" }
+}

@@ -80,7 +80,7 @@ public struct ConditionalContent<First: View, Second: View>: Primitive { nonisol
 public struct HorizontalAlignment: Sendable {
     public static let center = HorizontalAlignment(), leading = HorizontalAlignment()
 }
-public struct VerticalAlignment: Sendable { public static let center = VerticalAlignment() }
+public struct VerticalAlignment: Sendable { public static let center = VerticalAlignment(), top = VerticalAlignment() }
 public struct Alignment: Sendable {
     public static let center = Alignment(), leading = Alignment(), trailing = Alignment(), top = Alignment()
     public static let bottom = Alignment()
@@ -97,37 +97,38 @@ public struct HStack<Content: View>: Primitive {
 public struct ZStack<Content: View>: Primitive {
     public init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {}
 }
-public protocol TimelineSchedule {}
-public struct AnimationTimelineSchedule: TimelineSchedule, Sendable {
-    public init(minimumInterval: Double? = nil, paused: Bool = false) {}
+public struct LazyVStack<Content: View>: Primitive {
+    public init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content)
+    {}
 }
-extension TimelineSchedule where Self == AnimationTimelineSchedule {
-    public static func animation(minimumInterval: Double? = nil, paused: Bool = false) -> AnimationTimelineSchedule {
-        AnimationTimelineSchedule(minimumInterval: minimumInterval, paused: paused)
+public struct ScrollView<Content: View>: Primitive {
+    public init(_ axes: Axis.Set = .vertical, @ViewBuilder content: () -> Content) {}
+}
+public struct UnitPoint: Hashable, Sendable { public static let center = UnitPoint() }
+@MainActor public struct ScrollViewProxy {
+    public func scrollTo<ID: Hashable>(_ id: ID, anchor: UnitPoint? = nil) {}
+}
+public struct ScrollViewReader<Content: View>: Primitive {
+    public init(@ViewBuilder content: @escaping (ScrollViewProxy) -> Content) {}
+}
+public struct AnyView: Primitive { public init<V: View>(_ view: V) {} }
+public struct Menu<Label: View, Content: View>: Primitive {
+    public init(@ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {}
+}
+public struct Link<Label: View>: Primitive {
+    public init<S: StringProtocol>(_ title: S, destination: URL) where Label == Text {}
+}
+public protocol TimelineSchedule {}
+public struct PeriodicTimelineSchedule: TimelineSchedule, Sendable {}
+extension TimelineSchedule where Self == PeriodicTimelineSchedule {
+    nonisolated public static func periodic(from startDate: Date, by interval: TimeInterval) -> PeriodicTimelineSchedule
+    {
+        PeriodicTimelineSchedule()
     }
 }
-public struct TimelineViewDefaultContext: Sendable { public let date: Date }
+public struct TimelineViewContext { public var date: Date { Date(timeIntervalSince1970: 0) } }
 public struct TimelineView<Schedule: TimelineSchedule, Content: View>: Primitive {
-    public typealias Context = TimelineViewDefaultContext
-    public init(_ schedule: Schedule, @ViewBuilder content: @escaping (TimelineViewDefaultContext) -> Content) {}
-}
-public struct ScrollView<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
-public struct NavigationStack<Content: View>: Primitive { public init(@ViewBuilder root: () -> Content) {} }
-public struct NavigationLink<Label: View, Destination: View>: Primitive {
-    public init(@ViewBuilder destination: () -> Destination, @ViewBuilder label: () -> Label) {}
-}
-public struct List<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
-public struct Form<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
-public struct Section<Content: View>: Primitive {
-    public init(_ title: some StringProtocol, @ViewBuilder content: () -> Content) {}
-}
-public struct Picker<SelectionValue: Hashable, Content: View>: Primitive {
-    public init(
-        _ title: some StringProtocol, selection: Binding<SelectionValue>, @ViewBuilder content: () -> Content
-    ) {}
-}
-public struct Slider: Primitive {
-    public init<V: BinaryFloatingPoint>(value: Binding<V>, in bounds: ClosedRange<V>, step: V.Stride) {}
+    public init(_ schedule: Schedule, @ViewBuilder content: @escaping (TimelineViewContext) -> Content) {}
 }
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: Primitive {
     public init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content)
@@ -211,6 +212,7 @@ public struct ButtonStyleConfiguration {
     @ViewBuilder @MainActor @preconcurrency func makeBody(configuration: Configuration) -> Body
 }
 public struct ProgressView<Label: View, CurrentValueLabel: View>: Primitive {
+    public init() where Label == EmptyView, CurrentValueLabel == EmptyView {}
     public init<V: BinaryFloatingPoint>(value: V?, total: V = 1, @ViewBuilder label: () -> Label)
     where CurrentValueLabel == EmptyView {}
 }
@@ -223,10 +225,36 @@ public struct AccessibilityActionKind: Equatable, Sendable {
 }
 public struct AccessibilityChildBehavior: Hashable, Sendable {
     public static let ignore = AccessibilityChildBehavior(), contain = AccessibilityChildBehavior()
+    public static let combine = AccessibilityChildBehavior()
 }
 public struct Toggle<Label: View>: Primitive {
     public init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) {}
     public init(_ title: some StringProtocol, isOn: Binding<Bool>) where Label == Text {}
+}
+public struct AccessibilityTraits: SetAlgebra, Sendable {
+    public static let isHeader = AccessibilityTraits(), isButton = AccessibilityTraits()
+    public static let isSelected = AccessibilityTraits()
+    public init() {}
+    public func contains(_ member: AccessibilityTraits) -> Bool { false }
+    public func union(_ other: AccessibilityTraits) -> AccessibilityTraits { self }
+    public func intersection(_ other: AccessibilityTraits) -> AccessibilityTraits { self }
+    public func symmetricDifference(_ other: AccessibilityTraits) -> AccessibilityTraits { self }
+    public mutating func insert(_ newMember: AccessibilityTraits) -> (
+        inserted: Bool, memberAfterInsert: AccessibilityTraits
+    ) { (false, newMember) }
+    public mutating func remove(_ member: AccessibilityTraits) -> AccessibilityTraits? { nil }
+    public mutating func update(with newMember: AccessibilityTraits) -> AccessibilityTraits? { nil }
+    public mutating func formUnion(_ other: AccessibilityTraits) {}
+    public mutating func formIntersection(_ other: AccessibilityTraits) {}
+    public mutating func formSymmetricDifference(_ other: AccessibilityTraits) {}
+}
+@MainActor @preconcurrency public protocol PrimitiveButtonStyle {}
+public struct PlainButtonStyle: PrimitiveButtonStyle { nonisolated public init() {} }
+extension PrimitiveButtonStyle where Self == PlainButtonStyle {
+    nonisolated public static var plain: PlainButtonStyle { PlainButtonStyle() }
+}
+public struct SecureField<Label: View>: Primitive {
+    public init<S: StringProtocol>(_ title: S, text: Binding<String>) where Label == Text {}
 }
 public struct TextField<Label: View>: Primitive {
     public init<S: StringProtocol>(_ title: S, text: Binding<String>) where Label == Text {}
@@ -323,14 +351,18 @@ public struct UnevenRoundedRectangle: InsettableShape {
 public struct Color: ShapeStyle, Primitive {
     public enum RGBColorSpace: Sendable { case sRGB }
     nonisolated public init(_ colorSpace: RGBColorSpace, red: Double, green: Double, blue: Double, opacity: Double) {}
-    public static let green = Color(.sRGB, red: 0, green: 1, blue: 0, opacity: 1)
+    nonisolated public init(hue: Double, saturation: Double, brightness: Double, opacity: Double = 1) {}
     public static let black = Color(.sRGB, red: 0, green: 0, blue: 0, opacity: 1)
+    public static let white = Color(.sRGB, red: 1, green: 1, blue: 1, opacity: 1)
+    public static let red = Color(.sRGB, red: 1, green: 0, blue: 0, opacity: 1)
     public func opacity(_ opacity: Double) -> Color { self }
 }
 extension ShapeStyle where Self == Color { public static var green: Color { Color.green } }
 public struct Font: Sendable {
-    public static let footnote = Font()
-    public struct Weight: Sendable { public static let heavy = Weight() }
+    public struct Weight: Sendable {
+        public static let heavy = Weight(), semibold = Weight(), regular = Weight()
+    }
+    public static let title3 = Font(), footnote = Font()
     public enum TextStyle: Sendable { case body }
     public static func custom(_ name: String, fixedSize: CGFloat) -> Font { Font() }
     public static func system(size: CGFloat) -> Font { Font() }
@@ -444,6 +476,29 @@ extension State where Value: ExpressibleByNilLiteral {
     public init(wrappedValue: Value, relativeTo textStyle: Font.TextStyle) { self.wrappedValue = wrappedValue }
     public let wrappedValue: Value
 }
+public struct Angle: Hashable, Sendable {
+    nonisolated public static func degrees(_ degrees: Double) -> Angle { Angle() }
+}
+public enum ScenePhase: Comparable, Sendable { case background, inactive, active }
+#if os(iOS)
+@MainActor @preconcurrency public struct UIViewRepresentableContext<Representable: UIViewRepresentable> {}
+@MainActor @preconcurrency public protocol UIViewRepresentable: View where Body == Never {
+    associatedtype UIViewType: UIView
+    typealias Context = UIViewRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIView(context: Context) -> UIViewType
+    @MainActor @preconcurrency func updateUIView(_ uiView: UIViewType, context: Context)
+}
+extension UIViewRepresentable { public var body: Never { fatalError() } }
+#elseif os(macOS)
+@MainActor @preconcurrency public struct NSViewRepresentableContext<Representable: NSViewRepresentable> {}
+@MainActor @preconcurrency public protocol NSViewRepresentable: View where Body == Never {
+    associatedtype NSViewType: NSView
+    typealias Context = NSViewRepresentableContext<Self>
+    @MainActor @preconcurrency func makeNSView(context: Context) -> NSViewType
+    @MainActor @preconcurrency func updateNSView(_ nsView: NSViewType, context: Context)
+}
+extension NSViewRepresentable { public var body: Never { fatalError() } }
+#endif
 public enum ColorScheme: Sendable { case light, dark }
 public enum LayoutDirection: Sendable { case leftToRight, rightToLeft }
 public struct DismissAction: Sendable { @MainActor public func callAsFunction() {} }
@@ -466,7 +521,8 @@ public struct EnvironmentValues: Sendable {
         set {}
     }
     public var accessibilityReduceMotion: Bool { false }
-    public var dismiss: DismissAction { DismissAction() }
+    public var isEnabled: Bool { true }
+    public var scenePhase: ScenePhase { .active }
     public var openURL: OpenURLAction { OpenURLAction() }
 }
 public enum SubmitLabel: Sendable { case done }
@@ -499,11 +555,17 @@ extension View {
     nonisolated public func padding(_ edges: EdgeSet = .all, _ length: CGFloat? = nil) -> Modified { Modified() }
     nonisolated public func offset(x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
     nonisolated public func opacity(_ opacity: Double) -> Modified { Modified() }
-    nonisolated public func navigationTitle(_ title: some StringProtocol) -> Modified { Modified() }
-    nonisolated public func tag<V: Hashable>(_ tag: V) -> Modified { Modified() }
-    nonisolated public func alert<A: View>(
-        _ title: some StringProtocol, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A
-    ) -> Modified { Modified() }
+    nonisolated public func rotationEffect(_ angle: Angle, anchor: UnitPoint = .center) -> Modified { Modified() }
+    nonisolated public func refreshable(action: @escaping @Sendable () async -> Void) -> Modified { Modified() }
+    nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> Modified { Modified() }
+    nonisolated public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> Modified {
+        Modified()
+    }
+    nonisolated public func accessibilityAddTraits(_ traits: AccessibilityTraits) -> Modified { Modified() }
+    nonisolated public func accessibilityAction(named name: Text, _ handler: @escaping () -> Void) -> Modified {
+        Modified()
+    }
+    nonisolated public func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> Modified { Modified() }
     nonisolated public func scaledToFit() -> Modified { Modified() }
     nonisolated public func shadow(color: Color, radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0) -> Modified {
         Modified()

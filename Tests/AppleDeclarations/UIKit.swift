@@ -1,18 +1,16 @@
 // What the adapters use of Apple's UIKit, declared as Apple declares it and without any behaviour.
 // Isolation and sendability are part of the declaration: a check against anything else would prove nothing.
 public import Foundation
+public import QuartzCore
 
 @MainActor open class UIResponder: NSObject {}
 
-@MainActor public struct NSLayoutXAxisAnchor {
-    public func constraint(equalTo anchor: NSLayoutXAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
+@MainActor open class UIView: UIResponder {
+    open class var layerClass: AnyClass { CALayer.self }
+    open var layer: CALayer { CALayer() }
 }
-@MainActor public struct NSLayoutYAxisAnchor {
-    public func constraint(equalTo anchor: NSLayoutYAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
-}
-@MainActor open class NSLayoutConstraint: NSObject {
-    open class func activate(_ constraints: [NSLayoutConstraint]) {}
-}
+
+@MainActor open class UIWindow: UIView {}
 
 @MainActor open class UIView: UIResponder {
     public init(frame: CGRect) {}

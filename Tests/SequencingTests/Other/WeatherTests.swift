@@ -1,3 +1,5 @@
+import Foundation
+import Handshake
 import Sandbox
 import Sequencing
 import TestFixtures
@@ -5,78 +7,151 @@ import Testing
 
 @testable import WeatherMyWay
 
+/// The names of the dossier's section 13, in its order.
+private enum DossierNames {
+    static let all: [String] = {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Documentation/Protocols/sequencing.md").standardized
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        guard let start = text.range(of: "## 13. Weather names")?.upperBound else { return [] }
+        let lines = text[start...].split(separator: "\n").drop { !$0.hasPrefix("`") }
+        return lines.flatMap { $0.components(separatedBy: " · ") }
+            .map { String($0.dropFirst().dropLast()) }.map { $0 == "\"\"" ? "" : $0 }
+    }()
+
+    static let alerts = "HUR TOR TOW WRN SEW WIN FLO WAT WND SVR HEA FOG SPE FIR VOL HWW REC REP PUB".split(
+        separator: " "
+    )
+    .map(String.init)
+    static let rows = all.enumerated().map { Row(number: $0 + 1, name: $1) }
+}
+
+/// One row of the dossier's section 13.
+private struct Row: Sendable, CustomTestStringConvertible {
+    let number: Int
+    let name: String
+
+    var testDescription: String { "\(number) \(name)" }
+    var isAlert: Bool { DossierNames.alerts.contains(name) }
+    /// How much sun the name means; nil where that is a matter of taste.
+    var sun: Weather.Sun? {
+        let strong = ["Sunny", "Clear", "Mostly Sunny", "Very Hot"]
+        let absent = [
+            "Rain", "Heavy Rain", "Hail", "Heavy Hail", "Sleet", "Blizzard", "Thunderstorm", "Thunderstorms",
+            "Heavy Thunderstorm",
+            "Funnel Cloud", "Sandstorm", "Heavy Sandstorm", "VolcanicAsh", "Heavy Volcanic Ash", "FreezingRain",
+            "Heavy Fog",
+            "Heavy Snow", "Small Hail",
+        ]
+        return strong.contains(name) ? .strong : absent.contains(name) ? .absent : nil
+    }
+}
+
 @Suite("Weather My Way", .heavy)
 struct WeatherTests {
     private let table: AdviceTable
+    private let places: ForecastTable
 
     init() throws {
         table = try AdviceTable.builtIn()
+        places = try ForecastTable.builtIn()
     }
 
-    @Test("E16: every pair of answers has a sentence for every weather of the table")
-    func whole() {
-        let weather = table.conditions + table.alerts
-        #expect(weather.count == 29)
-        for condition in weather {
-            for risk in MelanomaRisk.known where risk != .noData {
-                for vitaminD in [VitaminD.issue, .noIssue] {
-                    let advice = table.advice(risk: risk, vitaminD: vitaminD, condition: condition)
-                    guard case .sentence(let text) = advice, !text.isEmpty else {
-                        Issue.record("\(advice) for \(risk), \(vitaminD) and \(condition)")
+    private static let risks = MelanomaRisk.known.filter { $0 != .noData }
+
+    private func genes(_ risk: MelanomaRisk, _ vitaminD: VitaminD) -> Genes {
+        Genes(melanoma: .success(risk), vitaminD: .success(vitaminD))
+    }
+
+    private func sentence(_ advice: Advice) -> String? {
+        switch advice {
+        case .sentence(let text), .warning(let text): text
+        default: nil
+        }
+    }
+
+    @Test("E16: the dossier lists 209 rows")
+    func rows() {
+        #expect(DossierNames.rows.count == 209)
+        #expect(Set(DossierNames.all.map { $0.lowercased() }).count == 181)
+        #expect(DossierNames.rows.count(where: \.isAlert) == 19)
+    }
+
+    @Test(
+        "E16: every row of the dossier has advice for each of the twelve pairs of answers", arguments: DossierNames.rows
+    )
+    fileprivate func row(_ row: Row) throws {
+        var sentences: [String] = []
+        for risk in Self.risks {
+            for vitaminD in [VitaminD.issue, .noIssue] {
+                let genes = genes(risk, vitaminD)
+                let advice =
+                    row.isAlert
+                    ? table.advice(for: genes, condition: "Sunny", alert: row.name)
+                    : table.advice(for: genes, condition: row.name)
+                let text = try #require(sentence(advice), "\(risk) \(vitaminD)")
+                #expect(text.first?.isUppercase == true && text.hasSuffix(".") && !text.contains(".."))
+                if row.isAlert {
+                    guard case .warning = advice else {
+                        Issue.record("an alert is a warning")
+                        return
+                    }
+                    #expect(!text.hasPrefix("Sun."))
+                } else {
+                    #expect(text.contains("Vitamin D") == (vitaminD == .issue))
+                }
+                sentences.append(text)
+            }
+        }
+        if !row.isAlert {
+            // Case and spaces do not matter; what the genes say does.
+            let spelled = row.name.uppercased().replacing(" ", with: "")
+            #expect(table.advice(for: genes(.low, .issue), condition: spelled) == .sentence(sentences[0]))
+            #expect(Set(sentences).count >= 4)
+        }
+        if let sun = row.sun { #expect(table.sun(of: row.name) == sun) }
+    }
+
+    @Test(
+        "E16: the stronger the sun and the higher the risk, the more protection",
+        arguments: [
+            ("Sunny", MelanomaRisk.low, "factor 15"), ("Sunny", .moderate, "factor 30 and a hat"),
+            ("Sunny", .veryHigh, "shade from 10 to 16"), ("Partly Cloudy", .veryHigh, "factor 50 and a hat"),
+            ("Overcast", .low, "no concern"), ("Overcast", .high, "factor 30"), ("Heavy Rain", .moderate, "no concern"),
+            ("Heavy Rain", .veryHigh, "carry sunscreen"),
+        ])
+    func protection(_ condition: String, _ risk: MelanomaRisk, _ words: String) throws {
+        let advice = try #require(sentence(table.advice(for: genes(risk, .noIssue), condition: condition)))
+        #expect(advice.contains(words))
+    }
+
+    @Test("E16: an alert is told whatever the chains answer, and before the condition", arguments: DossierNames.alerts)
+    func alerts(_ alert: String) throws {
+        let failed = Genes(melanoma: .failure(.failed(JobID(1))), vitaminD: .failure(.failed(JobID(1))))
+        let unknown: [Genes] = [
+            genes(.noData, .error), genes(.other("Severe"), .issue), genes(.low, .insufficientData), failed,
+        ]
+        for genes in unknown + [genes(.low, .issue)] {
+            for code in [alert, alert.lowercased()] {
+                for condition in ["Sunny", "Frogs"] {
+                    guard case .warning(let text) = table.advice(for: genes, condition: condition, alert: code) else {
+                        Issue.record("\(code) and \(condition) for \(genes)")
                         continue
                     }
-                    #expect(text.contains("Vitamin D") == (vitaminD == .issue) || text.hasSuffix("authorities."))
+                    #expect(!text.hasPrefix("Sun"))
                 }
             }
         }
     }
 
-    @Test("the command line takes a condition and an alert of the table, in any case")
-    func commandLine() throws {
-        let options = try Options(["mostly cloudy", "hur"], table: table)
-        #expect(options.condition == "Mostly Cloudy" && options.alert == "HUR" && !options.showsHelp)
-        #expect(try Options([], table: table).condition == "Sunny")
-    }
-
-    @Test(
-        "the command line refuses an unknown option, condition and alert",
-        arguments: [
-            (["--hlep"], "unknown option \"--hlep\""), (["Sunny", "-x"], "unknown option \"-x\""),
-            (["Frogs"], "unknown condition \"Frogs\""), (["HUR"], "unknown condition \"HUR\""),
-            (["Sunny", "Rain"], "unknown alert \"Rain\""),
-            (["Sunny", "HUR", "TOR"], "one condition and one alert at most"),
-        ])
-    func refusedCommandLine(_ arguments: [String], _ problem: String) {
-        #expect(throws: Options.Problem(description: problem)) { try Options(arguments, table: table) }
-    }
-
-    @Test("help lists every condition and alert", arguments: ["-h", "--help"])
-    func help(_ option: String) throws {
-        #expect(try Options(["Sunny", option], table: table).showsHelp)
-        let help = Options.help(table)
-        #expect(table.alerts == ["HUR", "TOR", "HEA", "FLO", "FIR", "WIN"])
-        for name in table.conditions + table.alerts { #expect(help.contains(name)) }
-    }
-
-    @Test("E16: an alert goes before the condition, and neither minds case")
-    func alert() {
-        let storm = table.advice(risk: .low, vitaminD: .noIssue, condition: "SUNNY", alert: "hur")
-        #expect(storm == .sentence("A hurricane warning is in force: stay inside and follow the authorities."))
+    @Test("E16: FOG is an alert and Fog a condition, and what is no code is no alert", arguments: ["--", "", "XYZ"])
+    func fog(_ none: String) {
+        let genes = genes(.low, .noIssue)
         #expect(
-            table.advice(risk: .low, vitaminD: .noIssue, condition: "Sunny", alert: "--")
-                == table.advice(risk: .low, vitaminD: .noIssue, condition: "sunny"))
-    }
-
-    @Test("E16: an alert is told whatever the chains answer", arguments: ["HUR", "tor", "HEA", "FLO", "FIR", "WIN"])
-    func alertWithoutData(_ alert: String) {
-        for (risk, vitaminD) in [(MelanomaRisk?.some(.noData), VitaminD?.some(.error)), (nil, nil), (.high, nil)] {
-            let advice = table.advice(risk: risk, vitaminD: vitaminD, condition: "Sunny", alert: alert)
-            guard case .sentence(let text) = advice else {
-                Issue.record("\(advice) for \(String(describing: risk)) and \(String(describing: vitaminD))")
-                continue
-            }
-            #expect(text.contains("warning is in force"))
-        }
+            table.advice(for: genes, condition: "Sunny", alert: "FOG") != table.advice(for: genes, condition: "Fog"))
+        let sunny = table.advice(for: genes, condition: "Sunny")
+        #expect(table.advice(for: genes, condition: "Sunny", alert: none) == sunny)
+        #expect(table.advice(for: genes, condition: "HUR") == .unknownWeather)
     }
 
     @Test("E16: an alert is told for a file that lacks data, and when a chain fails")
@@ -84,7 +159,7 @@ struct WeatherTests {
         let town = try await Town()
         let id = try #require(FileID("910008"))
         let emmy = try #require(try await town.genome.file(id))
-        let warning = "A hurricane warning is in force: stay inside and follow the authorities."
+        let warning = "A hurricane warning is in force. Stay inside and follow the authorities."
         let advice = { try await WeatherMyWay.advice(for: emmy, from: town.genome, condition: "Sunny", alert: "HUR") }
         #expect(try await advice() == warning)
         try town.inject("sequencing /v2/StartAppBatch => status 500")
@@ -96,26 +171,107 @@ struct WeatherTests {
         "E16: without data, or with an unknown answer of a chain, the user is asked for another file",
         arguments: [
             (MelanomaRisk.noData, VitaminD.issue), (.other("Severe"), .issue), (.low, .insufficientData),
-            (.low, .error),
-            (.low, .other("Unknown")),
+            (.low, .error), (.low, .other("Unknown")),
         ])
     func lackingData(_ risk: MelanomaRisk, _ vitaminD: VitaminD) {
-        #expect(table.advice(risk: risk, vitaminD: vitaminD, condition: "Sunny") == .fileLacksData)
+        #expect(table.advice(for: genes(risk, vitaminD), condition: "Sunny") == .fileLacksData)
     }
 
     @Test("a weather that the table lacks has no advice")
     func unknownWeather() {
-        #expect(table.advice(risk: .low, vitaminD: .issue, condition: "Frogs") == .unknownWeather)
+        #expect(table.advice(for: genes(.low, .issue), condition: "Frogs") == .unknownWeather)
+    }
+
+    @Test("F03: each place has seven days, the weather of each is known, and only the first has an alert")
+    func forecast() throws {
+        #expect(places.places.count == 12)
+        for place in places.places {
+            let report = WeatherReport(place, for: genes(.moderate, .issue), by: table)
+            #expect(report.days.map(\.offset) == Array(0...6) && report.days.allSatisfy { sentence($0.advice) != nil })
+            #expect(place.days.dropFirst().allSatisfy { $0.alert == nil } && place.days.allSatisfy { $0.high > $0.low })
+        }
+        #expect(places.place("reykjavik")?.name == "Reykjavík" && places.place("Atlantis") == nil)
+    }
+
+    @Test("F03: the command prints seven days with advice, what the chains found, and that it is no medical advice")
+    func forecastLines() async throws {
+        let town = try await Town()
+        let lines = try await WeatherMyWay.forecast("Miami", "910001", from: town.genome)
+        #expect(lines.count == 11 && lines[0].hasPrefix("Miami, for Ada - "))
+        #expect(lines[1...2] == ["Melanoma risk: Moderate", "Vitamin D: Issue found"])
+        #expect(lines[3].hasPrefix("Today, Squalls, 30/25 °C: A hurricane warning is in force."))
+        #expect(lines[4].contains("In 1 day, ") && lines[9].contains("In 6 days, "))
+        #expect(lines.last?.contains("no medical advice") == true)
+        let unknown = try await WeatherMyWay.forecast("Miami", "4711", from: town.genome)
+        #expect(unknown.first == "There is no file “4711”. Choose one of:" && unknown.count == 22)
+        await town.sandbox.stop()
+    }
+
+    @Test(
+        "the command line is read",
+        arguments: [
+            ([], Options.Task.advice(condition: "Sunny", alert: nil)),
+            (["mostly cloudy", "hur"], .advice(condition: "Mostly Cloudy", alert: "HUR")),
+            (["SnowGrains"], .advice(condition: "Snow Grains", alert: nil)),
+            (["--serve", "--port", "8080", "--print-json"], .serve(port: 8080, printsJSON: true)),
+            (["--file", "910001"], .forecast(place: "Reykjavík", file: "910001")),
+            (["--place", "oslo", "--file", "1"], .forecast(place: "Oslo", file: "1")), (["Sunny", "--help"], .help),
+        ] as [([String], Options.Task)])
+    func commandLine(_ arguments: [String], _ task: Options.Task) throws {
+        #expect(try Options(arguments, table: table, places: places).task == task)
+    }
+
+    @Test(
+        "the command line refuses what it does not know",
+        arguments: [
+            (["--hlep"], "unknown option \"--hlep\""), (["Sunny", "-x"], "unknown option \"-x\""),
+            (["Frogs"], "unknown condition \"Frogs\""), (["HUR"], "unknown condition \"HUR\""),
+            (["Sunny", "Rain"], "unknown alert \"Rain\""),
+            (["Sunny", "HUR", "TOR"], "one condition and one alert at most"),
+            (["--serve", "--port", "x"], "--port needs a number from 0 to 65535"), (["--port"], "--port needs a value"),
+            (["--file", "1", "--place", "Atlantis"], "unknown place \"Atlantis\""),
+            (["--place", "Oslo"], "--place goes with --file, --port and --print-json with --serve"),
+            (["--serve", "Sunny"], "--serve takes --port and --print-json only"),
+        ])
+    func refusedCommandLine(_ arguments: [String], _ problem: String) {
+        #expect(throws: Options.Problem(description: problem)) {
+            try Options(arguments, table: table, places: places)
+        }
+    }
+
+    @Test("help lists every condition, alert and place, and says that it is no medical advice")
+    func help() {
+        let help = Options.help(table, places)
+        #expect(table.names.alerts == DossierNames.alerts)
+        for name in table.names.conditions + table.names.alerts + places.places.map(\.name) {
+            #expect(help.contains(name))
+        }
+        #expect(help.contains(WeatherReport.disclaimer))
     }
 
     @Test(
         "a table that is wrong says in which line",
         arguments: [
-            ("", 1), ("Weather,a\n", 1), ("Condition,a\nRain\n", 2), ("Condition,a\nRain,x\nrain,y\n", 3),
+            ("", 1), ("Weather,a\n", 1), ("Name,Kind,Sun,Saying,Care\nRain\n", 2),
+            ("Name,Kind,Sun,Saying,Care\nRain,condition,none,x,\nrain,condition,none,y,\n", 3),
+            ("Name,Kind,Sun,Saying,Care\nRain,weather,none,x,\n", 2),
+            ("Name,Kind,Sun,Saying,Care\nRain,condition,,x,\n", 2),
         ])
     func wrongTable(_ text: String, _ line: Int) {
-        do throws(AdviceTable.FormatError) {
-            _ = try AdviceTable(csv: text)
+        do throws(CSVTable.FormatError) {
+            _ = try WeatherTable(csv: text)
+            Issue.record("accepted")
+        } catch {
+            #expect(error.line == line)
+        }
+    }
+
+    @Test(
+        "a forecast that is wrong says in which line",
+        arguments: [("Oslo,Norway,1,Rain,1,0,", 2), ("Oslo,Norway,0,Rain,x,0,", 2), ("Oslo,Norway,0,Rain,1,0,", 2)])
+    func wrongForecast(_ text: String, _ line: Int) {
+        do throws(CSVTable.FormatError) {
+            _ = try ForecastTable(csv: "Place,Country,Day,Condition,High,Low,Alert\n\(text)\n")
             Issue.record("accepted")
         } catch {
             #expect(error.line == line)
@@ -124,12 +280,11 @@ struct WeatherTests {
 
     @Test("cells may hold commas and quotation marks")
     func quotation() throws {
-        let table = try AdviceTable(csv: "Condition,Low-True\r\nRain,\"a, \"\"b\"\"\"\r\n")
-        #expect(table.advice(risk: .low, vitaminD: .issue, condition: "rain") == .sentence("a, \"b\""))
+        let table = try CSVTable("a,b\r\nRain,\"x, \"\"y\"\"\"\r\n", columns: ["a", "b"])
+        #expect(table.rows == [["Rain", "x, \"y\""]])
     }
 
-    @Test(
-        "E16, F03: for a sample file of the sandbox there is a sentence, for a sparse one the request for another file")
+    @Test("E16, F03: for a sample file there is a sentence, for a sparse one the request for another file")
     func wholeRun() async throws {
         let town = try await Town()
         let files = try await town.genome.files(.sample)
@@ -137,7 +292,7 @@ struct WeatherTests {
         let emmy = try #require(files.first { $0.id.string == "910008" })
         #expect(
             try await WeatherMyWay.advice(for: ada, from: town.genome, condition: "Sunny")
-                == "It is sunny: use sunscreen of factor 30 and a hat. Vitamin D: a short walk outside is enough.")
+                == "Sun. Use sunscreen of factor 30 and a hat. Vitamin D: a short walk outside is enough.")
         #expect(
             try await WeatherMyWay.advice(for: emmy, from: town.genome, condition: "Sunny")
                 == "This file lacks the data that the advice needs. Choose another file.")

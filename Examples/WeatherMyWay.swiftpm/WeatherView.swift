@@ -1,0 +1,165 @@
+import FileSelector
+import Sequencing
+import SwiftUI
+
+/// The app's screen: welcome, or file, place, what the chains found, and seven days.
+struct WeatherView: View {
+    let model: WeatherModel
+    @State private var isChoosing = false
+    @State private var registration: RegistrationModel?
+    @State private var importing: ImportModel?
+
+    var body: some View {
+        ScrollView {
+            VStack(alignment: .leading, spacing: 16) {
+                switch model.step {
+                case .opening: ProgressView()
+                case .failed(let reason): Text(verbatim: reason)
+                case .signedOut: welcome
+                case .signedIn(let genome): app(genome)
+                }
+                if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
+                Text(verbatim: WeatherReport.disclaimer).font(.footnote)
+            }
+            .padding(20)
+        }
+        .sheet(isPresented: $isChoosing) {
+            if let selector = model.selector {
+                FileSelector(
+                    selector, signIn: { Task { await model.signIn() } }, onClose: { isChoosing = false },
+                    onContinue: { file in
+                        isChoosing = false
+                        Task { await model.choose(file) }
+                    })
+            }
+        }
+        .sheet(isPresented: Binding(get: { registration != nil }, set: { if !$0 { registration = nil } })) {
+            if let registration { RegistrationSheet(registration) { self.registration = nil } }
+        }
+        .sheet(isPresented: Binding(get: { importing != nil }, set: { if !$0 { importing = nil } })) {
+            if let importing { ImportView(model: importing) { self.importing = nil } }
+        }
+    }
+
+    @ViewBuilder private var welcome: some View {
+        Text(verbatim: "The weather, read with your genes").fontWeight(.semibold).font(.title3)
+        Text(
+            verbatim:
+                "Seven days of forecast, each with advice about the sun and vitamin D that fits what app chains find in "
+                + "your genetic data. No data of your own? Try it with a sample.")
+        Button("Sign in with Sequencing.com") { Task { await model.signIn() } }
+        Button("Create an account or reset the password") { registration = try? model.registration() }
+    }
+
+    @ViewBuilder private func app(_ genome: Sequencing) -> some View {
+        if let name = model.userName { Text(verbatim: "Signed in as \(name)") }
+        Text(verbatim: model.choice?.displayName ?? "Which file is the advice for?").fontWeight(.semibold)
+        Button(model.choice == nil ? "Choose a file" : "Change the file") { isChoosing = true }
+        place
+        if model.isAsking {
+            ProgressView()
+            Text(verbatim: "Two app chains look into the file…")
+        } else if let report = model.report {
+            ReportView(report: report, genes: model.genes)
+        }
+        Button("Import from 23andMe or Ancestry") { importing = ImportModel(genome) }
+        Button("Sign out") { Task { await model.signOut() } }
+    }
+
+    private var place: some View {
+        Menu {
+            ForEach(model.places, id: \.name) { place in
+                Button(place.name) {
+                    model.placeName = place.name
+                    Task { await model.look() }
+                }
+            }
+        } label: {
+            Text(verbatim: "Place: \(model.placeName)")
+        }
+    }
+}
+
+/// What the chains found, and the seven days.
+struct ReportView: View {
+    let report: WeatherReport
+    let genes: Genes?
+
+    var body: some View {
+        VStack(alignment: .leading, spacing: 12) {
+            ForEach(genes?.words ?? [], id: \.title) { found in
+                Text(verbatim: "\(found.title): \(found.answer)").fontWeight(.semibold)
+            }
+            Text(verbatim: "\(report.place.name), \(report.place.country)").font(.title3)
+            ForEach(report.days, id: \.offset) { entry in
+                VStack(alignment: .leading, spacing: 4) {
+                    Text(verbatim: "\(name(of: entry)), \(entry.day.condition), \(entry.day.high)/\(entry.day.low) °C")
+                        .fontWeight(.semibold)
+                    Text(verbatim: entry.advice.text)
+                }
+                .accessibilityElement(children: .combine)
+            }
+        }
+    }
+
+    private func name(of entry: WeatherReport.Entry) -> String {
+        guard entry.offset > 0 else { return "Today" }
+        let formatter = DateFormatter()
+        formatter.dateFormat = "EEEE"
+        return formatter.string(from: Date(timeIntervalSinceNow: Double(entry.offset) * 86_400))
+    }
+}
+
+/// Brings in data from 23andMe or Ancestry.
+struct ImportView: View {
+    let model: ImportModel
+    let close: @MainActor () -> Void
+
+    var body: some View {
+        ScrollView {
+            VStack(alignment: .leading, spacing: 14) {
+                Text(verbatim: "Import from 23andMe or Ancestry").fontWeight(.semibold).font(.title3)
+                switch model.step {
+                case .credentials: credentials
+                case .question(let question): ask("23andMe asks: \(question.text)")
+                case .link: ask("Paste the link from Ancestry's mail")
+                case .asking: ProgressView()
+                case .running:
+                    ProgressView()
+                    Text(
+                        verbatim: "Sequencing.com fetches your data. You may close this; the file will be in your list."
+                    )
+                case .done(let files):
+                    Text(verbatim: "New in your list: \(files.map(\.displayName).joined(separator: ", "))")
+                case .late: Text(verbatim: "The file is not in your list yet. Look again later.")
+                }
+                if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
+                Button("Close", action: close)
+            }
+            .padding(20)
+        }
+    }
+
+    @ViewBuilder private var credentials: some View {
+        HStack(spacing: 12) {
+            ForEach(ThirdPartyImport.Source.allCases, id: \.self) { source in
+                Button(source.rawValue) { model.source = source }
+                    .accessibilityAddTraits(model.source == source ? .isSelected : [])
+                    .opacity(model.source == source ? 1 : 0.5)
+            }
+        }
+        Text(
+            verbatim:
+                "Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the "
+                + "data yourself and uploading it on the site needs no password.")
+        TextField("Login", text: Binding(get: { model.login }, set: { model.login = $0 }))
+        SecureField("Password", text: Binding(get: { model.password }, set: { model.password = $0 }))
+        Button("Import") { Task { await model.start() } }
+    }
+
+    @ViewBuilder private func ask(_ question: String) -> some View {
+        Text(verbatim: question)
+        TextField(question, text: Binding(get: { model.answer }, set: { model.answer = $0 }))
+        Button("Send") { Task { await model.proceed() } }
+    }
+}

@@ -1,0 +1,108 @@
+#if Server && Sandbox
+import Foundation
+import Handshake
+import Hummingbird
+import OAuth
+import Sequencing
+
+extension App {
+    /// Remembers the file that the user picked, if it is one of the user's own or a sample.
+    func choose(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        let members = try await content(of: request)
+        // The identifier comes from a browser: the service says whether this user has such a file.
+        guard let id = members["id"]?.string.flatMap({ FileID($0) }), let file = try await genome(session).file(id)
+        else { throw HTTPError(.notFound) }
+        visitors.change(session) {
+            $0.file = Visit.RememberedFile(id: file.id, name: file.displayName)
+            $0.genes = nil
+        }
+        return .json(["name": .string(file.displayName)])
+    }
+
+    /// What the chains found, and the forecast of seven days with the advice for each.
+    func report(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        guard let file = visitors.visit(session).file else { throw HTTPError(.notFound) }
+        let wanted = request.uri.queryParameters["place"].map { String($0) }
+        guard let place = wanted.map(places.place) ?? places.places.first else { throw HTTPError(.notFound) }
+        let genes = try await genes(session, file.id)
+        visitors.change(session) { $0.place = place.name }
+        let report = WeatherReport(place, for: genes, by: table)
+        return .json([
+            "file": .string(file.name), "place": .string(place.name), "country": .string(place.country),
+            "answers": .array(
+                genes.words.map { .object(["title": .string($0.title), "answer": .string($0.answer)]) }),
+            "lacks_data": .bool(genes.answers == nil),
+            "days": .array(report.days.map(Self.json)), "disclaimer": .string(WeatherReport.disclaimer),
+        ])
+    }
+
+    /// What the chains found in a file; asked once for each choice.
+    private func genes(_ session: String, _ file: FileID) async throws -> Genes {
+        if let known = visitors.visit(session).genes { return known }
+        let genes = try await Genes.ask(try await genome(session), about: file)
+        // A failure is asked again next time.
+        if genes.error == nil {
+            visitors.change(session) { if $0.file?.id == file { $0.genes = genes } }
+        }
+        return genes
+    }
+
+    private static func json(_ entry: WeatherReport.Entry) -> JSONValue {
+        let isWarning = if case .warning = entry.advice { true } else { false }
+        return .object([
+            "offset": .number("\(entry.offset)"), "condition": .string(entry.day.condition),
+            "high": .number("\(entry.day.high)"), "low": .number("\(entry.day.low)"),
+            "advice": .string(entry.advice.text), "is_warning": .bool(isWarning),
+        ])
+    }
+
+    // MARK: Import
+
+    func progress(_ request: Request) throws -> JSONObject {
+        visitors.visit(try visitor(request)).importing.json
+    }
+
+    func startImport(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        let members = try await content(of: request)
+        guard let source = members["source"]?.string.flatMap(ThirdPartyImport.Source.init) else {
+            throw HTTPError(.unprocessableContent)
+        }
+        let credentials = try ThirdPartyImport.Credentials(
+            login: members["login"]?.string ?? "", password: Secret(members["password"]?.string ?? ""))
+        try await Imports(visitors: visitors).start(source, credentials, session, try await genome(session))
+        return .json(visitors.visit(session).importing.json)
+    }
+
+    func answerImport(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        let answer = try await content(of: request)["answer"]?.string ?? ""
+        try await Imports(visitors: visitors).answer(answer, session, try await genome(session))
+        return .json(visitors.visit(session).importing.json)
+    }
+
+    // MARK: Connect
+
+    /// Asks Sequencing.com to copy a file from the web into the account of an address (dossier 3.3).
+    func copy(_ request: Request) async throws -> Response {
+        _ = try visitor(request)
+        guard let connect else { throw HTTPError(.notFound) }
+        let members = try await content(of: request)
+        let file = try ConnectRequest.File(
+            name: members["name"]?.string ?? "", kind: .geneticData, url: members["url"]?.string ?? "")
+        let wanted = try ConnectRequest(
+            email: Sequencing.EmailAddress(members["email"]?.string ?? ""), files: [file])
+        switch try await ConnectDelivery().deliver(try connect.codec.link(wanted, at: connect.hosts)) {
+        case .accepted: return .json(["outcome": .string("accepted")])
+        case .refused(let status): return .json(["outcome": .string("refused"), "status": .number("\(status)")])
+        }
+    }
+
+    private func content(of request: Request) async throws -> JSONObject {
+        let content = try await request.body.collect(upTo: 16_384)
+        return (try? JSONValue(parsing: Array(content.readableBytesView)))?.object ?? [:]
+    }
+}
+#endif

@@ -1,0 +1,156 @@
+#if Server && Sandbox
+import Foundation
+import HTTPTypes
+import Handshake
+import HandshakeServer
+import Hummingbird
+import OAuth
+import Sandbox
+import Sequencing
+
+/// The web app: its client at Sequencing.com, and its routes.
+struct App: Sendable {
+    let origin: String
+    let visitors = Visitors()
+    let handshake: Handshake
+    let table: AdviceTable
+    let places: ForecastTable
+    /// What the app gives Sequencing.com to prove itself with a link that copies files.
+    let connect: (codec: LegacyConnectCodec, hosts: Sequencing.Hosts)?
+    private let signIn: SignInRoutes<BasicRequestContext>
+    private let files: FileSelectorRoutes<BasicRequestContext>
+    private let registration: RegistrationRoutes<BasicRequestContext>
+
+    init(at origin: String, on sandbox: Sandbox) throws {
+        self.origin = origin
+        table = try .builtIn()
+        places = try .builtIn()
+        let address = try PublicAddress("\(origin)/connect")
+        let service = Service.sequencing.at(
+            try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback))
+        handshake = try Self.handshake(at: address, of: service)
+        connect = try Self.connect(to: service, on: sandbox)
+        let visitor: @Sendable (Request, BasicRequestContext) async throws -> String? = { [visitors] request, _ in
+            visitors.session(of: request)
+        }
+        signIn = try SignInRoutes(handshake, at: address, respond: Self.backToPage, user: visitor)
+        files = FileSelectorRoutes(handshake, at: try PublicAddress("\(origin)/genes"), user: visitor)
+        registration = RegistrationRoutes(
+            Registration(.identifier("my-genome-app"), at: Sequencing.Hosts(of: service)),
+            at: try PublicAddress("\(origin)/genes")
+        ) { [visitors] request, _ in visitors.session(of: request) ?? "" }
+    }
+
+    /// The app's registration. An app of its own has its own identifier and address, `Service.sequencing`, and a vault that
+    /// lasts.
+    private static func handshake(at address: PublicAddress, of service: Service) throws -> Handshake {
+        let redirect = Client.Redirect.uri(try RedirectURI("\(address)/sequencing/callback"))
+        return try Handshake(Client(service: service, id: "my-genome-app", redirect: redirect), vault: MemoryVault())
+    }
+
+    private static func connect(
+        to service: Service, on sandbox: Sandbox
+    ) throws -> (codec: LegacyConnectCodec, hosts: Sequencing.Hosts)? {
+        try sandbox.sequencing.clients.lazy.compactMap(\.secret).first
+            .map { (try LegacyConnectCodec(secret: Secret($0)), Sequencing.Hosts(of: service)) }
+    }
+
+    /// Sends a failed sign-in back to the page, which says so.
+    private static func backToPage(_ outcome: SignInOutcome, _ page: LocalPath, _ request: Request) async -> Response? {
+        guard case .failed(let error) = outcome else { return nil }
+        let word = if case .signInAbandoned = error { "cancelled" } else { "failed" }
+        return Pages.seeOther("/?sign-in=\(word)")
+    }
+
+    var router: Router<BasicRequestContext> {
+        let router = Router(context: BasicRequestContext.self)
+        signIn.add(to: router.group("connect"))
+        files.add(to: router.group("genes"))
+        registration.add(to: router.group("genes"))
+        router.get("app.css") { _, _ in Pages.file(Style.text, type: "text/css; charset=utf-8") }
+        router.get("weather.js") { _, _ in
+            Pages.file(String(decoding: PackageResources.weather_js, as: UTF8.self), type: "text/javascript")
+        }
+        router.get("/") { request, _ in try await page(request) }
+        router.get("report") { request, _ in await answering { try await report(request) } }
+        router.post("file") { request, _ in await answering { try await choose(request) } }
+        router.get("import") { request, _ in await answering { .json(try progress(request)) } }
+        router.post("import") { request, _ in await answering { try await startImport(request) } }
+        router.post("import/answer") { request, _ in await answering { try await answerImport(request) } }
+        router.post("copy") { request, _ in await answering { try await copy(request) } }
+        router.post("sign-out") { request, _ in try await signOut(request) }
+        return router
+    }
+
+    private func page(_ request: Request) async throws -> Response {
+        guard let session = visitors.session(of: request) else {
+            var response = Pages.welcome(after: request.uri.queryParameters["sign-in"].map { String($0) })
+            response.setCookie(visitors.begin())
+            return response
+        }
+        guard let account = try? await handshake.account(session) else {
+            return Pages.welcome(after: request.uri.queryParameters["sign-in"].map { String($0) })
+        }
+        let name = account.status.state == .signedIn ? try? await account.identity().name : nil
+        let visit = visitors.visit(session)
+        return Pages.app(
+            user: name ?? nil, file: visit.file?.name, place: visit.place, places: places.places.map(\.name))
+    }
+
+    // MARK: What a page asks for
+
+    /// The session of a request that an own page has sent.
+    func visitor(_ request: Request) throws -> String {
+        if request.method != .get {
+            guard request.headers[.origin] == origin else { throw HTTPError(.forbidden) }
+        } else if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
+            throw HTTPError(.forbidden)
+        }
+        guard let session = visitors.session(of: request) else { throw HTTPError(.unauthorized) }
+        return session
+    }
+
+    func genome(_ session: String) async throws -> Sequencing {
+        guard let account = try await handshake.account(session) else { throw HTTPError(.unauthorized) }
+        return Sequencing(account)
+    }
+
+    /// Maps errors to what the page says.
+    private func answering(_ body: () async throws -> Response) async -> Response {
+        do {
+            return try await body()
+        } catch let error as HTTPError {
+            return Response(status: error.status)
+        } catch SequencingError.account(.signInRequired), HandshakeError.signInRequired {
+            return Response(status: .unauthorized)
+        } catch let error as SequencingError {
+            return .json(["problem": .string("\(error)")], status: .badGateway)
+        } catch {
+            return Response(status: .internalServerError)
+        }
+    }
+
+    private func signOut(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        do {
+            _ = try await handshake.account(session)?.signOut()
+        } catch is HandshakeError {
+            // The service cannot be reached. The session here ends all the same.
+            try await handshake.forget(session, of: Service.sequencing.name)
+        }
+        visitors.end(session)
+        return Pages.seeOther("/?sign-in=over")
+    }
+}
+
+extension Response {
+    /// JSON that is not cached.
+    static func json(_ members: JSONObject, status: HTTPResponse.Status = .ok) -> Response {
+        Pages.file(JSONValue.object(members).json, type: "application/json", status: status)
+    }
+}
+
+extension HTTPField.Name {
+    static let secFetchSite = HTTPField.Name(constant: "Sec-Fetch-Site")
+}
+#endif

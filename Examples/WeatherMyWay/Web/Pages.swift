@@ -1,0 +1,152 @@
+#if Server && Sandbox
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Mustache
+
+/// The pages as HTML. All text is text: templates escape whatever they are given.
+enum Pages {
+    private static let frame = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+        <title>Weather My Way</title>
+        <link rel="icon" href="data:,">
+        <link rel="stylesheet" href="/app.css">
+        <script type="module" src="/genes/file-selector.js"></script>
+        <script type="module" src="/genes/registration-sheet.js"></script>
+        <script type="module" src="/weather.js"></script>
+        </head>
+        <body>
+        %CONTENT%
+        <footer><p>{{disclaimer}}</p><p>A sample on this machine: Sequencing.com is a stand-in, the forecast is made up, and nothing
+        you do here leaves it.</p></footer>
+        </body>
+        </html>
+
+        """
+
+    private static func template(_ content: String) -> MustacheTemplate? {
+        try? MustacheTemplate(string: frame.replacingOccurrences(of: "%CONTENT%", with: content))
+    }
+
+    private static let welcome = template(
+        """
+        <main class="welcome">
+        <h1>The weather, read with your genes</h1>
+        <p>Seven days of forecast, each with advice about the sun and vitamin D that fits what app chains find in your genetic
+        data. No data of your own? Try it with a sample.</p>
+        {{#notice}}<p class="notice" role="status">{{.}}</p>{{/notice}}
+        <p class="acts"><a class="button first" href="/connect/sequencing/start?return_to=/">Sign in with Sequencing.com</a>
+        <button type="button" id="register">Create an account or reset the password</button></p>
+        </main>
+        <registration-sheet></registration-sheet>
+        """)
+
+    private static let app = template(
+        """
+        <header><p class="brand">Weather My Way</p>
+        {{#user}}<p class="user">Signed in as <strong>{{.}}</strong></p>{{/user}}
+        <form method="post" action="/sign-out"><button>Sign out</button></form></header>
+        <main>
+        <h1 id="heading" tabindex="-1">{{#file}}Your forecast{{/file}}{{^file}}Which file is the advice for?{{/file}}</h1>
+        <section id="choice" aria-label="File and place" data-file="{{file}}">
+        <p id="chosen">{{#file}}{{.}}{{/file}}{{^file}}Pick one of your own genetic files, or a sample.{{/file}}</p>
+        <button type="button" id="choose" class="first">Choose a file</button>
+        <label for="place">Place</label>
+        <select id="place">{{#places}}<option{{#isCurrent}} selected{{/isCurrent}}>{{name}}</option>{{/places}}</select>
+        </section>
+        <p id="status" role="status"></p>
+        <section id="report" aria-labelledby="heading" hidden></section>
+        <section class="more" aria-labelledby="more"><h2 id="more">Bring in more data</h2>
+        <p>Sequencing.com fetches your data at 23andMe or Ancestry, or a file from the web.</p>
+        <p class="acts"><button type="button" id="import">Import from 23andMe or Ancestry</button>
+        <button type="button" id="copy">Copy a file from the web</button></p>
+        <div id="progress" hidden></div></section>
+        </main>
+        <file-selector modal src="/genes/files?all=true" remember="weather"
+        sign-in-href="/connect/sequencing/start?return_to=/"></file-selector>
+        <dialog id="import-sheet" aria-labelledby="import-title"><form method="dialog" novalidate>
+        <h2 id="import-title">Import from</h2>
+        <fieldset id="credentials"><legend class="unseen">Where the data is</legend>
+        <div class="choice"><label><input type="radio" name="source" value="23andMe" checked> 23andMe</label>
+        <label><input type="radio" name="source" value="Ancestry"> Ancestry</label></div>
+        <p class="quiet">Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data
+        yourself and uploading it on the site needs no password.</p>
+        <label for="login">Login</label><input id="login" name="login" autocomplete="off" autocapitalize="none" spellcheck="false">
+        <label for="password">Password</label><input id="password" name="password" type="password" autocomplete="off"></fieldset>
+        <fieldset id="question" hidden disabled><label for="answer" id="asked"></label>
+        <input id="answer" name="answer" autocomplete="off"></fieldset>
+        <p class="problem" id="import-problem" role="alert"></p>
+        <p class="acts"><button class="first" value="go" id="import-go">Import</button><button value="cancel" type="button"
+        class="leave">Cancel</button></p></form></dialog>
+        <dialog id="copy-sheet" aria-labelledby="copy-title"><form method="dialog" novalidate>
+        <h2 id="copy-title">Copy a file from the web</h2>
+        <p class="quiet">Sequencing.com downloads it into the account of this address, and creates the account if there is none.</p>
+        <label for="copy-email">Email address of the account</label><input id="copy-email" type="email" autocomplete="email">
+        <label for="copy-name">File name</label><input id="copy-name" autocomplete="off" value="ada.vcf.gz">
+        <label for="copy-url">Where it is</label><input id="copy-url" type="url" autocomplete="off"
+        value="https://files.example.test/ada.vcf.gz">
+        <p class="problem" id="copy-problem" role="alert"></p>
+        <p class="acts"><button class="first" value="go">Copy</button><button value="cancel" type="button" class="leave">Cancel</button>
+        </p></form></dialog>
+        """)
+
+    private struct Welcome {
+        let notice: String?
+        let disclaimer = WeatherReport.disclaimer
+    }
+
+    private struct PlaceOption {
+        let name: String
+        let isCurrent: Bool
+    }
+
+    private struct Values {
+        let user: String?
+        let file: String?
+        let places: [PlaceOption]
+        let disclaimer = WeatherReport.disclaimer
+    }
+
+    /// The page of a browser that nobody is signed in to.
+    static func welcome(after event: String?) -> Response {
+        let notice: String? =
+            switch event {
+            case "cancelled": "You did not sign in. Nothing has changed."
+            case "failed": "The sign-in failed. Try again."
+            case "over": "You are signed out, and the app's access is revoked."
+            default: nil
+            }
+        return page(welcome?.render(Welcome(notice: notice)))
+    }
+
+    static func app(user: String?, file: String?, place: String?, places: [String]) -> Response {
+        page(
+            app?.render(
+                Values(
+                    user: user, file: file,
+                    places: places.map { PlaceOption(name: $0, isCurrent: $0 == place) })))
+    }
+
+    private static func page(_ html: String?) -> Response {
+        var response = file(html ?? "", type: "text/html; charset=utf-8")
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        return response
+    }
+
+    static func file(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    static func seeOther(_ path: String) -> Response {
+        Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
+    }
+}
+#endif

@@ -1,0 +1,235 @@
+// The page of Weather My Way. Everything is set as text, never as HTML.
+
+const $ = (id) => document.getElementById(id);
+
+function element(name, ...parts) {
+  const [tag, ...looks] = name.split(".");
+  const made = document.createElement(tag);
+  if (looks.length) made.className = looks.join(" ");
+  made.append(...parts);
+  return made;
+}
+
+/** Asks the app's own server; null where the user has to sign in again. */
+async function ask(path, content) {
+  const response = await fetch(path, {
+    method: content ? "POST" : "GET", cache: "no-store", headers: content ? { "Content-Type": "application/json" } : {},
+    body: content && JSON.stringify(content),
+  }).catch(() => null);
+  if (!response) return { problem: "The app cannot be reached. Check your connection and try again." };
+  if (response.status === 401) {
+    location.assign("/connect/sequencing/start?return_to=/");
+    return null;
+  }
+  const body = await response.json().catch(() => null);
+  if (response.ok && body) return body;
+  return { problem: body?.problem ?? "Something went wrong. Try again." };
+}
+
+// MARK: - Signing in
+
+$("register")?.addEventListener("click", () => document.querySelector("registration-sheet").show());
+
+// MARK: - The file and the forecast
+
+const SIGNS = {
+  sun: "M12 7.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M18.7 5.3l-1.4 1.4M6.7 17.3l-1.4 1.4",
+  some: "M8.5 4v1.3M3.8 6l.9.9M2.5 10.6h1.3M13.2 6l-.9.9M5.6 12.3a3.4 3.4 0 1 1 6-2.6M8 20h8.5a3.8 3.8 0 0 0 .5-7.6a5.2 5.2 0 0 0-10 .9A3.4 3.4 0 0 0 8 20",
+  cloud: "M7 19h10a4.3 4.3 0 0 0 .6-8.6A6 6 0 0 0 6 11.3A3.9 3.9 0 0 0 7 19",
+  rain: "M7 15h10a4 4 0 0 0 .5-8A5.7 5.7 0 0 0 6.4 8A3.6 3.6 0 0 0 7 15M8.5 18l-.8 2.5M12.5 18l-.8 2.5M16.5 18l-.8 2.5",
+  snow: "M7 15h10a4 4 0 0 0 .5-8A5.7 5.7 0 0 0 6.4 8A3.6 3.6 0 0 0 7 15M8 18.5v.1M12 20v.1M16 18.5v.1M10 21.5v.1M14 21.5v.1",
+  storm: "M7 14h10a4 4 0 0 0 .5-8A5.7 5.7 0 0 0 6.4 7A3.6 3.6 0 0 0 7 14M12.5 14l-2.2 3.6h3.2L11.4 21.5",
+  fog: "M4 9h13M7 13h13M4 17h10M16 17h4",
+  wind: "M3 9h11a2.5 2.5 0 1 0-2.5-2.5M3 13h15a2.5 2.5 0 1 1-2.5 2.5M3 17h7",
+};
+
+function sign(condition) {
+  const word = condition.toLowerCase();
+  const has = (...parts) => parts.some((part) => word.includes(part));
+  const name = has("thunder", "funnel") ? "storm" : has("snow", "flurries", "blizzard", "ice", "sleet", "freezing") ? "snow"
+    : has("rain", "drizzle", "showers", "hail", "spray", "precipitation") ? "rain" : has("fog", "mist", "haz", "smoke", "ash") ? "fog"
+    : has("sand", "dust", "squall", "wind") ? "wind" : has("partly", "scattered") ? "some" : has("cloud", "overcast") ? "cloud" : "sun";
+  const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  drawing.setAttribute("viewBox", "0 0 24 24");
+  drawing.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", SIGNS[name]);
+  drawing.append(path);
+  return drawing;
+}
+
+const weekday = new Intl.DateTimeFormat("en", { weekday: "long" });
+const date = new Intl.DateTimeFormat("en", { month: "long", day: "numeric" });
+
+function day(entry) {
+  const moment = new Date();
+  moment.setDate(moment.getDate() + entry.offset);
+  const name = entry.offset === 0 ? "Today" : weekday.format(moment);
+  const degrees = element("small.degrees", `${entry.high}\u00a0°C, at night ${entry.low}\u00a0°C`);
+  return element("li.day", sign(entry.condition),
+    element("div", element("h3", `${name}, ${date.format(moment)}`), element("small", entry.condition), degrees),
+    element("p", entry.advice));
+}
+
+let asked = 0;
+
+async function report() {
+  const number = asked += 1;
+  $("status").textContent = "Two app chains look into the file…";
+  $("report").setAttribute("aria-busy", "true");
+  const found = await ask(`/report?place=${encodeURIComponent($("place").value)}`);
+  // A later choice has been made meanwhile.
+  if (number !== asked || !found) return;
+  $("report").removeAttribute("aria-busy");
+  $("status").textContent = found.problem ?? "";
+  $("report").hidden = Boolean(found.problem);
+  if (found.problem) return retry();
+  const answers = element("dl.answers", ...found.answers.map(({ title, answer }) => element("div", element("dt", title), element("dd", answer))));
+  const parts = [answers];
+  const warning = found.days.find((entry) => entry.is_warning);
+  if (warning) {
+    const banner = element("p.warning", warning.advice);
+    banner.setAttribute("role", "alert");
+    parts.push(banner);
+  }
+  if (found.lacks_data) parts.push(element("p.notice", "This file lacks the data that the advice needs. Choose another file."));
+  parts.push(element("h2", `${found.place}, ${found.country}`), element("ol.days", ...found.days.map(day)));
+  $("report").replaceChildren(...parts);
+}
+
+function retry() {
+  const again = element("button", "Try again");
+  again.type = "button";
+  again.addEventListener("click", report);
+  $("status").append(" ", again);
+}
+
+const selector = document.querySelector("file-selector");
+if (selector) {
+  // Files come meanwhile: each opening asks for the list again, with the last one in view.
+  $("choose").addEventListener("click", () => {
+    selector.show();
+    selector.refresh();
+  });
+  selector.addEventListener("continue", async ({ detail }) => {
+    const chosen = await ask("/file", { id: detail.id });
+    if (!chosen) return;
+    if (chosen.problem) {
+      $("status").textContent = chosen.problem;
+      return;
+    }
+    $("chosen").textContent = chosen.name;
+    $("choice").dataset.file = chosen.name;
+    $("heading").textContent = "Your forecast";
+    $("choose").textContent = "Change the file";
+    await report();
+    $("heading").focus();
+  });
+  $("place").addEventListener("change", () => $("choice").dataset.file && report());
+  if ($("choice").dataset.file) {
+    $("choose").textContent = "Change the file";
+    report();
+  }
+}
+
+// MARK: - Import
+
+const STEPS = ["Sign in there", "Sequencing.com fetches your data", "The file is in your list"];
+
+/** Shows where an import stands, and looks again while it runs. */
+async function follow(told) {
+  const progress = $("progress");
+  const state = told?.state ?? "none";
+  progress.hidden = state === "none";
+  if (progress.hidden) return;
+  const at = { question: 0, link: 0, failed: 0, running: 1, late: 1, done: 3 }[state] ?? 0;
+  const list = element("ol", ...STEPS.map((step, index) => {
+    const line = element(index < at ? "li.done" : index === at ? "li.now" : "li", step);
+    if (index === at) line.setAttribute("aria-current", "step");
+    return line;
+  }));
+  const said = element("p", {
+    running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
+    late: "The file is not in your list yet. Look again later.", failed: told.text ?? "", done: `New in your list: ${(told.files ?? []).join(", ")}`,
+    question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
+  }[state]);
+  said.setAttribute("role", "status");
+  const parts = [list, said];
+  if (state === "running") {
+    const bar = element("progress");
+    bar.setAttribute("aria-label", "Import");
+    parts.splice(1, 0, bar);
+  }
+  progress.replaceChildren(...parts);
+  if (state === "running") setTimeout(async () => follow(await ask("/import")), 1000);
+}
+
+const importSheet = $("import-sheet");
+if (importSheet) {
+  const form = importSheet.querySelector("form");
+  const [credentials, question] = [$("credentials"), $("question")];
+
+  const expect = (told) => {
+    const isAsking = told.state === "question" || told.state === "link";
+    credentials.hidden = credentials.disabled = isAsking;
+    question.hidden = question.disabled = !isAsking;
+    $("asked").textContent = told.state === "question" ? `23andMe asks: ${told.text}` : "Paste the link from Ancestry's mail";
+    $("import-go").textContent = isAsking ? "Send" : "Import";
+    $("answer").value = "";
+    if (isAsking) $("answer").focus();
+  };
+
+  $("import").addEventListener("click", () => {
+    expect({ state: "none" });
+    $("import-problem").textContent = "";
+    importSheet.showModal();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const isAnswer = !question.hidden;
+    $("import-problem").textContent = "";
+    $("import-go").disabled = true;
+    const content = isAnswer ? { answer: $("answer").value.trim() }
+      : { source: form.source.value, login: $("login").value.trim(), password: $("password").value };
+    $("password").value = "";
+    const told = await ask(isAnswer ? "/import/answer" : "/import", content);
+    $("import-go").disabled = false;
+    if (!told) return;
+    if (told.problem) {
+      $("import-problem").textContent = told.problem;
+      return;
+    }
+    if (told.state === "question" || told.state === "link") return expect(told);
+    if (told.state === "failed") {
+      expect({ state: "none" });
+      $("import-problem").textContent = told.text;
+      return;
+    }
+    importSheet.close();
+    follow(told);
+  });
+  ask("/import").then(follow);
+}
+
+// MARK: - Copying a file from the web
+
+const copySheet = $("copy-sheet");
+if (copySheet) {
+  $("copy").addEventListener("click", () => {
+    $("copy-problem").textContent = "";
+    copySheet.showModal();
+  });
+  copySheet.querySelector("form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const told = await ask("/copy", { email: $("copy-email").value.trim(), name: $("copy-name").value.trim(), url: $("copy-url").value.trim() });
+    if (!told) return;
+    if (told.outcome === "accepted") {
+      copySheet.close();
+      $("status").textContent = "Sequencing.com copies the file into the account.";
+    } else {
+      $("copy-problem").textContent = told.problem ?? `Sequencing.com refuses to copy the file (status ${told.status}).`;
+    }
+  });
+}
+
+for (const leave of document.querySelectorAll("dialog .leave")) leave.addEventListener("click", () => leave.closest("dialog").close());

@@ -1,0 +1,4 @@
+// What the film behind the file selector uses of Apple's QuartzCore, declared as Apple declares it and without any behaviour.
+public import Foundation
+
+@MainActor open class CALayer: NSObject {}

@@ -1,0 +1,244 @@
+"""`WeatherMyWay --serve` from sign-in to sign-out, as a person walks it (Sequencing dossier F03, E16)."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import requests
+from playwright.sync_api import Page, expect
+
+import person
+from conftest import OpenPage
+from person import violations
+from sandbox import artefact
+from weather_visit import Weather, choose, open_weather, program, sign_in
+
+DISCLAIMER = "This is an example and no medical advice."
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Weather]:
+    if program() is None:
+        pytest.skip("WeatherMyWay is not built: run `swift build`")
+    with open_weather() as one:
+        yield one
+
+
+@pytest.fixture
+def weather(running: Weather) -> Weather:
+    running.reset()
+    return running
+
+
+def fine(page: Page) -> None:
+    """Nothing offends axe, and nothing scrolls sideways."""
+    assert violations(page) == []
+    assert person.overflow(page, ".unseen, .text") == []
+
+
+def days(page: Page):
+    return page.locator(".day")
+
+
+def test_a_person_walks_from_sign_in_to_sign_out(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(width=1000, height=900, reduced_motion="reduce")
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(weather.origin)
+    expect(page.get_by_role("heading", level=1)).to_have_text("The weather, read with your genes")
+    expect(page.get_by_text(DISCLAIMER)).to_be_visible()
+    fine(page)
+
+    sign_in(page, weather)
+    expect(page.locator(".user")).to_have_text("Signed in as ada")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Which file is the advice for?")
+    fine(page)
+
+    choose(page, "Carries a nanosecond")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your forecast")
+    expect(page.locator("#chosen")).to_have_text("Grace - Carries a nanosecond in her pocket")
+    expect(days(page)).to_have_count(7)
+    expect(page.locator(".answers")).to_contain_text(re.compile(r"Melanoma risk\s*High"))
+    expect(page.locator(".answers")).to_contain_text(re.compile(r"Vitamin D\s*Issue found"))
+    for day in days(page).all():
+        assert len(day.locator("p").inner_text()) > 20
+    fine(page)
+    starts = [line for line in weather.requests().splitlines() if "StartAppBatch" in line]
+    assert len(starts) == 1, "both chains are one request"
+
+    page.get_by_label("Place", exact=True).select_option("Miami")
+    warning = page.get_by_role("alert").filter(has_text="A hurricane warning is in force.")
+    expect(warning).to_be_visible()
+    expect(days(page).first.locator("p")).to_contain_text("A hurricane warning is in force.")
+    assert len([line for line in weather.requests().splitlines() if "StartAppBatch" in line]) == 1, "the genes are the same anywhere"
+    page.screenshot(path=artefact("weather-forecast"), full_page=True)
+    fine(page)
+
+    page.reload()
+    expect(page.get_by_label("Place", exact=True)).to_have_value("Miami")
+    expect(days(page)).to_have_count(7)
+
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("status")).to_have_text("You are signed out, and the app's access is revoked.")
+    assert "/oauth2/revoke" in weather.requests()
+    page.goto(weather.origin)
+    expect(page.get_by_role("link", name="Sign in with Sequencing.com")).to_be_visible()
+    assert errors == []
+
+
+def test_an_alert_is_told_for_a_file_that_lacks_data(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(width=390, height=844, scheme="dark", reduced_motion="reduce", has_touch=True, is_mobile=True)
+    sign_in(page, weather)
+    page.get_by_label("Place", exact=True).select_option("Miami")
+    choose(page, "Emmy")
+    expect(page.get_by_text("This file lacks the data").first).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="A hurricane warning is in force.")).to_be_visible()
+    expect(days(page).nth(1).locator("p")).to_have_text("This file lacks the data that the advice needs. Choose another file.")
+    page.screenshot(path=artefact("weather-lacks-data-390-dark"), full_page=True)
+    fine(page)
+
+
+def test_chains_that_fail_are_told_and_asked_again(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    sign_in(page, weather)
+    weather.fault("/v2/StartAppBatch => status 500")
+    choose(page, "Enjoys long walks")
+    expect(page.locator(".answers")).to_contain_text("No answer")
+    expect(days(page).nth(1)).to_contain_text("There is no advice: Sequencing.com is not working right now")
+    weather.reset()
+    page.reload()
+    expect(page.locator(".answers")).to_contain_text("Moderate")
+
+
+def test_an_import_asks_its_question_shows_its_progress_and_ends_with_the_file(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(width=390, height=844, reduced_motion="reduce")
+    sign_in(page, weather)
+    page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
+    sheet = page.get_by_role("dialog", name="Import from")
+    sheet.get_by_role("button", name="Import").click()
+    expect(sheet.get_by_role("alert")).to_contain_text("login: it is empty")
+    for login, answer in (("wrong@example.test", "rejects the login or the password"), ("ada@example.test", None)):
+        sheet.get_by_label("Login").fill(login)
+        sheet.get_by_label("Password").fill("correct-horse-battery")
+        sheet.get_by_role("button", name="Import").click()
+        if answer:
+            expect(sheet.get_by_role("alert")).to_contain_text(answer)
+    expect(sheet.get_by_text("23andMe asks: First pet?")).to_be_visible()
+    page.screenshot(path=artefact("weather-import-question-390"))
+    fine(page)
+    sheet.get_by_label("23andMe asks").fill("Turing")
+    sheet.get_by_role("button", name="Send").click()
+    expect(sheet).to_be_hidden()
+    progress = page.locator("#progress")
+    expect(progress.locator("[aria-current=step]")).to_have_text("Sequencing.com fetches your data")
+    expect(progress.get_by_role("progressbar", name="Import")).to_be_visible()
+    fine(page)
+    page.reload()
+    expect(progress.locator("[aria-current=step]")).to_have_text("Sequencing.com fetches your data")
+    weather.pass_time(3600)
+    expect(progress.get_by_text("New in your list:")).to_be_visible(timeout=20_000)
+    assert "correct-horse-battery" not in weather.requests()
+    choose(page, "23andMe", tab="My Files")
+    expect(days(page)).to_have_count(7)
+
+
+def test_a_file_from_the_web_is_copied_into_an_account(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    sign_in(page, weather)
+    page.get_by_role("button", name="Copy a file from the web").click()
+    sheet = page.get_by_role("dialog", name="Copy a file from the web")
+    sheet.get_by_label("Email address of the account").fill("not an address")
+    sheet.get_by_role("button", name="Copy").click()
+    expect(sheet.get_by_role("alert")).to_contain_text("not a valid email address")
+    fine(page)
+    sheet.get_by_label("Email address of the account").fill("ada@example.test")
+    sheet.get_by_label("File name").fill("copied.vcf.gz")
+    sheet.get_by_role("button", name="Copy").click()
+    expect(sheet).to_be_hidden()
+    expect(page.locator("#status")).to_have_text("Sequencing.com copies the file into the account.")
+    weather.pass_time(60)
+    choose(page, "copied.vcf.gz", tab="My Files")
+    expect(page.locator("#chosen")).to_have_text("copied.vcf.gz")
+
+
+def test_an_ended_session_leads_to_the_sign_in_and_back(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    sign_in(page, weather)
+    weather.fault("/DataSourceList => status 401")
+    weather.fault('/oauth2/token => status 400 {"error":"invalid_grant"}')
+    page.get_by_role("button", name="Choose a file").click()
+    expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
+    weather.reset()
+    page.get_by_role("link", name="Sign in again").click()
+    page.get_by_role("button", name="Yes (I authorize access)").click()
+    choose(page, "Enjoys long walks")
+    expect(days(page)).to_have_count(7)
+
+
+def test_a_refusal_at_the_service_changes_nothing(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    page.goto(weather.origin)
+    page.get_by_role("link", name="Sign in with Sequencing.com").click()
+    page.get_by_label("Password").fill("analytical-engine")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="No (do not provide access)").click()
+    expect(page.get_by_role("status")).to_have_text("You did not sign in. Nothing has changed.")
+
+
+@pytest.mark.parametrize(("email", "button", "words"), [
+    ("new-person@example.test", "Create an account", "Open the link in the mail to finish your account."),
+    ("ada@example.test", "Reset the password", "Open the link in the mail to choose a new password."),
+    ("ada@example.test", "Create an account", "That address is already registered."),
+    ("nobody", "Create an account", "That is not an email address."), ("", "Reset the password", "Enter your email address.")])
+def test_the_sheet_asks_for_an_account_or_a_new_password(
+        open_page: OpenPage, weather: Weather, email: str, button: str, words: str) -> None:
+    page = open_page(width=390, height=844, reduced_motion="reduce")
+    page.goto(weather.origin)
+    page.get_by_role("button", name="Create an account or reset the password").click()
+    sheet = page.get_by_role("dialog", name="Sequencing.com account")
+    expect(sheet.get_by_label("Email address")).to_be_focused()
+    fine(page)
+    sheet.get_by_label("Email address").fill(email)
+    sheet.get_by_role("button", name=button).click()
+    expect(sheet.get_by_role("status")).to_contain_text(words)
+    page.screenshot(path=artefact(f"registration-{button[:6].strip()}-{email[:3] or 'empty'}-390"))
+    fine(page)
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    expect(page.get_by_role("button", name="Create an account or reset the password")).to_be_focused()
+
+
+def test_the_page_never_sees_a_token_and_other_sites_see_nothing(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    seen: list[str] = []
+    page.on("response", lambda response: seen.append(response.url + str(response.headers)
+                                                     + (response.text() if response.url.startswith(weather.origin) and response.status == 200 else "")))
+    sign_in(page, weather)
+    choose(page, "Enjoys long walks")
+    expect(days(page)).to_have_count(7)
+    assert "custom-token-info" not in weather.requests() and "/indexApi.php" in weather.requests(), "the name was asked for with the token"
+    # The sandbox's tokens are 40 hexadecimal digits.
+    assert not [text for text in seen if text.startswith(weather.origin) and re.search(r"[0-9a-f]{40}", text)]
+    cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+    for method, path in (("POST", "/file"), ("POST", "/import"), ("POST", "/sign-out"), ("POST", "/copy")):
+        answer = requests.request(method, weather.origin + path, cookies=cookies, headers={"Origin": "https://evil.example"}, timeout=10)
+        assert answer.status_code == 403, path
+    answer = requests.get(weather.origin + "/genes/files?all=true", cookies=cookies, headers={"Sec-Fetch-Site": "cross-site"}, timeout=10)
+    assert answer.status_code == 403
+    other = requests.get(weather.origin + "/genes/files?all=true", timeout=10)
+    assert other.status_code == 401
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1000, 900), (390, 844), (320, 640)])
+def test_every_page_fits(open_page: OpenPage, weather: Weather, scheme: str, width: int, height: int) -> None:
+    page = open_page(width=width, height=height, scheme=scheme, reduced_motion="reduce")
+    page.goto(weather.origin)
+    page.screenshot(path=artefact(f"weather-welcome-{width}-{scheme}"))
+    fine(page)
+    sign_in(page, weather)
+    page.screenshot(path=artefact(f"weather-start-{width}-{scheme}"))
+    choose(page, "Enjoys long walks")
+    expect(days(page)).to_have_count(7)
+    page.screenshot(path=artefact(f"weather-forecast-{width}-{scheme}"), full_page=True)
+    fine(page)
