@@ -248,17 +248,24 @@ enum Repository {
         ProcessInfo.processInfo.environment["HANDSHAKE_REPOSITORY"].map { URL(filePath: $0) }
         ?? URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The paths of all files below some folders, from the root on.
-    static func files(below folders: [String], ending suffixes: [String]) throws -> [String] {
+    /// The paths of all files below some folders, from the root on; of every kind without endings.
+    static func files(below folders: [String], ending suffixes: [String]? = nil) throws -> [String] {
         try folders.flatMap { folder in
             try FileManager.default.subpathsOfDirectory(
                 atPath: root.appending(path: folder).resolvingSymlinksInPath().path
             )
             .filter { path in
-                suffixes.contains { path.hasSuffix("." + $0) }
-                    && !path.split(separator: "/").contains { $0.hasPrefix(".build") || $0 == ".venv" }
+                (suffixes?.contains { path.hasSuffix("." + $0) } ?? isFile("\(folder)/\(path)"))
+                    && !path.split(separator: "/").contains {
+                        $0.hasPrefix(".build") || $0 == ".venv" || $0 == "__pycache__"
+                    }
             }
             .map { "\(folder)/\($0)" }.sorted()
         }
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        let place = root.appending(path: path).resolvingSymlinksInPath()
+        return (try? place.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) ?? false
     }
 }

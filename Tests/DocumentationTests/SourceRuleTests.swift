@@ -94,6 +94,28 @@ struct SourceRuleTests {
         }
     }
 
+    @Test("F05: the Sequencing kit and the selector's core need no Apple framework, callback or unchecked type")
+    func core() throws {
+        let sources = try Self.sources(["Sequencing", "FileSelector"]).filter { !$0.file.contains("/SwiftUI/") }
+        #expect(sources.count > 30)
+        for (file, text) in sources {
+            let imports = Set(
+                text.matches(of: /(?m)^\s*(?:\w+ )*import (?:struct |class |func |enum )?(\w+)/).map { String($0.1) })
+            let foreign = imports.subtracting([
+                "Foundation", "FoundationEssentials", "Handshake", "OAuth", "Sequencing", "Translations", "HTTPTypes",
+                "Observation", "Synchronization", "Crypto", "CryptoExtras", "Dispatch", "Glibc", "Musl", "Darwin",
+            ])
+            #expect(foreign == [], "\(file) imports \(foreign.sorted())")
+            for name in [
+                "@unchecked Sendable", "nonisolated(unsafe)", "completionHandler", "@preconcurrency",
+            ] {
+                #expect(!Self.has(text, name), "\(file) has \(name)")
+            }
+        }
+        let views = try Self.sources(["FileSelector"]).filter { $0.file.contains("/SwiftUI/") }
+        #expect(!views.isEmpty && views.allSatisfy { $0.text.contains("#if canImport(SwiftUI)") })
+    }
+
     @Test("M3: no library product but the sandbox's own contains the sandbox")
     func sandbox() throws {
         let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
