@@ -175,7 +175,7 @@ let package = Package(
                 "Beacons", "ConnectButton", "FileSelector", "Geofences", "Handshake", "HandshakeServer",
                 "IFTTTConnect", "Nearby", "OAuth", "Positions", "Radio", "RecurseCenter", "Sandbox", "Sequencing",
                 "TestFixtures",
-                httpTypes, hummingbird,
+                httpTypes, hummingbird, metrics, tracing,
             ],
             swiftSettings: strict),
 
@@ -397,7 +397,8 @@ let package = Package(
                 "JSONFixtures", "TestFixtures",
                 "HandshakeServer", "ConnectButton", "ConnectedAccountsUI", "FileSelector", "Handshake", "IFTTTConnect",
                 "OAuth", "Sandbox", "Sequencing", httpTypes, crypto,
-                logging, hummingbird, nio("NIOCore"), serviceLifecycle,
+                logging, metrics, hummingbird, nio("NIOCore"), serviceLifecycle,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         .executableTarget(

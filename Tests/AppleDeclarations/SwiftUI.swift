@@ -97,6 +97,31 @@ public struct HStack<Content: View>: Primitive {
 public struct ZStack<Content: View>: Primitive {
     public init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {}
 }
+public struct AnimationTimelineSchedule: TimelineSchedule, Sendable {
+    public init(minimumInterval: Double? = nil, paused: Bool = false) {}
+}
+extension TimelineSchedule where Self == AnimationTimelineSchedule {
+    public static func animation(minimumInterval: Double? = nil, paused: Bool = false) -> AnimationTimelineSchedule {
+        AnimationTimelineSchedule(minimumInterval: minimumInterval, paused: paused)
+    }
+}
+public struct NavigationStack<Content: View>: Primitive { public init(@ViewBuilder root: () -> Content) {} }
+public struct NavigationLink<Label: View, Destination: View>: Primitive {
+    public init(@ViewBuilder destination: () -> Destination, @ViewBuilder label: () -> Label) {}
+}
+public struct List<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
+public struct Form<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
+public struct Section<Content: View>: Primitive {
+    public init(_ title: some StringProtocol, @ViewBuilder content: () -> Content) {}
+}
+public struct Picker<SelectionValue: Hashable, Content: View>: Primitive {
+    public init(
+        _ title: some StringProtocol, selection: Binding<SelectionValue>, @ViewBuilder content: () -> Content
+    ) {}
+}
+public struct Slider: Primitive {
+    public init<V: BinaryFloatingPoint>(value: Binding<V>, in bounds: ClosedRange<V>, step: V.Stride) {}
+}
 public struct LazyVStack<Content: View>: Primitive {
     public init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content)
     {}
@@ -351,6 +376,7 @@ public struct UnevenRoundedRectangle: InsettableShape {
 public struct Color: ShapeStyle, Primitive {
     public enum RGBColorSpace: Sendable { case sRGB }
     nonisolated public init(_ colorSpace: RGBColorSpace, red: Double, green: Double, blue: Double, opacity: Double) {}
+    public static let green = Color(.sRGB, red: 0, green: 1, blue: 0, opacity: 1)
     nonisolated public init(hue: Double, saturation: Double, brightness: Double, opacity: Double = 1) {}
     public static let black = Color(.sRGB, red: 0, green: 0, blue: 0, opacity: 1)
     public static let white = Color(.sRGB, red: 1, green: 1, blue: 1, opacity: 1)
@@ -521,6 +547,7 @@ public struct EnvironmentValues: Sendable {
         set {}
     }
     public var accessibilityReduceMotion: Bool { false }
+    public var dismiss: DismissAction { DismissAction() }
     public var isEnabled: Bool { true }
     public var scenePhase: ScenePhase { .active }
     public var openURL: OpenURLAction { OpenURLAction() }
@@ -555,6 +582,11 @@ extension View {
     nonisolated public func padding(_ edges: EdgeSet = .all, _ length: CGFloat? = nil) -> Modified { Modified() }
     nonisolated public func offset(x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
     nonisolated public func opacity(_ opacity: Double) -> Modified { Modified() }
+    nonisolated public func navigationTitle(_ title: some StringProtocol) -> Modified { Modified() }
+    nonisolated public func tag<V: Hashable>(_ tag: V) -> Modified { Modified() }
+    nonisolated public func alert<A: View>(
+        _ title: some StringProtocol, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A
+    ) -> Modified { Modified() }
     nonisolated public func rotationEffect(_ angle: Angle, anchor: UnitPoint = .center) -> Modified { Modified() }
     nonisolated public func refreshable(action: @escaping @Sendable () async -> Void) -> Modified { Modified() }
     nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> Modified { Modified() }

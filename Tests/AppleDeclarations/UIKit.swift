@@ -5,14 +5,19 @@ public import QuartzCore
 
 @MainActor open class UIResponder: NSObject {}
 
+@MainActor public struct NSLayoutXAxisAnchor {
+    public func constraint(equalTo anchor: NSLayoutXAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+@MainActor public struct NSLayoutYAxisAnchor {
+    public func constraint(equalTo anchor: NSLayoutYAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+@MainActor open class NSLayoutConstraint: NSObject {
+    open class func activate(_ constraints: [NSLayoutConstraint]) {}
+}
+
 @MainActor open class UIView: UIResponder {
     open class var layerClass: AnyClass { CALayer.self }
     open var layer: CALayer { CALayer() }
-}
-
-@MainActor open class UIWindow: UIView {}
-
-@MainActor open class UIView: UIResponder {
     public init(frame: CGRect) {}
     public required init?(coder: NSCoder) {}
     open var translatesAutoresizingMaskIntoConstraints = true
