@@ -4,16 +4,13 @@ public struct Person: Sendable, Hashable, Codable {
     public var name: String
     /// The batch in short form: `S1'14`.
     public var batch: String?
-    /// The path of a picture on this machine.
-    public var photo: String?
     /// The URL of the person's page; `https` only.
     public var page: String?
 
     /// Creates a profile.
-    public init(name: String, batch: String? = nil, photo: String? = nil, page: String? = nil) {
+    public init(name: String, batch: String? = nil, page: String? = nil) {
         self.name = name
         self.batch = batch
-        self.photo = photo
         self.page = page
     }
 }

@@ -33,9 +33,6 @@ public enum RecurseCenterError: Error, Sendable, Hashable {
     /// A person's photo cannot be used.
     case photo(PhotoProblem)
 
-    /// A file on this machine cannot be read or written.
-    case disk(path: String, reason: String)
-
     /// Why a photo cannot be used.
     public enum PhotoProblem: Sendable, Hashable {
         /// The URL is malformed, or may not be requested.
@@ -60,7 +57,6 @@ extension RecurseCenterError: CustomStringConvertible {
         case .forbidden: "forbidden"
         case .malformed: "malformed_answer"
         case .photo: "unusable_photo"
-        case .disk: "file_failed"
         }
     }
 
@@ -89,7 +85,6 @@ extension RecurseCenterError: CustomStringConvertible {
         case .photo(.notAnImage(let found)):
             "The photo's URL returned \(found) instead of an image. Nothing was stored."
         case .photo(.tooManyRedirects): "The photo's URL redirects too often. Nothing was stored."
-        case .disk(let path, let reason): "“\(quoted(path))” cannot be used: \(reason)."
         }
     }
 }
@@ -116,6 +111,17 @@ extension RecurseCenterError: KitError {
         case .account(.network), .account(.refreshUncertain), .tooManyRequests: true
         case .service(let status, _): (500...599).contains(status)
         default: false
+        }
+    }
+}
+
+extension RecurseCenterError {
+    /// Runs `body`; a failure of the vault becomes this module's error.
+    static func placingVault<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as VaultError {
+            throw RecurseCenterError.account(.vault(error))
         }
     }
 }

@@ -81,8 +81,9 @@ def test_before_the_sign_in_the_alert_has_the_number_and_after_it_the_name(
 
 def test_without_a_network_ones_own_number_is_remembered_and_profiles_are_cached(
         hub: Hub, recording: Callable[..., Path]) -> None:
-    path = recording(*packets(759, 0, 20), *packets(65535, 0, 20))
-    hub.handshake.run("nearby", "replay", str(path), "--no-delay").ok()
+    begin = time.time() - 60
+    path = recording(*packets(759, begin, 20), *packets(65535, begin, 20))
+    hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
     hub.sandbox.end()
     offline = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json")
     assert {event["person"] for event in events(offline) if "person" in event} == {65535}
@@ -119,26 +120,90 @@ def test_the_log_shows_whom_one_met(hub: Hub, recording: Callable[..., Path]) ->
     assert hub.handshake.run("nearby", "log", "--person", "36").ok().stdout == ""
 
 
+def files(handshake: Handshake) -> set[Path]:
+    return {file.relative_to(handshake.home) for file in handshake.home.rglob("*") if file.is_file()}
+
+
+def traces(handshake: Handshake, *texts: bytes) -> list[tuple[Path, bytes]]:
+    """The files that have one of these texts or the bytes of the stand-in's photos in them."""
+    portraits = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8")
+    return [(file, text) for file in handshake.home.rglob("*") if file.is_file()
+            for text in (*texts, *portraits) if text in file.read_bytes()]
+
+
+def test_a_replay_without_keep_stores_nothing(hub: Hub, recording: Callable[..., Path]) -> None:
+    before = files(hub.handshake)
+    path = recording(*packets(65535, time.time() - 60, 20), *packets(759, time.time() - 60, 20))
+    done = hub.handshake.run("nearby", "replay", str(path), "--no-delay").ok()
+    assert "Zoë Ångström is near" in done.stdout
+    assert files(hub.handshake) == before
+
+
+def test_signing_out_leaves_nothing_of_anybody_and_says_so(
+        hub: Hub, recording: Callable[..., Path], tmp_path: Path) -> None:
+    empty = files(hub.handshake)
+    begin = time.time() - 60
+    path = recording(*packets(65535, begin, 20), *packets(70000, begin, 20, ad=wide_frame(70000)))
+    hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
+    hub.handshake.run("nearby", "share").ok()
+    friend = Handshake(hub.handshake.path, tmp_path / "friend")
+    hub.handshake.run("nearby", "befriend", "-", stdin=friend.run("nearby", "share", "--me", "36").ok().stdout).ok()
+    friend.end()
+    picture = tmp_path / "picture"
+    assert "see --photo" in hub.handshake.run("nearby", "show", "65535", "--photo", str(picture)).ok().stdout
+    portrait = picture.read_bytes()[:64]
+    assert not traces(hub.handshake, "Zoë".encode(), b"Quentin", b"65535", portrait), "records are encrypted"
+    assert len(files(hub.handshake) - empty) > 8
+    done = hub.handshake.run("logout", "recurse-center", "--json").ok()
+    removed = done.json["nearby"]
+    assert removed["people"] == 3 and removed["encounters"] == 2 and removed["profiles"] == 2, removed
+    assert removed["photos"] >= 1 and removed["friends"] == 1 and removed["own"] >= 3, removed
+    assert not files(hub.handshake) - empty, "what was there before the first sign-in is less than what was there after it"
+    assert not traces(hub.handshake, "Zoë".encode(), b"Quentin", b"65535", portrait)
+    hub.login()
+    again = hub.handshake.run("logout", "recurse-center").ok()
+    assert "Removed" not in again.stderr
+
+
+def test_profiles_that_an_earlier_version_left_as_plain_files_are_removed(
+        hub: Hub, recording: Callable[..., Path]) -> None:
+    folder = hub.handshake.home / "people" / "7265" / "profiles"
+    for arguments in (["nearby", "log"], ["logout", "recurse-center"]):
+        folder.mkdir(parents=True)
+        (folder / "65535.json").write_text('{"name":"Zoë"}')
+        hub.handshake.run(*arguments).ok()
+        assert not (hub.handshake.home / "people").exists()
+
+
+def test_forgetting_everyone_leaves_nothing_and_says_what_it_removed(hub: Hub, recording: Callable[..., Path]) -> None:
+    empty = files(hub.handshake)
+    begin = time.time() - 60
+    path = recording(*packets(65535, begin, 20), *packets(70000, begin, 20, ad=wide_frame(70000)))
+    hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
+    done = hub.handshake.run("nearby", "forget", "--everyone").ok()
+    assert done.stderr.startswith("Removed 2 people: 2 encounter logs, 2 profiles") and "your own seed" in done.stderr
+    assert files(hub.handshake) == empty
+    assert "nothing to remove" in hub.handshake.run("nearby", "forget", "--everyone").ok().stderr
+
+
 def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[..., Path]) -> None:
     home = hub.handshake.home
 
-    def files() -> set[Path]:
-        return {file.relative_to(home) for file in home.rglob("*") if file.is_file()}
-
     # The user's own number is stored by the first replay, whatever is heard.
     hub.handshake.run("nearby", "replay", str(recording(*packets(759, time.time() - 60, 5))), "--no-delay", "--keep").ok()
-    before = files()
+    before = files(hub.handshake)
     path = recording(*packets(70000, time.time() - 60, 30, ad=wide_frame(70000)))
     hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
     # Records are sealed, so that a search for the name finds nothing: what is compared is which files there are.
-    assert len(files() - before) >= 2, "the person should have a record and a profile"
+    assert len(files(hub.handshake) - before) >= 2, "the person should have a record and a profile"
     assert hub.handshake.run("nearby", "show", "70000", "--json").ok().json["name"] == "Quentin Late"
-    assert hub.handshake.run("nearby", "forget", "70000", "--json").ok().json == {"forgotten": 1}
-    assert files() == before
+    removed = hub.handshake.run("nearby", "forget", "70000", "--json").ok().json
+    assert removed["forgotten"] == removed["encounters"] == removed["profiles"] == 1, removed
+    assert files(hub.handshake) == before
     assert not [file for file in home.rglob("*") if file.is_file() and b"Quentin" in file.read_bytes()]
     assert hub.handshake.run("nearby", "show", "70000").status == 64
     assert hub.handshake.run("nearby", "log", "--json").ok().stdout == ""
-    assert hub.handshake.run("nearby", "forget", "70000", "--json").ok().json == {"forgotten": 0}
+    assert hub.handshake.run("nearby", "forget", "70000", "--json").ok().json["forgotten"] == 0
 
 
 def test_forgetting_everyone_tells_of_a_record_that_could_not_be_read(

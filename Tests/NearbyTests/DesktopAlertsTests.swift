@@ -2,6 +2,7 @@
 import Beacons
 import BusFixtures
 import DBus
+import Foundation
 import Nearby
 import Synchronization
 import TestFixtures
@@ -76,8 +77,8 @@ private final class Board: Alerts {
 @Suite(
     "Alerts on the desktop", .heavy, .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"))
 struct DesktopAlertsTests {
-    private let ada = Person(
-        name: "Ada <b>Example</b>", batch: "S1'14", photo: "/home/ada/photo 1.jpg", page: "https://example.org/ada")
+    private let ada = Person(name: "Ada <b>Example</b>", batch: "S1'14", page: "https://example.org/ada")
+    private static let photo: [UInt8] = [0xFF, 0xD8, 0xFF] + (0..<100).map { UInt8($0) }
 
     @Test(
         "BE-25, RC-21: an alert has name, batch, photo and a click that opens the page; the next about the same person replaces it"
@@ -88,18 +89,26 @@ struct DesktopAlertsTests {
         let (opened, opening) = AsyncStream.makeStream(of: String.self)
         let board = Board()
         let alerts = DesktopAlerts(
-            on: try Address.list(bus.addressText), application: "Handshake", fallback: board
+            on: try Address.list(bus.addressText), application: "Handshake", fallback: board,
+            photo: { $0.value == 36 ? nil : Self.photo }
         ) { opening.yield($0) }
         await alerts.show(Alert(person: person(759), known: nil))
         await alerts.show(Alert(person: person(759), known: ada, proximity: .near, isVerified: true, isUpdate: true))
         await alerts.show(Alert(person: person(36), known: nil))
+        let images = desktop.shown.map(\.image)
         let first = Desktop.Shown(
-            replaced: 0, summary: "Person 759 is near", body: "unverified", actions: [], image: nil)
+            replaced: 0, summary: "Person 759 is near", body: "unverified", actions: [], image: images[0])
         let second = Desktop.Shown(
             replaced: 1, summary: "Ada <b>Example</b> is near", body: "S1'14, a few metres away",
-            actions: ["default", "Show the profile"], image: "file:///home/ada/photo%201.jpg")
+            actions: ["default", "Show the profile"], image: images[1])
         #expect(desktop.shown.prefix(2) == [first, second])
-        #expect(desktop.shown.last?.replaced == 0)
+        #expect(desktop.shown.last?.replaced == 0 && images[2] == nil)
+        // The desktop can read the photo, and no folder has a file with it.
+        let address = try #require(images[1].flatMap { URL(string: $0) })
+        #expect(FileManager.default.contents(atPath: address.path) == Data(Self.photo))
+        #expect(address.path.hasPrefix("/proc/"))
+        let shared = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm")
+        #expect(!shared.contains { $0.hasPrefix("handshake-") })
         #expect(board.alerts.isEmpty)
 
         try desktop.click(1)

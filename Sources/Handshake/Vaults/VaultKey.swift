@@ -20,13 +20,18 @@ public struct VaultKey: Sendable, Codable {
         /// A person whom the user met nearby. The components are a community and the person's number in it.
         case encounters
         /// What lets beacons roll: the component is a community. With `identity` as the second, the key that signs what the
-        /// user gives to friends.
+        /// user gives to friends; with `period`, what changes when everyone is forgotten.
         case beaconSeed = "beacon_seed"
         /// The keys by which a friend's rolling beacon is recognised. The components are a community and the friend's
         /// number.
         case beaconFriend = "beacon_friend"
         /// The user's own number among people nearby. The components are a community and an account's name.
         case ownNumber = "own_number"
+        /// A person's profile, as a service told it. The components are a community, an account's name and the person's
+        /// number.
+        case profile
+        /// A person's photo. The components are those of the profile.
+        case photo
         /// What a server stores of a user who is turning a connection on or off. The components are the connection and
         /// a digest of the user.
         case activation

@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import Beacons
 import Foundation
 import Handshake
 import Nearby
@@ -12,7 +13,10 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
     case terminal
     case none
 
-    func open(_ reporter: NearbyReporter) -> any Alerts {
+    /// - Parameter photo: a person's photo as an image file, for the desktop.
+    func open(
+        _ reporter: NearbyReporter, photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil }
+    ) -> any Alerts {
         let terminal = TerminalAlerts(reporter: reporter)
         switch self {
         case .none: return NoAlerts()
@@ -22,7 +26,7 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
             let environment = ProcessInfo.processInfo.environment
             // Programs read the alert in the JSON output.
             let fallback: any Alerts = Output.isJSON ? NoAlerts() : terminal
-            let desktop = DesktopAlerts(environment: environment, application: "Handshake", fallback: fallback) {
+            let desktop = DesktopAlerts(environment: environment, application: "Handshake", fallback: fallback, photo: photo) {
                 // Watching goes on when a page cannot be opened.
                 guard let address = try? EndpointURL($0, security: .allowingInsecureLoopback) else { return }
                 try? SystemBrowser(environment: environment).open(address)

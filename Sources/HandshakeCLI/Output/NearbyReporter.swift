@@ -116,7 +116,7 @@ private struct NearbyReport: ~Copyable, Sendable {
             line([
                 ("event", .string("alert")), ("person", .integer(Int64(alert.person.value))),
                 ("name", .optional(alert.known?.name)), ("batch", .optional(alert.known?.batch)),
-                ("photo", .optional(alert.known?.photo)), ("page", .optional(alert.known?.page)),
+                ("page", .optional(alert.known?.page)),
                 ("proximity", .string(alert.proximity.word)), ("verified", .bool(alert.isVerified)),
                 ("update", .bool(alert.isUpdate)),
             ])

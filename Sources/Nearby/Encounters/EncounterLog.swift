@@ -160,6 +160,16 @@ public struct EncounterLog: Sendable {
         return count
     }
 
+    /// Deletes what has expired: encounters, and what else ``StoredPeople/expire(at:)`` deletes. Does nothing where the rules
+    /// have no retention.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func expire(at now: Double) async throws {
+        guard rules.retention != nil else { return }
+        try await prune(at: now)
+        _ = try await StoredPeople(in: vault, community: community).expire(at: now)
+    }
+
     private func oldest(at now: Double) -> Double? {
         rules.retention.map { now - $0 }
     }

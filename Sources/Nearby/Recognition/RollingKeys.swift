@@ -272,6 +272,11 @@ public struct RollingKeys: Sendable {
         }
     }
 
+    /// The last day of a stored record's keys; nil when it cannot be read.
+    static func lastDay(in bytes: [UInt8], of person: UserNumber) -> RollingDay? {
+        try? decode(bytes, of: person).everyKey().map(\.day).max()
+    }
+
     private static func seed(_ bytes: [UInt8]) throws(VaultError) -> RollingSeed {
         do throws(BeaconsError) {
             return try RollingSeed(revealed: bytes)

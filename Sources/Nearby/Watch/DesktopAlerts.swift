@@ -13,6 +13,7 @@ public actor DesktopAlerts: Alerts {
     private let addresses: [Address]
     private let application: String
     private let fallback: any Alerts
+    private let photo: @Sendable (UserNumber) async -> [UInt8]?
     private let open: @Sendable (String) async -> Void
     private let options: Connection.Options
     /// The time since initialisation.
@@ -22,6 +23,8 @@ public actor DesktopAlerts: Alerts {
     private var clicks: Task<Void, Never>?
     private var shown: [UserNumber: DesktopNotification.ID] = [:]
     private var pages: [DesktopNotification.ID: String] = [:]
+    /// The photos of the latest notifications, which the desktop may read for as long as they are shown.
+    private var pictures: [(person: UserNumber, picture: SharedPicture)] = []
 
     /// The end of the pause after a desktop did not answer.
     private var silence: Duration?
@@ -31,6 +34,7 @@ public actor DesktopAlerts: Alerts {
 
     /// How many notifications can be replaced or clicked; older ones stay on screen unchanged.
     private static let capacity = 512
+    private static let maximumPictures = 64
 
     /// Creates the alerts; connects to the bus at the first alert.
     ///
@@ -39,18 +43,20 @@ public actor DesktopAlerts: Alerts {
     ///     either, there is no desktop.
     ///   - application: the program's name as users know it.
     ///   - fallback: receives alerts when there is no desktop.
+    ///   - photo: a person's photo as an image file; nil for none. The desktop reads it from memory: no file has it.
     ///   - open: opens a person's page after a click.
     public init(
         environment: [String: String], application: String, fallback: any Alerts,
-        open: @escaping @Sendable (String) async -> Void
+        photo: @escaping @Sendable (UserNumber) async -> [UInt8]?, open: @escaping @Sendable (String) async -> Void
     ) {
         let addresses = (try? Address.session(environment: environment)) ?? []
-        self.init(on: addresses, application: application, fallback: fallback, open: open)
+        self.init(on: addresses, application: application, fallback: fallback, photo: photo, open: open)
     }
 
     /// Creates the alerts on the bus at one of these addresses, with options of the connection.
     package init(
         on addresses: [Address], application: String, options: Connection.Options = .init(), fallback: any Alerts,
+        photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil },
         open: @escaping @Sendable (String) async -> Void
     ) {
         self.addresses = addresses
@@ -58,6 +64,7 @@ public actor DesktopAlerts: Alerts {
         self.options = options
         elapsed = options.clock.stopwatch()
         self.fallback = fallback
+        self.photo = photo
         self.open = open
     }
 
@@ -71,7 +78,7 @@ public actor DesktopAlerts: Alerts {
         do {
             let notifications = try await notifications()
             var notification = DesktopNotification(alert.title, body: alert.body)
-            notification.image = alert.known?.photo
+            notification.image = await picture(of: alert.person)
             notification.category = "presence.online"
             if let page = alert.known?.page, Self.mayBeOpened(page) {
                 notification.actions = [.init(key: "default", label: "Show the profile")]
@@ -85,8 +92,18 @@ public actor DesktopAlerts: Alerts {
             // The notifications shown so far belonged to a desktop that is gone.
             shown = [:]
             pages = [:]
+            pictures = []
             await fallback.show(alert)
         }
+    }
+
+    /// The path of a person's photo; nil without one.
+    private func picture(of person: UserNumber) async -> String? {
+        guard let bytes = await photo(person), let picture = SharedPicture(bytes) else { return nil }
+        pictures.removeAll { $0.person == person }
+        if pictures.count >= Self.maximumPictures { pictures.removeFirst() }
+        pictures.append((person, picture))
+        return picture.path
     }
 
     private func remember(_ id: DesktopNotification.ID, of alert: Alert) {

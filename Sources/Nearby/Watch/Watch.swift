@@ -18,13 +18,16 @@ actor Watch {
     /// Yields after each look-up that ended since the last read.
     nonisolated let answers: AsyncStream<Void>
     private let answered: AsyncStream<Void>.Continuation
-    private var hasPruned = false
+    /// When what has expired is deleted next.
+    private var nextExpiry = Duration.zero
     /// Recent failures of the log, and when each was last reported.
     private var failures: [NearbyError: Duration] = [:]
 
     /// When it was last reported that a person is left out, by reason.
     private var leftOut: [NearbyUpdate.LeftOut: Duration] = [:]
 
+    /// A watch can run for weeks.
+    private static let expiryInterval = Duration.seconds(6 * 3600)
     private static let failureReportInterval = Duration.seconds(60)
     private static let maximumFailures = EncounterTracker.capacity
 
@@ -53,9 +56,9 @@ actor Watch {
     /// Processes one tick.
     func take(_ list: SightingList) async {
         instant = list.instant
-        if !hasPruned {
-            hasPruned = true
-            await tryLog { _ = try await log.prune(at: list.time) }
+        if list.instant >= nextExpiry {
+            nextExpiry = list.instant + Self.expiryInterval
+            await tryLog { try await log.expire(at: list.time) }
         }
         // Those who are near come before those who leave: both share the limit of alerts without a name.
         announceThoseWhoWaited()
@@ -254,6 +257,8 @@ actor Watch {
     @discardableResult private func tryLog<Result>(_ body: () async throws -> Result) async -> Result? {
         do {
             return try await body()
+        } catch NearbyError.everyoneForgotten {
+            // The owner of the vault ends this run.
         } catch let error as NearbyError {
             if let told = failures[error], instant - told < Self.failureReportInterval { return nil }
             if failures.count >= Self.maximumFailures { failures = [:] }

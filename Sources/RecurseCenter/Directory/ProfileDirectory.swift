@@ -1,15 +1,14 @@
 import AsyncSupport
 public import Handshake
 
-/// A cache of profiles in memory and on disk. For callers that see the same people often, such as beacon scanners.
+/// A cache of profiles in memory and in a vault. For callers that see the same people often, such as beacon scanners.
 ///
 /// * A profile is fresh for `lifetime`, then it is fetched again. A person who has left the service is removed (D9).
 /// * Concurrent look-ups of a person share one request (D4).
 /// * A failure is cached with growing pauses: 1, 2, 4 … 60 seconds when the service is unreachable, a minute to a day when
 ///   the person does not exist (D5). During the pause the failure is thrown without a request.
 /// * While the service is unreachable or the user is signed out, a stale profile is returned and marked as stale (RC-23).
-/// * Profiles are stored in a folder that only its owner can read, one file each. They belong to one account: give each
-///   account its own folder.
+/// * Profiles are encrypted records of the vault, one for each person, under the account that may read them.
 ///
 /// Source: dossier 5.11, defects D4, D5 and D9.
 public actor ProfileDirectory {
@@ -34,48 +33,53 @@ public actor ProfileDirectory {
     public nonisolated let lifetime: Duration
     /// The maximum number of profiles. Beyond it the one fetched longest ago is removed.
     public nonisolated let capacity: Int
-    /// The error of the last write to the folder; nil when it succeeded. Look-ups continue from memory.
-    public private(set) var diskFailure: RecurseCenterError?
+    /// The error of the last write to the vault; nil when it succeeded. Look-ups continue from memory.
+    public private(set) var vaultFailure: VaultError?
 
     private nonisolated let lookUp: @Sendable (PersonID) async throws -> Profile
     private nonisolated let time: TimeSource
     private nonisolated let operations = SharedOperations<PersonID, Entry>()
     private let store: ProfileStore
-    private var records: [PersonID: ProfileStore.Record]
+    private var records: [PersonID: ProfileStore.Record] = [:]
+    /// What was in the vault at the first use; reading it is shared by all callers.
+    private var loading: Task<[PersonID: ProfileStore.Record], Never>?
+    private var isLoaded = false
     private var failures: [PersonID: Failure] = [:]
     /// The look-ups in progress, and whether their results may be stored.
     private var isWanted: [PersonID: Bool] = [:]
 
-    /// Opens a directory.
+    /// Creates a directory. The vault is read at the first use.
     ///
     /// - Parameters:
-    ///   - folder: where profiles are stored; created when missing. Unreadable files are ignored.
+    ///   - vault: where profiles are stored. Records that cannot be read are fetched again.
+    ///   - community: the namespace of the identifiers, such as `recurse-center`.
+    ///   - account: the account whose user sees these profiles: each account has its own.
     ///   - lifetime: how long a profile is fresh; a day.
     ///   - capacity: the maximum number of profiles; 2,000.
     ///   - time: the current time.
     ///   - lookUp: fetches a profile. It throws ``RecurseCenterError/unknownPerson(_:)`` when the person does not exist.
-    /// - Throws: ``RecurseCenterError/disk(path:reason:)`` when the folder cannot be used.
     public init(
-        folder: String, lifetime: Duration = .seconds(86_400), capacity: Int = 2_000, time: TimeSource = .system,
+        in vault: any Vault, community: String, account: String, lifetime: Duration = .seconds(86_400),
+        capacity: Int = 2_000, time: TimeSource = .system,
         lookUp: @escaping @Sendable (PersonID) async throws -> Profile
-    ) throws(RecurseCenterError) {
-        let store = ProfileStore(folder: try CacheFolder(folder, failure: RecurseCenterError.disk))
-        self.store = store
+    ) {
+        store = ProfileStore(vault: vault, community: community, account: account)
         self.lifetime = lifetime
         self.capacity = max(capacity, 1)
         self.time = time
         self.lookUp = lookUp
-        records = try store.records(capacity: self.capacity)
     }
 
-    /// Opens a directory that fetches from a Recurse Center.
+    /// Creates a directory that fetches from a Recurse Center.
     ///
     /// - Parameters:
     ///   - center: fetches profiles. It should retry little: the directory has its own pauses.
-    ///   - folder: where profiles are stored; created when missing.
-    /// - Throws: ``RecurseCenterError/disk(path:reason:)``.
-    public init(_ center: RecurseCenter, folder: String) throws(RecurseCenterError) {
-        try self.init(folder: folder, time: center.time) { try await center.profile(.id($0)) }
+    ///   - vault: where profiles are stored.
+    public init(_ center: RecurseCenter, in vault: any Vault) {
+        let id = center.account.id
+        self.init(in: vault, community: id.service, account: id.name, time: center.time) {
+            try await center.profile(.id($0))
+        }
     }
 
     /// A person's profile: from the cache while fresh, otherwise from the service.
@@ -83,29 +87,47 @@ public actor ProfileDirectory {
     /// - Throws: ``RecurseCenterError/unknownPerson(_:)`` when the person does not exist; another
     ///   ``RecurseCenterError`` when the service could not be reached and nothing is cached; `CancellationError`.
     public func entry(_ id: PersonID) async throws -> Entry {
+        await load()
         if let answer = try answerFromMemory(id) { return answer }
         return try await operations.join(id) { try await self.fetch(id) }
     }
 
     /// The cached profile of a person, fresh or stale, without a request.
-    public func known(_ id: PersonID) -> Entry? {
-        records[id].map(entry)
+    public func known(_ id: PersonID) async -> Entry? {
+        await load()
+        return records[id].map(entry)
     }
 
     /// All cached profiles, sorted by identifier, without a request.
-    public func everyone() -> [Entry] {
-        records.values.map(entry).sorted { $0.profile.id < $1.profile.id }
+    public func everyone() async -> [Entry] {
+        await load()
+        return records.values.map(entry).sorted { $0.profile.id < $1.profile.id }
     }
 
-    /// Removes a person from memory and disk. It discards the result of a look-up in progress.
+    /// Removes a person from memory and vault. It discards the result of a look-up in progress.
     ///
-    /// - Throws: ``RecurseCenterError/disk(path:reason:)`` when the file cannot be removed. The person is removed from
-    ///   memory all the same.
-    public func forget(_ id: PersonID) throws(RecurseCenterError) {
+    /// - Returns: whether there was a record.
+    /// - Throws: ``RecurseCenterError/account(_:)`` when the vault cannot be written. The person is removed from memory all
+    ///   the same.
+    @discardableResult
+    public func forget(_ id: PersonID) async throws -> Bool {
+        await load()
         if isWanted[id] != nil { isWanted[id] = false }
         failures[id] = nil
         records[id] = nil
-        try store.remove(id)
+        return try await RecurseCenterError.placingVault { try await store.remove(id) }
+    }
+
+    /// Reads the vault once.
+    private func load() async {
+        guard !isLoaded else { return }
+        let task = loading ?? Task { [store, capacity] in await store.records(capacity: capacity) }
+        loading = task
+        let stored = await task.value
+        guard !isLoaded else { return }
+        isLoaded = true
+        loading = nil
+        records = stored
     }
 
     private func answerFromMemory(_ id: PersonID) throws(RecurseCenterError) -> Entry? {
@@ -122,18 +144,19 @@ public actor ProfileDirectory {
         do {
             let profile = try await lookUp(id)
             let record = ProfileStore.Record(profile: profile, fetchedAt: time.now())
-            if isWanted.removeValue(forKey: id) == true { keep(record, of: id) }
+            if isWanted[id] == true { await keep(record, of: id) }
+            isWanted[id] = nil
             return entry(record)
         } catch {
             let isWanted = isWanted.removeValue(forKey: id) == true
             guard let failure = RecurseCenterError.placing(error) as? RecurseCenterError else { throw error }
             guard isWanted else { throw failure }
-            return try conclude(failure, of: id)
+            return try await conclude(failure, of: id)
         }
     }
 
     /// Caches a failure, and returns the stale profile if there is one.
-    private func conclude(_ failure: RecurseCenterError, of id: PersonID) throws(RecurseCenterError) -> Entry {
+    private func conclude(_ failure: RecurseCenterError, of id: PersonID) async throws(RecurseCenterError) -> Entry {
         let count = (failures[id]?.count ?? 0) + 1
         var isGone = false
         if case .unknownPerson = failure { isGone = true }
@@ -147,28 +170,32 @@ public actor ProfileDirectory {
         failures[id] = Failure(error: failure, count: count, until: time.now() + pause)
         if isGone {
             records[id] = nil
-            noting { () throws(RecurseCenterError) in try store.remove(id) }
+            await noting { try await store.remove(id) }
         }
         guard let record = records[id] else { throw failure }
         return entry(record)
     }
 
-    private func keep(_ record: ProfileStore.Record, of id: PersonID) {
+    private func keep(_ record: ProfileStore.Record, of id: PersonID) async {
         failures[id] = nil
         records[id] = record
-        noting { () throws(RecurseCenterError) in try store.write(record, of: id) }
+        await noting { try await store.write(record, of: id) }
+        // Forgotten while it was being written.
+        if isWanted[id] == false { await noting { try await store.remove(id) } }
         while records.count > capacity, let oldest = records.min(by: { $0.value.fetchedAt < $1.value.fetchedAt })?.key {
             records[oldest] = nil
-            noting { () throws(RecurseCenterError) in try store.remove(oldest) }
+            await noting { try await store.remove(oldest) }
         }
     }
 
-    private func noting(_ body: () throws(RecurseCenterError) -> Void) {
+    private func noting(_ body: () async throws -> Void) async {
         do {
-            try body()
-            diskFailure = nil
+            try await body()
+            vaultFailure = nil
+        } catch let error as VaultError {
+            vaultFailure = error
         } catch {
-            diskFailure = error
+            // Cancelled: the record is written at the next look-up.
         }
     }
 

@@ -1,7 +1,7 @@
 import Handshake
 import OAuth
 
-/// Profiles in a folder: `759.json` for the person with this identifier.
+/// Profiles in a vault, one record for each person.
 struct ProfileStore: Sendable {
     /// A profile and the time it was fetched.
     struct Record: Sendable {
@@ -9,53 +9,46 @@ struct ProfileStore: Sendable {
         let fetchedAt: Double
     }
 
-    private let folder: CacheFolder<RecurseCenterError>
+    let vault: any Vault
+    let community: String
+    let account: String
 
-    private static let ending = ".json"
-    private static let longestFile = 1 << 20
-
-    init(folder: CacheFolder<RecurseCenterError>) {
-        self.folder = folder
-    }
-
-    /// Reads at most `capacity` profiles. Other files are ignored and kept.
-    func records(capacity: Int) throws(RecurseCenterError) -> [PersonID: Record] {
+    /// Reads at most `capacity` profiles. What cannot be read is fetched again.
+    func records(capacity: Int) async -> [PersonID: Record] {
         var records: [PersonID: Record] = [:]
-        for name in try folder.names() {
-            guard records.count < capacity, let id = Self.id(of: name), let record = record(id) else { continue }
+        for key in (try? await vault.keys(of: .profile).keys) ?? [] {
+            guard records.count < capacity, let id = id(of: key), let record = await record(id) else { continue }
             records[id] = record
         }
         return records
     }
 
-    func write(_ record: Record, of id: PersonID) throws(RecurseCenterError) {
-        let value = JSONValue.object([
-            "version": .number("1"), "fetched_at": .number("\(record.fetchedAt)"),
-            "profile": .object(record.profile.members),
-        ])
-        try folder.write(Array(value.json.utf8), to: Self.name(of: id))
+    func write(_ record: Record, of id: PersonID) async throws {
+        let profile = JSONValue.object(record.profile.members)
+        let dated = DatedRecord(storedAt: record.fetchedAt, content: Array(profile.json.utf8))
+        try await vault.replace(key(id), with: dated.bytes)
     }
 
-    func remove(_ id: PersonID) throws(RecurseCenterError) {
-        try folder.remove(Self.name(of: id))
+    /// - Returns: whether there was one.
+    @discardableResult
+    func remove(_ id: PersonID) async throws -> Bool {
+        try await vault.remove(key(id))
     }
 
-    private func record(_ id: PersonID) -> Record? {
-        guard let bytes = folder.contents(Self.name(of: id), limit: Self.longestFile),
-            let members = (try? JSONValue(parsing: bytes))?.object, members["version"]?.integer == 1,
-            case .number(let spelling)? = members["fetched_at"], let fetchedAt = Double(spelling), fetchedAt.isFinite,
-            let value = members["profile"], let profile = try? Profile(value), profile.id == id
+    private func record(_ id: PersonID) async -> Record? {
+        guard let bytes = try? await vault.record(key(id)), let dated = DatedRecord(bytes),
+            let value = try? JSONValue(parsing: dated.content), let profile = try? Profile(value), profile.id == id
         else { return nil }
-        return Record(profile: profile, fetchedAt: fetchedAt)
+        return Record(profile: profile, fetchedAt: dated.storedAt)
     }
 
-    private static func name(of id: PersonID) -> String {
-        "\(id)\(ending)"
+    private func key(_ id: PersonID) -> VaultKey {
+        VaultKey(.profile, [community, account, id.description])
     }
 
-    private static func id(of name: String) -> PersonID? {
-        guard name.hasSuffix(ending), let id = Int64(name.dropLast(ending.count)).flatMap({ PersonID($0) }),
-            self.name(of: id) == name
+    private func id(of key: VaultKey) -> PersonID? {
+        guard key.components.count == 3, let id = Int64(key.components[2]).flatMap({ PersonID($0) }),
+            key == self.key(id)
         else { return nil }
         return id
     }

@@ -40,8 +40,11 @@ public actor HubCheckIn {
         self.center = center
         self.fence = fence
         self.vault = vault
-        key = VaultKey(.places, [center.account.id.name, "hub visits"])
+        key = Self.key(center.account.id.name)
     }
+
+    /// The record of an account's consent and days.
+    package static func key(_ account: String) -> VaultKey { VaultKey(.places, [account, "hub visits"]) }
 
     /// Remembers that the user agrees to be checked in, by fetching who they are.
     ///

@@ -27,18 +27,22 @@ struct ProfileDirectoryTests {
         }
     }
 
-    private let folder: TemporaryFolder
+    private let vault = MemoryVault()
     private let time = TestTime()
     private let lookups = Lookups()
 
-    init() throws {
-        folder = try TemporaryFolder()
+    private func directory(
+        lifetime: Duration = .seconds(3600), capacity: Int = 100, in vault: (any Vault)? = nil
+    ) -> ProfileDirectory {
+        ProfileDirectory(
+            in: vault ?? self.vault, community: "recurse-center", account: "ada", lifetime: lifetime,
+            capacity: capacity, time: time.source
+        ) { [lookups] in try lookups.profile($0) }
     }
 
-    private func directory(lifetime: Duration = .seconds(3600), capacity: Int = 100) throws -> ProfileDirectory {
-        try ProfileDirectory(
-            folder: folder.path + "/people", lifetime: lifetime, capacity: capacity, time: time.source
-        ) { [lookups] in try lookups.profile($0) }
+    /// The people whose profiles are stored, in order.
+    private var stored: [String] {
+        get async throws { try await vault.keys(of: .profile).keys.compactMap(\.components.last).sorted() }
     }
 
     private func id(_ number: Int64) throws -> PersonID {
@@ -49,7 +53,7 @@ struct ProfileDirectoryTests {
 
     @Test("D4, scenario 5: two people in range for five minutes, once a second, are asked for once each")
     func inRange() async throws {
-        let directory = try directory()
+        let directory = directory()
         for _ in 0..<300 {
             for number: Int64 in [1, 2] { _ = try await directory.entry(id(number)) }
             time.advance(by: 1)
@@ -61,7 +65,7 @@ struct ProfileDirectoryTests {
     func concurrently() async throws {
         try await withHub { hub in
             try hub.inject("/api/v1/profiles/70000 => delay 0.05")
-            let directory = try ProfileDirectory(hub.center, folder: folder.path)
+            let directory = ProfileDirectory(hub.center, in: vault)
             let quentin = try id(70_000)
             let names = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<100 { group.addTask { try await directory.entry(quentin).profile.name } }
@@ -76,7 +80,7 @@ struct ProfileDirectoryTests {
     func leaving() async throws {
         try await withHub { hub in
             try hub.inject("/api/v1/profiles/70000 => delay 0.2")
-            let directory = try ProfileDirectory(hub.center, folder: folder.path)
+            let directory = ProfileDirectory(hub.center, in: vault)
             let quentin = try id(70_000)
             let leaver = Task { try await directory.entry(quentin) }
             let stayer = Task { try await directory.entry(quentin) }
@@ -89,7 +93,7 @@ struct ProfileDirectoryTests {
 
     @Test("D5: an unknown person is looked up again after a minute, two, four, and at last once a day")
     func unknown() async throws {
-        let directory = try directory()
+        let directory = directory()
         let stranger = try id(404)
         lookups.answer(404, .failure(.unknownPerson(.id(stranger))))
         var moments: [Double] = []
@@ -107,7 +111,7 @@ struct ProfileDirectoryTests {
 
     @Test("D5: a service that cannot be asked is asked again after 1, 2, 4 … 60 seconds, and success ends it")
     func passing() async throws {
-        let directory = try directory()
+        let directory = directory()
         let person = try id(7)
         lookups.answer(7, .failure(Self.offline))
         var moments: [Double] = []
@@ -125,7 +129,7 @@ struct ProfileDirectoryTests {
 
     @Test("D5: a failure of one person does not stand in another one's way")
     func apart() async throws {
-        let directory = try directory()
+        let directory = directory()
         lookups.answer(7, .failure(Self.offline))
         _ = await centerError { try await directory.entry(id(7)) }
         #expect(try await directory.entry(id(8)).profile.name == "Person 8")
@@ -133,7 +137,7 @@ struct ProfileDirectoryTests {
 
     @Test("D9: after its lifetime a profile is fetched again, with its new name")
     func refreshed() async throws {
-        let directory = try directory()
+        let directory = directory()
         let person = try id(1)
         #expect(try await directory.entry(person).profile.name == "Person 1")
         lookups.answer(1, .success("New Name"))
@@ -146,19 +150,19 @@ struct ProfileDirectoryTests {
 
     @Test("D9: a person who was deleted at the service is gone after the lifetime, here and in the folder")
     func deleted() async throws {
-        let directory = try directory()
+        let directory = directory()
         let person = try id(1)
         _ = try await directory.entry(person)
         lookups.answer(1, .failure(.unknownPerson(.id(person))))
         time.advance(by: 3600)
         #expect(await centerError { try await directory.entry(person) } == .unknownPerson(.id(person)))
         #expect(await directory.known(person) == nil)
-        #expect(folder.names("people").isEmpty)
+        #expect(try await stored.isEmpty)
     }
 
     @Test("RC-23: while the service cannot be asked, what is known is answered, old as it is")
     func stale() async throws {
-        let directory = try directory()
+        let directory = directory()
         let person = try id(1)
         let entry = try await directory.entry(person)
         #expect(!entry.isStale)
@@ -175,60 +179,60 @@ struct ProfileDirectoryTests {
         #expect(try await directory.entry(person).isStale == false)
     }
 
-    @Test("RC-23: people survive the process, for their owner alone")
+    @Test("RC-23: people survive the process, for their account alone")
     func restart() async throws {
         do {
-            let directory = try directory()
+            let directory = directory()
             for number: Int64 in [1, 2, 70_000] { _ = try await directory.entry(id(number)) }
         }
-        let later = try directory()
+        let later = directory()
         lookups.answer(1, .failure(Self.offline))
         #expect(await later.everyone().map(\.profile.id.number) == [1, 2, 70_000])
         #expect(try await later.entry(id(1)).profile.name == "Person 1")
         #expect(lookups.count == 3)
-        #expect(folder.names("people") == ["1.json", "2.json", "70000.json"])
-        #expect(try folder.mode("people") == 0o700)
-        for name in folder.names("people") { #expect(try folder.mode("people/\(name)") == 0o600) }
+        #expect(try await stored == ["1", "2", "70000"])
+        let other = ProfileDirectory(in: vault, community: "recurse-center", account: "eve") { [lookups] in
+            try lookups.profile($0)
+        }
+        #expect(await other.everyone().isEmpty)
     }
 
     @Test(
-        "a file that is damaged, another person's or of another kind counts as absent",
-        arguments: [
-            "", "{", "[]", #"{"version":2}"#, #"{"version":1,"fetched_at":1e999,"profile":{"id":1}}"#,
-            #"{"version":1,"fetched_at":1,"profile":{"id":2}}"#, #"{"version":1,"fetched_at":"1","profile":{"id":1}}"#,
-        ])
-    func damaged(_ text: String) async throws {
-        try FileManager.default.createDirectory(atPath: folder.path + "/people", withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(filePath: folder.path + "/people/1.json"))
-        try Data("x".utf8).write(to: URL(filePath: folder.path + "/people/readme.txt"))
-        let directory = try directory()
+        "a record that is damaged or another person's counts as absent",
+        arguments: [[], [1, 2], Array("not a time {}".utf8), [0, 0, 0, 0, 0, 0, 0, 0] + Array(#"{"id":2}"#.utf8)])
+    func damaged(_ bytes: [UInt8]) async throws {
+        let key = VaultKey(.profile, ["recurse-center", "ada", "1"])
+        try await vault.update(key) { try await $0.replace(with: bytes) }
+        let directory = directory()
         #expect(try await directory.known(id(1)) == nil)
         #expect(try await directory.entry(id(1)).profile.name == "Person 1")
-        #expect(folder.names("people").contains("readme.txt"))
+        #expect(try await directory.known(id(1)) != nil)
     }
 
     @Test("a clock that was set back does not keep a profile for ever")
     func clockSetBack() async throws {
         _ = try await directory().entry(id(1))
         let before = TestTime(1_000_000_000)
-        let later = try ProfileDirectory(folder: folder.path + "/people", time: before.source) { [lookups] in
-            try lookups.profile($0)
-        }
+        let later = ProfileDirectory(
+            in: vault, community: "recurse-center", account: "ada", time: before.source
+        ) { [lookups] in try lookups.profile($0) }
         _ = try await later.entry(id(1))
         #expect(lookups.count == 2)
     }
 
-    @Test("RC-27: who is forgotten is gone from memory and folder, also while being looked up")
+    @Test("RC-27: who is forgotten is gone from memory and vault, also while being looked up")
     func forget() async throws {
-        let directory = try directory()
+        let directory = directory()
         _ = try await directory.entry(id(1))
-        try await directory.forget(id(1))
+        #expect(try await directory.forget(id(1)))
         #expect(try await directory.known(id(1)) == nil)
-        #expect(folder.names("people").isEmpty)
+        #expect(try await stored.isEmpty)
 
         let started = AsyncStream.makeStream(of: Void.self)
         let release = AsyncStream.makeStream(of: Void.self)
-        let slow = try ProfileDirectory(folder: folder.path + "/slow", time: time.source) { [lookups] id in
+        let slow = ProfileDirectory(
+            in: vault, community: "recurse-center", account: "slow", time: time.source
+        ) { [lookups] id in
             started.continuation.yield()
             for await _ in release.stream { break }
             return try lookups.profile(id)
@@ -240,45 +244,25 @@ struct ProfileDirectoryTests {
         release.continuation.yield()
         #expect(try await lookup.value.profile.id == person)
         #expect(await slow.known(person) == nil)
-        #expect(folder.names("slow").isEmpty)
+        #expect(try await stored.isEmpty)
     }
 
     @Test("no more people are kept than there is room for; the oldest goes first")
     func bounded() async throws {
-        let directory = try directory(capacity: 3)
+        let directory = directory(capacity: 3)
         for number: Int64 in 1...5 {
             _ = try await directory.entry(id(number))
             time.advance(by: 1)
         }
         #expect(await directory.everyone().map(\.profile.id.number) == [3, 4, 5])
-        #expect(folder.names("people") == ["3.json", "4.json", "5.json"])
+        #expect(try await stored == ["3", "4", "5"])
     }
 
-    @Test("a folder that goes away costs the files, not the answers, and is told of")
-    func folderGone() async throws {
-        let directory = try directory()
-        try FileManager.default.removeItem(atPath: folder.path + "/people")
+    @Test("a vault that cannot be written costs the records, not the answers, and is told of")
+    func vaultGone() async throws {
+        let directory = directory(in: ReadOnlyVault())
         #expect(try await directory.entry(id(1)).profile.name == "Person 1")
-        #expect(await directory.diskFailure?.code == "file_failed")
+        #expect(await directory.vaultFailure == .unavailable("disk full"))
         #expect(try await directory.entry(id(1)).isStale == false)
-    }
-
-    @Test("a folder that other users may read is closed to them")
-    func sharedFolder() throws {
-        let path = folder.path + "/people"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
-        _ = try directory()
-        #expect(try folder.mode("people") == 0o700)
-    }
-
-    @Test("a folder that is a file or a link is refused")
-    func notAFolder() throws {
-        try Data("x".utf8).write(to: URL(filePath: folder.path + "/people"))
-        #expect(throws: RecurseCenterError.self) { try directory() }
-        try FileManager.default.removeItem(atPath: folder.path + "/people")
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.path + "/people", withDestinationPath: folder.path)
-        #expect(throws: RecurseCenterError.self) { try directory() }
     }
 }

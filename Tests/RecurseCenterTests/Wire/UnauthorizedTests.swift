@@ -105,8 +105,7 @@ struct UnauthorizedTests {
     @Test("scenario 3: a refresh token that was used elsewhere signs out, and those who are known can still be read")
     func usedElsewhere() async throws {
         try await withHub { hub in
-            let folder = try TemporaryFolder()
-            let directory = try ProfileDirectory(hub.center, folder: folder.path + "/people")
+            let directory = ProfileDirectory(hub.center, in: MemoryVault())
             let quentin = try hub.person(70_000)
             _ = try await directory.entry(quentin)
             hub.sandbox.revokeRefreshTokens(.recurseCenter)

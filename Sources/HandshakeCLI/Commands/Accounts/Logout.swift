@@ -2,7 +2,9 @@
 import ArgumentParser
 import Handshake
 import IFTTTConnect
+import Nearby
 import OAuth
+import RecurseCenter
 import Sequencing
 
 struct Logout: BoundedCommand {
@@ -45,8 +47,10 @@ struct Logout: BoundedCommand {
         guard endSession || returnTo == nil else { throw CommandError.usage("--return-to needs --end-session.") }
         guard endSession || browser == nil else { throw CommandError.usage("--browser needs --end-session.") }
         let redirect = try returnTo.map(Self.redirect)
-        let vault = try await common.existingVault(try Settings.load())
+        let settings = try Settings.load()
+        let vault = try await common.existingVault(settings)
         try await forgetPlaces(in: vault)
+        var people = try await forgetPeople(in: vault, settings)
         // Each account has a registration of its own: with the account it is of no more use (RFC 7592, section 2.3).
         let client = try? await Registrations(in: vault).client(named: account)
         let report = local ? try await forget(in: vault) : try await signOut(in: vault, returningTo: redirect)
@@ -56,8 +60,10 @@ struct Logout: BoundedCommand {
                 try await UnfinishedJobs.forget(AccountID(client, name: account), in: vault)
             }
             try await Registrations(in: vault).forget(account)
+            // A watch that was running may have begun again before the account was gone.
+            if people != nil { people?.add(try await NearbyVault.forgetEveryone(in: vault, settings)) }
         }
-        print(report)
+        print(report, people)
         if let failure = report.failure {
             throw CommandError(
                 status: ExitStatus(failure), code: failure.code,
@@ -78,6 +84,16 @@ struct Logout: BoundedCommand {
             guard local else { return }
         }
         try await IFTTTFailure.reported { try await PlacesSynchronizer.forget(account, in: vault) }
+    }
+
+    /// Removes everything about people nearby when this is an account of their community; nil otherwise.
+    private func forgetPeople(
+        in vault: any Vault, _ settings: Settings
+    ) async throws -> StoredPeople.Deletion? {
+        let service = (try? await Registrations(in: vault).client(named: account))?.service.name
+        guard service == Service.recurseCenter.name else { return nil }
+        try await vault.remove(HubCheckIn.key(account))
+        return try await NearbyVault.forgetEveryone(in: vault, settings)
     }
 
     private func signOut(
@@ -132,11 +148,15 @@ struct Logout: BoundedCommand {
         return SignOutReport()
     }
 
-    private func print(_ report: SignOutReport) {
+    private func print(_ report: SignOutReport, _ people: StoredPeople.Deletion?) {
         if common.json {
+            let nearby = people.map { deletion in
+                JSONText.object([("people", .integer(Int64(deletion.people.count)))] + deletion.members)
+            }
             Output.result(
                 JSONText.object([
                     ("account", .string(account)), ("forgotten", .bool(report.isForgotten)),
+                    ("nearby", nearby ?? .null),
                     ("revoked", .array(report.revoked.map { .string($0.rawValue) })),
                     ("not_revocable", .array(report.notRevocable.map { .string($0.rawValue) })),
                     ("remaining", .array(report.remaining.map { .string($0.rawValue) })),
@@ -151,6 +171,7 @@ struct Logout: BoundedCommand {
             )
         }
         if report.isForgotten { Output.note("The account “\(account)” was removed.") }
+        if let people, !people.isEmpty { Output.note(people.sentence) }
         if let session = report.serverSession { Output.note(session.words) }
     }
 }

@@ -11,15 +11,18 @@ struct NearbyCircle: Sendable {
     let own: UserNumber?
     let recognition: Recognition
     let lookup: PeopleNearby.Lookup
+    /// A person's photo as an image file.
+    let photo: @Sendable (UserNumber) async -> [UInt8]?
 
     /// - Parameters:
     ///   - me: the user's own number from the command line.
+    ///   - center: the service; nil without an account.
+    ///   - vault: stores what is learned about people.
     ///   - signInEnded: called when the service rejects the account.
     static func form(
-        me: UserNumber?, options: NearbyOptions, settings: Settings, vault: any Vault,
+        me: UserNumber?, options: NearbyOptions, center: RecurseCenter?, vault: any Vault,
         signInEnded: @escaping @Sendable (HandshakeError) -> Void
     ) async throws -> NearbyCircle {
-        let center = try await options.center(in: vault)
         var own = me
         if own == nil, let center {
             own = try await options.ownNumber(center, in: vault)
@@ -34,12 +37,13 @@ struct NearbyCircle: Sendable {
                 "People appear as numbers. To see names, sign in: handshake login recurse-center"
                     + (options.account == "recurse-center" ? "" : " --account \(quoted(options.account, limit: 80))"))
         }
-        let acquaintances = try center.map {
-            try Acquaintances($0, home: settings.home, account: options.account, signInEnded: signInEnded)
+        let acquaintances = center.map {
+            Acquaintances($0, in: vault, account: options.account, signInEnded: signInEnded)
         }
         return NearbyCircle(
             own: own, recognition: try await recognition(own: own, in: vault),
-            lookup: { await acquaintances?.introduce($0) ?? .unreachable })
+            lookup: { await acquaintances?.introduce($0) ?? .unreachable },
+            photo: { await acquaintances?.photo(of: $0)?.bytes })
     }
 
     private static func recognition(own: UserNumber?, in vault: any Vault) async throws -> Recognition {

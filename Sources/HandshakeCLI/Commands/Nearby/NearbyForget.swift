@@ -9,16 +9,16 @@ import OAuth
 struct NearbyForget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget", abstract: "Remove a person and all encounters from this machine.",
-        discussion: "Removes the name, the photo and everything else, also from a running `watch`.")
+        discussion: """
+            Removes the profile, the photo, the encounters and a friend's keys. --everyone also removes what you are recognised by: \
+            friends need new keys, and a running `watch` starts afresh. Recordings that you made are files of your own.
+            """)
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber?
 
     @Flag(help: "Everyone.")
     var everyone = false
-
-    @Option(help: "The account that was asked for names and photos.")
-    var account = "recurse-center"
 
     @OptionGroup var common: CommonOptions
 
@@ -27,30 +27,47 @@ struct NearbyForget: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try Settings.load()
-        let vault = try await common.openVault(settings)
-        let log = EncounterLog(in: vault, community: NearbyCommand.community)
-        try await Acquaintances(nil, home: settings.home, account: account).forget(person)
-        let count = try await NearbyFailure.reported {
-            if let person { return try await log.forget(person) ? 1 : 0 }
-            return try await log.forgetEveryone()
+        let vault = try await NearbyVault.open(common)
+        let stored = StoredPeople(in: vault, community: NearbyCommand.community)
+        let deletion = try await NearbyFailure.reported {
+            if let person { return try await stored.forget(person) }
+            return try await stored.forgetEveryone()
         }
         // A damaged record cannot be assigned to a person and stays, so this is an error.
-        if everyone,
-            let error = try await NearbyFailure.reported({ try await log.contents(at: Now.seconds) }).damaged.first
-        {
+        if everyone, let error = deletion.damaged.first {
             throw CommandError(
                 status: .vault, code: error.code,
-                message: "Removed \(count) people, but damaged records remain: \(quoted("\(error)"))")
+                message: "\(deletion.sentence) But damaged records remain: \(quoted("\(error)"))")
         }
         if common.json {
-            Output.result(JSONText.object([("forgotten", .integer(Int64(count)))]).text)
+            Output.result(JSONText.object([("forgotten", .integer(Int64(deletion.people.count)))] + deletion.members).text)
         } else {
-            Output.note(
-                count == 0
-                    ? "There were no encounters to remove."
-                    : "Removed \(count == 1 ? "1 person" : "\(count) people") and all encounters.")
+            Output.note(deletion.sentence)
         }
+    }
+}
+
+extension StoredPeople.Deletion {
+    /// What was removed, in one sentence.
+    var sentence: String {
+        func count(_ kind: Kind, _ one: String, _ many: String) -> String? {
+            records[kind].map { $0 == 1 ? "1 \(one)" : "\($0) \(many)" }
+        }
+        let parts = [
+            count(.encounters, "encounter log", "encounter logs"), count(.profiles, "profile", "profiles"),
+            count(.photos, "photo", "photos"), count(.friends, "friend's keys", "friends' keys"),
+            records[.own].map { _ in "your own seed, identity and number" },
+        ].compactMap(\.self)
+        guard !parts.isEmpty else { return "There was nothing to remove." }
+        let people = people.count == 1 ? "1 person" : "\(people.count) people"
+        let list =
+            parts.count == 1 ? parts[0] : parts.dropLast().joined(separator: ", ") + " and " + parts[parts.count - 1]
+        return "Removed \(people): \(list)."
+    }
+
+    /// The number of removed records of each kind.
+    var members: [(String, JSONText)] {
+        Kind.allCases.map { ($0.rawValue, .integer(Int64(records[$0] ?? 0))) }
     }
 }
 #endif

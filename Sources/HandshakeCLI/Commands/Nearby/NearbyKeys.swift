@@ -33,7 +33,7 @@ struct NearbyShare: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let vault = try await options.common.openVault(try Settings.load())
+        let vault = try await NearbyVault.open(options.common)
         let own = try await options.ownNumber(me, in: vault)
         let keys = RollingKeys(in: vault, community: NearbyCommand.community)
         let shared = try await NearbyFailure.reported {
@@ -68,7 +68,7 @@ struct NearbyBefriend: AsyncParsableCommand {
                 "“\(quoted(file, limit: 200))” does not contain keys. Your friend prints them with: handshake nearby share"
             )
         }
-        let vault = try await common.openVault(try Settings.load())
+        let vault = try await NearbyVault.open(common)
         try await NearbyFailure.reported {
             try await RollingKeys(in: vault, community: NearbyCommand.community).addFriend(shared, at: Now.timestamp)
         }
@@ -93,7 +93,7 @@ struct NearbyUnfriend: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await common.openVault(try Settings.load())
+        let vault = try await NearbyVault.open(common)
         let existed = try await NearbyFailure.reported {
             try await RollingKeys(in: vault, community: NearbyCommand.community).removeFriend(person)
         }

@@ -26,7 +26,7 @@ struct NearbyLog: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let vault = try await common.openVault(try Settings.load())
+        let vault = try await NearbyVault.open(common)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
         let contents = try await NearbyFailure.reported { try await log.contents(at: Now.seconds) }
         let people = contents.people.filter { person == nil || $0.person == person }

@@ -59,7 +59,7 @@ struct NearbyOptions: ParsableArguments {
     }
 }
 
-/// Looks people up at the Recurse Center, with a cache of profiles and photos on this machine.
+/// Looks people up at the Recurse Center, with a cache of profiles and photos in the vault.
 struct Acquaintances: Sendable {
     private let directory: ProfileDirectory
     private let photos: PhotoCache
@@ -68,35 +68,26 @@ struct Acquaintances: Sendable {
 
     /// - Parameters:
     ///   - center: the service; nil looks no one up.
-    ///   - home: the command's folder; profiles and photos of an account are stored below it.
+    ///   - vault: stores profiles and photos.
     ///   - account: the account's name.
     ///   - signInEnded: called each time the service rejects the account.
     init(
-        _ center: RecurseCenter?, home: String, account: String,
+        _ center: RecurseCenter?, in vault: any Vault, account: String,
         signInEnded: @escaping @Sendable (HandshakeError) -> Void = { _ in }
-    ) throws {
+    ) {
         self.center = center
         self.signInEnded = signInEnded
-        let folder = Self.folder(home: home, account: account)
-        do {
-            directory = try ProfileDirectory(folder: folder + "/profiles") { id in
-                guard let center else { throw RecurseCenterError.unknownPerson(.id(id)) }
-                return try await center.profile(.id(id))
-            }
-            photos = try PhotoCache(folder: folder + "/photos")
-        } catch {
-            throw RecurseCenterOptions.commandError(error)
+        directory = ProfileDirectory(in: vault, community: NearbyCommand.community, account: account) { id in
+            guard let center else { throw RecurseCenterError.unknownPerson(.id(id)) }
+            return try await center.profile(.id(id))
         }
-    }
-
-    /// The folder of an account's profiles and photos, encoded because an account's name may have characters that a folder's may not.
-    private static func folder(home: String, account: String) -> String {
-        home + "/people/" + Data(account.utf8).map { String(format: "%02x", $0) }.joined()
+        photos = PhotoCache(in: vault, community: NearbyCommand.community, account: account)
     }
 
     /// The cached profile of a person and when it was fetched; nil when there is none.
-    func cached(_ id: PersonID) async -> ProfileDirectory.Entry? {
-        await directory.known(id)
+    func cached(_ number: UserNumber) async -> ProfileDirectory.Entry? {
+        guard let id = PersonID(Int64(number.value)) else { return nil }
+        return await directory.known(id)
     }
 
     /// Looks up a person.
@@ -105,11 +96,11 @@ struct Acquaintances: Sendable {
         do {
             let profile = try await directory.entry(id).profile
             // A person is announced even if the photo is missing or cannot be fetched.
-            let photo = try? await photos.photo(of: profile, from: center)
+            _ = try? await photos.photo(of: profile, from: center)
             return .known(
                 Person(
                     name: profile.name, batch: profile.batchLabel.isEmpty ? nil : profile.batchLabel,
-                    photo: photo?.path, page: center.page(of: profile)))
+                    page: center.page(of: profile)))
         } catch RecurseCenterError.unknownPerson {
             return .unknown
         } catch RecurseCenterError.account(let error) where ExitStatus(error) == .signInNeeded {
@@ -120,22 +111,10 @@ struct Acquaintances: Sendable {
         }
     }
 
-    /// Deletes a person's profile and photo; without a number, everyone's.
-    func forget(_ number: UserNumber?) async throws {
-        var people: [PersonID] = []
-        if let number {
-            people += [PersonID(Int64(number.value))].compactMap(\.self)
-        } else {
-            people = await directory.everyone().map(\.profile.id)
-        }
-        for id in people {
-            do {
-                try await directory.forget(id)
-                try photos.forget(id)
-            } catch {
-                throw RecurseCenterOptions.commandError(error)
-            }
-        }
+    /// A person's cached photo; nil when there is none.
+    func photo(of number: UserNumber) async -> PhotoCache.CachedPhoto? {
+        guard let id = PersonID(Int64(number.value)) else { return nil }
+        return await photos.stored(id)
     }
 }
 

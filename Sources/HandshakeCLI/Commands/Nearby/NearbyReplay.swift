@@ -12,7 +12,7 @@ struct NearbyReplay: AsyncParsableCommand {
         commandName: "replay", abstract: "Watch a recording instead of the radio.",
         discussion: """
             A recording is JSON lines: {"t": seconds, "addr": "D0:00:00:00:02:F7", "rssi": -61, "ad": "hexadecimal"}, as \
-            `watch --record` writes them. Encounters are logged only with --keep.
+            `watch --record` writes them. Nothing is stored without --keep.
             """)
 
     @Argument(help: "The recording, or - for standard input.")
@@ -29,7 +29,7 @@ struct NearbyReplay: AsyncParsableCommand {
     @Flag(help: "Replay without pauses.")
     var noDelay = false
 
-    @Flag(help: "Log the encounters.")
+    @Flag(help: "Store the encounters, profiles and photos.")
     var keep = false
 
     @Flag(help: "Stop at the first invalid line instead of skipping it.")
@@ -59,8 +59,11 @@ struct NearbyReplay: AsyncParsableCommand {
         guard file == "-" || FileManager.default.isReadableFile(atPath: Settings.absolute(file)) else {
             throw CommandError.unreadable(file)
         }
-        let vault = try await options.common.openVault(settings)
-        // A recording can be of any year: its times must not delete anything from the log.
+        let stored = try await NearbyVault.open(options.common, settings)
+        let center = try await options.center(in: stored)
+        let vault: any Vault = keep ? try await NearbyVault.period(stored) : ReplayVault(over: stored)
+        // A recording can be of any year: its times must not delete anything from the log. Without --keep, it does not matter who
+        // was announced before.
         let log = EncounterLog(
             in: keep ? vault : MemoryVault(), community: NearbyCommand.community, rules: EncounterRules(retention: nil))
         try await NearbyFailure.reported {
@@ -71,7 +74,7 @@ struct NearbyReplay: AsyncParsableCommand {
             let time = replay.time
             let reporter = NearbyReporter(json: options.common.json) { time.now().secondsSince1970 }
             defer { reporter.end() }
-            let circle = try await NearbyCircle.form(me: me, options: options, settings: settings, vault: vault) {
+            let circle = try await NearbyCircle.form(me: me, options: options, center: center, vault: vault) {
                 reporter.note(signInEnded: $0)
             }
             let people = PeopleNearby(

@@ -18,25 +18,30 @@ struct NearbyShow: AsyncParsableCommand {
     @Option(help: "The account that was asked for names and photos.")
     var account = "recurse-center"
 
+    @Option(help: ArgumentHelp("Write the photo to a new file.", valueName: "file"))
+    var photo: String?
+
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let settings = try Settings.load()
-        let vault = try await common.openVault(settings)
+        let vault = try await NearbyVault.open(common)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
         let (history, days) = try await NearbyFailure.reported {
             let friends = try await RollingKeys(in: vault, community: NearbyCommand.community).friends()
             return (try await log.history(of: person), friends.keys.filter { $0.0 == person }.map(\.1.day))
         }
-        let profile = try await cachedProfile(home: settings.home)
-        guard history != nil || profile != nil || !days.isEmpty else {
+        let acquaintances = Acquaintances(nil, in: vault, account: account)
+        let profile = await acquaintances.cached(person)?.profile
+        let picture = await acquaintances.photo(of: person)
+        guard history != nil || profile != nil || picture != nil || !days.isEmpty else {
             throw CommandError(
                 status: .usage, code: "unknown_person",
                 message: "Nothing is stored about number \(person). People you met are in: handshake nearby log")
         }
         let facts = PersonFacts(
-            person: person, known: history?.known, profile: profile, encounters: history?.encounters ?? [],
-            friendUntil: days.max())
+            person: person, known: history?.known, profile: profile, photo: picture?.format,
+            encounters: history?.encounters ?? [], friendUntil: days.max())
+        if let photo { try Self.write(picture, of: person, to: photo) }
         if common.json {
             Output.result(facts.json.text)
         } else {
@@ -44,9 +49,17 @@ struct NearbyShow: AsyncParsableCommand {
         }
     }
 
-    private func cachedProfile(home: String) async throws -> Profile? {
-        guard let id = PersonID(Int64(person.value)) else { return nil }
-        return try await Acquaintances(nil, home: home, account: account).cached(id)?.profile
+    /// Writes a photo into a file that only its owner can read.
+    private static func write(_ picture: PhotoCache.CachedPhoto?, of person: UserNumber, to file: String) throws {
+        guard let picture else {
+            throw CommandError(
+                status: .usage, code: "no_photo", message: "No photo of number \(person) is stored.")
+        }
+        let path = Settings.absolute(file)
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(picture.bytes), attributes: [.posixPermissions: 0o600])
+        else { throw CommandError.usage("“\(quoted(file, limit: 200))” cannot be written.") }
     }
 }
 
@@ -57,7 +70,7 @@ struct NearbyFriends: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await common.openVault(try Settings.load())
+        let vault = try await NearbyVault.open(common)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
         let (friends, damaged) = try await NearbyFailure.reported {
             let (keys, damaged) = try await RollingKeys(in: vault, community: NearbyCommand.community).friends()
@@ -93,6 +106,8 @@ struct PersonFacts {
     let known: Person?
     /// From the service's last answer.
     let profile: Profile?
+    /// The format of the stored photo; nil without one.
+    let photo: ImageFormat?
     let encounters: [Encounter]
     /// The last day on which the person's rolling beacon is recognised.
     let friendUntil: RollingDay?
@@ -106,7 +121,7 @@ struct PersonFacts {
         let rows = [
             ["Number", person.description], ["Name", name ?? ""], ["Batch", batch ?? ""],
             ["Email", profile?.email ?? ""], ["GitHub", profile?.github ?? ""], ["Page", known?.page ?? ""],
-            ["Photo", known?.photo ?? ""],
+            ["Photo", photo.map { "\($0.rawValue); see --photo" } ?? ""],
             ["Encounters", encounters.isEmpty ? "none" : "\(encounters.count), \(Span.text(duration)) in all"],
             ["Last seen", last.map { Moment.text($0) } ?? ""],
             ["Closest", encounters.compactMap(\.closest).min().map(Span.metres) ?? ""],
@@ -119,7 +134,7 @@ struct PersonFacts {
         .object([
             ("person", .integer(Int64(person.value))), ("name", .optional(name)), ("batch", .optional(batch)),
             ("email", .optional(profile?.email)), ("github", .optional(profile?.github)),
-            ("page", .optional(known?.page)), ("photo", .optional(known?.photo)),
+            ("page", .optional(known?.page)), ("photo", .optional(photo?.mediaType)),
             ("encounters", .integer(Int64(encounters.count))), ("duration_seconds", .seconds(duration)),
             ("last_seen", .seconds(last)),
             ("closest_metres", encounters.compactMap(\.closest).min().map { .decimal($0) } ?? .null),

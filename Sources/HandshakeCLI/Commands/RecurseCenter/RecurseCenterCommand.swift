@@ -51,7 +51,6 @@ struct RecurseCenterOptions: ParsableArguments {
         case .input: .usage
         case .service, .tooManyRequests, .unknownPerson, .unknownBatch, .forbidden: .serviceError
         case .malformed, .photo: .refused
-        case .disk: .defect
         }
     }
 }

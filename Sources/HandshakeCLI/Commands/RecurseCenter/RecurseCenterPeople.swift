@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import Beacons
 import Handshake
 import OAuth
 import RecurseCenter
@@ -43,8 +44,9 @@ struct RecurseCenterProfile: BoundedCommand {
     }
 
     private func cached() async throws -> ProfileDirectory.Entry? {
-        guard let id = Int64(id).flatMap({ PersonID($0) }) else { return nil }
-        return try await Acquaintances(nil, home: try Settings.load().home, account: options.account).cached(id)
+        guard let number = Int(id).flatMap({ try? UserNumber($0) }) else { return nil }
+        let vault = try await NearbyVault.open(options.common)
+        return await Acquaintances(nil, in: vault, account: options.account).cached(number)
     }
 }
 

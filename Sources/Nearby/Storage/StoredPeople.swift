@@ -1,0 +1,171 @@
+public import Beacons
+import Foundation
+public import Handshake
+
+/// Everything that a vault stores for people nearby: one place to expire and to forget it.
+///
+/// It covers encounters, profiles, photos, the keys of friends, and what the user is recognised by. Nothing about people
+/// nearby is stored anywhere else.
+///
+/// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
+public struct StoredPeople: Sendable {
+    /// What was deleted.
+    public struct Deletion: Sendable, Hashable {
+        /// What a record is about.
+        public enum Kind: String, Sendable, Hashable, CaseIterable {
+            case encounters, profiles, photos, friends
+            /// What the user is recognised by: the seed of identifiers, the identity that signs, the number.
+            case own
+        }
+
+        /// The people who were forgotten. Empty for what expired without leaving the person unknown.
+        public internal(set) var people: Set<UserNumber> = []
+        /// How many records of each kind were deleted.
+        public internal(set) var records: [Kind: Int] = [:]
+        /// One error for each record that cannot be read. It cannot be attributed to a person, and stays.
+        public internal(set) var damaged: [NearbyError] = []
+
+        /// Whether nothing was deleted.
+        public var isEmpty: Bool { records.isEmpty }
+
+        /// Adds what was deleted later.
+        public mutating func add(_ later: Deletion) {
+            people.formUnion(later.people)
+            records.merge(later.records) { $0 + $1 }
+            damaged += later.damaged.filter { !damaged.contains($0) }
+        }
+    }
+
+    /// How long a person is remembered after the last encounter, and a profile or photo after it was fetched: 30 days.
+    public static let retention = 30.0 * 86_400
+
+    private let vault: any Vault
+    private let community: String
+
+    /// - Parameters:
+    ///   - vault: where the records are stored.
+    ///   - community: the namespace of the numbers, as for ``EncounterLog``.
+    public init(in vault: any Vault, community: String) {
+        self.vault = vault
+        self.community = community
+    }
+
+    /// Deletes everything about a person, also records that are damaged.
+    public func forget(_ person: UserNumber) async throws -> Deletion {
+        try await wrapped {
+            var deletion = Deletion()
+            for (kind, keys) in try await everything(&deletion) {
+                for key in keys where number(of: key) == person { try await remove(key, kind, &deletion) }
+            }
+            // A damaged record is not listed, but its name is known where it has no account in it.
+            for (kind, stored) in [(Deletion.Kind.encounters, VaultKey.Kind.encounters), (.friends, .beaconFriend)] {
+                try await remove(VaultKey(stored, [community, person.description]), kind, &deletion)
+            }
+            return deletion
+        }
+    }
+
+    /// Deletes everything about everyone, and what the user is recognised by: friends need new keys.
+    ///
+    /// Writers that use a ``PeopleVault`` write nothing more after it.
+    public func forgetEveryone() async throws -> Deletion {
+        try await wrapped {
+            var deletion = Deletion()
+            // First, so that a watch that is running stops to write before the records are listed.
+            try await vault.remove(PeopleVault.key(of: community))
+            for (kind, keys) in try await everything(&deletion) {
+                for key in keys { try await remove(key, kind, &deletion) }
+            }
+            for kind in [VaultKey.Kind.beaconSeed, .ownNumber] {
+                for key in try await listed(kind, &deletion) { try await remove(key, .own, &deletion) }
+            }
+            return deletion
+        }
+    }
+
+    /// Deletes what is older than ``retention``, friends' keys of past days, and profiles and photos of people whom the log
+    /// does not have.
+    ///
+    /// - Parameter now: seconds since 1970.
+    public func expire(at now: Double) async throws -> Deletion {
+        try await wrapped {
+            var deletion = Deletion()
+            try await expireEncounters(at: now, &deletion)
+            let met = Set(try await listed(.encounters, &deletion).compactMap(number(of:)))
+            for (kind, stored) in [(Deletion.Kind.profiles, VaultKey.Kind.profile), (.photos, .photo)] {
+                for key in try await listed(stored, &deletion) where try await hasExpired(key, at: now, met) {
+                    try await remove(key, kind, &deletion)
+                }
+            }
+            for key in try await listed(.beaconFriend, &deletion) where try await hasPast(key, at: now) {
+                try await remove(key, .friends, &deletion)
+            }
+            return deletion
+        }
+    }
+
+    private func expireEncounters(at now: Double, _ deletion: inout Deletion) async throws {
+        let log = EncounterLog(in: vault, community: community, rules: EncounterRules(retention: Self.retention))
+        let before = Set(try await listed(.encounters, &deletion).compactMap(number(of:)))
+        guard try await log.prune(at: now) > 0 else { return }
+        let gone = before.subtracting(try await listed(.encounters, &deletion).compactMap(number(of:)))
+        deletion.people.formUnion(gone)
+        deletion.records[.encounters, default: 0] += gone.count
+    }
+
+    /// Whether a profile or photo is old, or of a person whom the log does not have: it arrived while the person was
+    /// forgotten. One from the future counts as old: the clock was set back.
+    private func hasExpired(_ key: VaultKey, at now: Double, _ met: Set<UserNumber>) async throws -> Bool {
+        guard let bytes = try? await vault.record(key) else { return false }
+        guard let stored = DatedRecord(bytes)?.storedAt else { return true }
+        let age = now - stored
+        if age > Self.retention || age < -86_400 { return true }
+        // A look-up ends up to a minute before the first encounter is stored.
+        return age > 60 && number(of: key).map { !met.contains($0) } ?? true
+    }
+
+    /// Whether a friend's keys are all of past days.
+    private func hasPast(_ key: VaultKey, at now: Double) async throws -> Bool {
+        guard let person = number(of: key), let time = Timestamp(secondsSince1970: now),
+            let today = try? RollingWindow(at: time).day, let bytes = try? await vault.record(key)
+        else { return false }
+        // A window around midnight still uses yesterday's keys.
+        return RollingKeys.lastDay(in: bytes, of: person).map { $0.number &+ 1 < today.number } ?? false
+    }
+
+    private func everything(_ deletion: inout Deletion) async throws -> [(Deletion.Kind, [VaultKey])] {
+        var all: [(Deletion.Kind, [VaultKey])] = []
+        let kinds: [(Deletion.Kind, VaultKey.Kind)] = [
+            (.encounters, .encounters), (.profiles, .profile), (.photos, .photo), (.friends, .beaconFriend),
+        ]
+        for (kind, stored) in kinds { all.append((kind, try await listed(stored, &deletion))) }
+        return all
+    }
+
+    /// The keys of a kind in this community.
+    private func listed(_ kind: VaultKey.Kind, _ deletion: inout Deletion) async throws -> [VaultKey] {
+        let listing = try await vault.keys(of: kind)
+        for error in listing.damaged where !deletion.damaged.contains(.vault(error)) {
+            deletion.damaged.append(.vault(error))
+        }
+        return listing.keys.filter { $0.components.first == community }
+    }
+
+    private func remove(_ key: VaultKey, _ kind: Deletion.Kind, _ deletion: inout Deletion) async throws {
+        guard try await vault.remove(key) else { return }
+        deletion.records[kind, default: 0] += 1
+        if kind != .own, let person = number(of: key) { deletion.people.insert(person) }
+    }
+
+    private func number(of key: VaultKey) -> UserNumber? {
+        key.components.last.flatMap { Int($0) }.flatMap { try? UserNumber($0) }
+    }
+
+    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as VaultError {
+            throw NearbyError.vault(error)
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import Beacons
+import Foundation
+import Handshake
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import Nearby
+
+@Suite("What is stored about people, and how it goes")
+struct StoredPeopleTests {
+    private let ada = person(759)
+    private let grace = person(36)
+    private let now = 1_767_225_600.0
+    private let vault = MemoryVault()
+
+    private var stored: StoredPeople { StoredPeople(in: vault, community: "c") }
+
+    /// Stores everything that there can be about a person.
+    private func remember(_ person: UserNumber, at time: Double, in vault: any Vault) async throws {
+        let log = EncounterLog(in: vault, community: "c")
+        _ = try await log.note(
+            Encounter(firstSeen: time, lastSeen: time + 10, duration: 10), with: person, wasLogged: false)
+        try await log.introduce(person, as: Person(name: "Ada Example"))
+        for kind in [VaultKey.Kind.profile, .photo] {
+            let record = DatedRecord(storedAt: time, content: Array("Ada Example".utf8))
+            try await vault.replace(VaultKey(kind, ["c", "account", person.description]), with: record.bytes)
+        }
+        let friend = RollingKeys(in: MemoryVault(), community: "c")
+        let moment = try #require(Timestamp(secondsSince1970: time))
+        try await RollingKeys(in: vault, community: "c").addFriend(
+            try await friend.share(person, days: 7, from: moment), at: moment)
+    }
+
+    private func rememberOneself(in vault: any Vault) async throws {
+        let keys = RollingKeys(in: vault, community: "c")
+        _ = try await keys.share(person(1), days: 1, from: try #require(Timestamp(secondsSince1970: now)))
+        try await OwnNumber(in: vault, community: "c", account: "account").remember(person(1))
+    }
+
+    private func count(_ kind: VaultKey.Kind) async throws -> Int { try await vault.keys(of: kind).keys.count }
+
+    private func isEmpty(_ vault: any Vault) async throws -> Bool {
+        for kind in VaultKey.Kind.allCases where try await !vault.keys(of: kind).keys.isEmpty { return false }
+        return true
+    }
+
+    @Test("RC-27, BE-29: forgetting a person removes encounters, profile, photo and keys, says so, and leaves the others")
+    func one() async throws {
+        for person in [ada, grace] { try await remember(person, at: now, in: vault) }
+        let deletion = try await stored.forget(ada)
+        #expect(deletion.people == [ada])
+        #expect(deletion.records == [.encounters: 1, .profiles: 1, .photos: 1, .friends: 1])
+        for kind in [VaultKey.Kind.encounters, .profile, .photo, .beaconFriend] {
+            #expect(try await vault.keys(of: kind).keys.map(\.components.last) == ["36"])
+        }
+        #expect(try await stored.forget(ada).isEmpty)
+    }
+
+    @Test("RC-27: forgetting everyone leaves no record, of other people or one's own, and another community's stay")
+    func everyone() async throws {
+        for person in [ada, grace] { try await remember(person, at: now, in: vault) }
+        try await rememberOneself(in: vault)
+        _ = try await PeopleVault.open(vault, community: "c")
+        _ = try await EncounterLog(in: vault, community: "d").announce(ada, at: now)
+        let deletion = try await stored.forgetEveryone()
+        #expect(deletion.people == [ada, grace])
+        #expect(deletion.records == [.encounters: 2, .profiles: 2, .photos: 2, .friends: 2, .own: 3])
+        #expect(try await count(.encounters) == 1)
+        #expect(try await StoredPeople(in: vault, community: "d").forgetEveryone().people == [ada])
+        #expect(try await isEmpty(vault))
+        #expect(try await stored.forgetEveryone().isEmpty)
+    }
+
+    @Test("BE-29, CI50: after 31 days nothing of a person remains, and after 29 everything but past keys does")
+    func retention() async throws {
+        try await remember(ada, at: now, in: vault)
+        let before = try await stored.expire(at: now + 29 * 86_400)
+        #expect(before.records == [.friends: 1] && before.people == [ada])
+        let after = try await stored.expire(at: now + 31 * 86_400)
+        #expect(after.records == [.encounters: 1, .profiles: 1, .photos: 1])
+        #expect(try await isEmpty(vault))
+    }
+
+    @Test("a friend's keys stay to the end of their last day, and a day for the window around midnight")
+    func friendsKeys() async throws {
+        try await remember(ada, at: now, in: vault)
+        #expect(try await stored.expire(at: now + 8 * 86_400 - 1).isEmpty)
+        #expect(try await stored.expire(at: now + 8 * 86_400).records == [.friends: 1])
+    }
+
+    @Test("a profile or photo of a person whom the log does not have expires a minute after it came")
+    func orphans() async throws {
+        try await remember(ada, at: now, in: vault)
+        try await EncounterLog(in: vault, community: "c").forget(ada)
+        #expect(try await stored.expire(at: now + 60).isEmpty)
+        #expect(try await stored.expire(at: now + 61).records == [.profiles: 1, .photos: 1])
+    }
+
+    @Test("what was stored at a time to come, before the clock was set back, expires")
+    func future() async throws {
+        try await remember(ada, at: now + 1e6, in: vault)
+        #expect(try await stored.expire(at: now).records == [.profiles: 1, .photos: 1])
+    }
+
+    @Test("a watch that runs for weeks deletes what expires meanwhile, each six hours")
+    func whileWatching() async throws {
+        try await remember(ada, at: now, in: vault)
+        let (_, ask) = AsyncStream.makeStream(of: UserNumber.self)
+        let (_, show) = AsyncStream.makeStream(of: Alert.self)
+        let log = EncounterLog(in: vault, community: "c")
+        let watch = Watch(log: log, ignoring: nil, report: { _ in }, ask: ask, show: show)
+        for (hours, left) in [(0, 1), (24 * 30 - 1, 1), (24 * 30 + 5, 0)] {
+            let time = now + Double(hours) * 3600
+            await watch.take(SightingList(time: time, instant: .seconds(hours * 3600), sightings: []))
+            #expect(try await count(.photo) == left, "after \(hours) hours")
+        }
+        #expect(try await isEmpty(vault))
+    }
+
+    @Test("CI49: a byte search of the vault's files finds nobody, before forgetting and after it, when no record is left")
+    func byteSearch() async throws {
+        let folder = try TemporaryFolder()
+        let files = try FileVault(directory: folder.path + "/vault", keyFile: folder.path + "/key")
+        try await remember(ada, at: now, in: files)
+        try await rememberOneself(in: files)
+        func contents() throws -> [Data] {
+            try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+                .compactMap { FileManager.default.contents(atPath: folder.path + "/" + $0) }
+        }
+        let written = try contents()
+        #expect(written.count > 7)
+        #expect(!written.contains { $0.firstRange(of: Data("Ada".utf8)) != nil })
+        _ = try await StoredPeople(in: files, community: "c").forgetEveryone()
+        #expect(try await isEmpty(files))
+        let records = try FileManager.default.subpathsOfDirectory(atPath: folder.path + "/vault")
+            .filter { $0.contains("/") && !$0.hasSuffix("/") }
+        #expect(records.allSatisfy { (try? contents(of: folder.path + "/vault/" + $0).isEmpty) ?? true }, "\(records)")
+    }
+
+    private func contents(of path: String) throws -> Data {
+        try Data(contentsOf: URL(filePath: path))
+    }
+
+    // MARK: A run of the watch
+
+    @Test("CI49: what a running watch writes after everyone was forgotten is refused, and what it was writing is taken back")
+    func runningWatch() async throws {
+        let period = try await PeopleVault.open(vault, community: "c")
+        try await remember(ada, at: now, in: period)
+        _ = try await stored.forgetEveryone()
+        await #expect(throws: NearbyError.everyoneForgotten) { try await remember(ada, at: now, in: period) }
+        #expect(try await isEmpty(vault))
+
+        // The check before the write passes, and everyone is forgotten before the record is there.
+        let slow = PausingVault(vault)
+        let next = try await PeopleVault.open(slow, community: "c")
+        slow.beforeReplacing { [stored] in _ = try await stored.forgetEveryone() }
+        await #expect(throws: NearbyError.everyoneForgotten) {
+            try await EncounterLog(in: next, community: "c").announce(ada, at: now)
+        }
+        #expect(try await isEmpty(vault))
+    }
+
+    @Test("a run ends when everyone is forgotten, and another run begins with another seed")
+    func runEnds() async throws {
+        let period = try await PeopleVault.open(vault, community: "c")
+        let seed = try await RollingKeys(in: period, community: "c").seed().reveal()
+        let clock = HurriedClock()
+        let isForgotten = try await period.run(on: clock) { [stored] in
+            _ = try await stored.forgetEveryone()
+            try await waitForCancellation()
+        }
+        #expect(isForgotten)
+        let again = try await PeopleVault.open(vault, community: "c")
+        #expect(try await again.isCurrent && !period.isCurrent)
+        #expect(try await RollingKeys(in: again, community: "c").seed().reveal() != seed)
+        #expect(try await !again.run(on: clock) {})
+    }
+
+    @Test("a run whose vault cannot be read goes on")
+    func unreadable() async throws {
+        let period = try await PeopleVault.open(vault, community: "c")
+        #expect(try await period.isCurrent)
+        let isForgotten = try await PeopleVault.open(FlakyVault(vault), community: "c").run(on: HurriedClock()) {
+            for _ in 0..<100 { await Task.yield() }
+        }
+        #expect(!isForgotten)
+    }
+
+    @Test("a replay that stores nothing reads the vault, and changes it in no way")
+    func replay() async throws {
+        try await remember(ada, at: now, in: vault)
+        let replay = ReplayVault(over: vault)
+        let log = EncounterLog(in: replay, community: "c")
+        #expect(try await log.history(of: ada)?.known?.name == "Ada Example")
+        try await log.introduce(ada, as: Person(name: "Somebody Else"))
+        #expect(try await log.history(of: ada)?.known?.name == "Somebody Else")
+        _ = try await log.announce(grace, at: now)
+        #expect(try await replay.keys(of: .encounters).keys.count == 2)
+        #expect(try await log.forget(ada))
+        #expect(try await log.history(of: ada) == nil)
+        #expect(try await replay.keys(of: .encounters).keys.map(\.components.last) == ["36"])
+        _ = try await log.announce(ada, at: now)
+        #expect(try await log.history(of: ada)?.known == nil)
+        let untouched = EncounterLog(in: vault, community: "c")
+        #expect(try await untouched.history(of: ada)?.known?.name == "Ada Example")
+        #expect(try await untouched.history(of: grace) == nil)
+    }
+}
+
+/// A vault that does something before it replaces a record, once.
+private final class PausingVault: Vault {
+    private let base: MemoryVault
+    private let before = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+    init(_ base: MemoryVault) { self.base = base }
+
+    func beforeReplacing(_ body: @escaping @Sendable () async throws -> Void) { before.withLock { $0 = body } }
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? { try await base.record(key) }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await base.update(key) { try await body(Record(base: $0, vault: self)) }
+    }
+
+    private struct Record: LockedRecord {
+        let base: any LockedRecord
+        let vault: PausingVault
+
+        var contents: [UInt8]? { get async { await base.contents } }
+
+        func replace(with contents: [UInt8]) async throws {
+            let before = vault.before.withLock { before in
+                defer { before = nil }
+                return before
+            }
+            try await before?()
+            try await base.replace(with: contents)
+        }
+
+        func remove() async throws { try await base.remove() }
+    }
+}
+
+/// A vault that can be opened, and not read afterwards.
+private struct FlakyVault: Vault {
+    let base: MemoryVault
+
+    init(_ base: MemoryVault) { self.base = base }
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? { throw VaultError.unavailable("the disk is gone") }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await base.update(key, body)
+    }
+}
