@@ -72,6 +72,7 @@ let package = Package(
     products: [
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Beacons", targets: ["Beacons"]),
+        .library(name: "Circles", targets: ["Circles"]),
         .library(name: "Geofences", targets: ["Geofences"]),
         .library(name: "Positions", targets: ["Positions"]),
         .library(name: "Radio", targets: ["Radio"]),
@@ -138,6 +139,8 @@ let package = Package(
             name: "BeaconsTests",
             dependencies: ["Beacons", "TestFixtures", crypto, cryptoExtras],
             exclude: ["ROWS.md"], swiftSettings: strict),
+        .target(name: "Circles", dependencies: [crypto], swiftSettings: strict),
+        .testTarget(name: "CirclesTests", dependencies: ["Circles", crypto], swiftSettings: strict),
         .target(name: "Geofences", swiftSettings: strict),
         .testTarget(
             name: "GeofencesTests", dependencies: ["Geofences", "TestFixtures"],

@@ -1,0 +1,37 @@
+/// A member's name or batch, as other members see it (circles dossier 3, limits).
+public enum MemberText {
+    /// The most bytes of a name.
+    public static let maximumName = 80
+    /// The most bytes of a batch.
+    public static let maximumBatch = 40
+
+    /// Whether a text can be a name: 1 to 80 bytes without control, line or bidirectional characters.
+    public static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= maximumName && isPlain(text)
+    }
+
+    /// Whether a text can be a batch: at most 40 bytes without such characters.
+    public static func isBatch(_ text: String) -> Bool {
+        text.utf8.count <= maximumBatch && isPlain(text)
+    }
+
+    /// The text as a name or batch: without what it may not have, and cut at a character.
+    public static func clean(_ text: String, limit: Int) -> String {
+        var cleaned = ""
+        for character in text {
+            let plain = String(String.UnicodeScalarView(character.unicodeScalars.filter(isPlain)))
+            guard cleaned.utf8.count + plain.utf8.count <= limit else { break }
+            cleaned += plain
+        }
+        return cleaned
+    }
+
+    static func isPlain(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isPlain) }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: false
+        default: !scalar.properties.isBidiControl
+        }
+    }
+}
