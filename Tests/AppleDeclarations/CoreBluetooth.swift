@@ -22,12 +22,18 @@ open class CBPeripheral: NSObject {
 
 open class CBUUID: NSObject {
     open var data: Data { Data() }
+    open var uuidString: String { "" }
+    public init(string theString: String) {}
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBAdvertisementDataManufacturerDataKey = "kCBAdvDataManufacturerData"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBAdvertisementDataServiceDataKey = "kCBAdvDataServiceData"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let CBAdvertisementDataServiceUUIDsKey = "kCBAdvDataServiceUUIDs"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let CBAdvertisementDataOverflowServiceUUIDsKey = "kCBAdvDataHashedServiceUUIDs"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBCentralManagerScanOptionAllowDuplicatesKey = "kCBScanOptionAllowDuplicates"
 

@@ -60,6 +60,20 @@ struct BroadcastsTests {
         #expect(heard.withLock { $0 } == (try expected.map { .data(try AdvertisingData(received: $0)) }))
     }
 
+    @Test("CI1, CI2: the default form is a service UUID alone, which changes at the derived moment")
+    func serviceUUID() async throws {
+        let clock = HurriedClock()
+        let time = ScanTime(now: { Self.start.advanced(by: clock.now.offset) }, clock: clock)
+        var broadcasts = try Broadcasts(.rolling(try seed()), as: .serviceUUID, time: time).makeAsyncIterator()
+        // Until 00:00:32 the last term of the day before is sent.
+        _ = try await broadcasts.next()
+        for (digits, second) in [("c9325c35eb6808ae7044fa9d4498feb3", 32), ("c7c2d2acd5db318d174608b4d970c132", 986)] {
+            let expected = try AdvertisingData(received: Packets.bytes("1107" + digits))
+            #expect(try await broadcasts.next() == .data(expected))
+            #expect(clock.now.offset == .seconds(second))
+        }
+    }
+
     @Test("in service data all 16 bytes are told")
     func serviceData() async throws {
         let time = ScanTime(now: { Self.start }, clock: ManualClock())

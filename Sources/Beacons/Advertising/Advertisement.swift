@@ -4,14 +4,20 @@ public struct Advertisement: Sendable, Hashable {
     public let time: Timestamp
     /// The sender's address, if the receiver reports it.
     public let address: DeviceAddress?
+    /// Whether the address is the device's own or a random one, if the receiver reports it.
+    public let addressKind: DeviceAddress.Kind?
     /// The signal strength; nil when the receiver could not measure it.
     public let rssi: RSSI?
     /// The advertising data.
     public let data: AdvertisingData
 
-    public init(time: Timestamp, address: DeviceAddress?, rssi: RSSI?, data: AdvertisingData) {
+    public init(
+        time: Timestamp, address: DeviceAddress?, addressKind: DeviceAddress.Kind? = nil, rssi: RSSI?,
+        data: AdvertisingData
+    ) {
         self.time = time
         self.address = address
+        self.addressKind = addressKind
         self.rssi = rssi
         self.data = data
     }

@@ -52,9 +52,13 @@ public struct AdvertisingData: Sendable, Hashable {
     /// - Parameters:
     ///   - manufacturerData: by company, without the company ID.
     ///   - serviceData: by service, without the service's UUID.
+    ///   - services: 128-bit service UUIDs that can be rolling identifiers.
+    ///   - name: the sender's name; nil when there is none.
+    ///   - power: the power at which the packet was sent, in dBm; nil when there is none.
     /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than an advertisement can carry.
     public init(
-        manufacturerData: [CompanyID: [UInt8]], serviceData: [ServiceUUID: [UInt8]] = [:]
+        manufacturerData: [CompanyID: [UInt8]] = [:], serviceData: [ServiceUUID: [UInt8]] = [:],
+        services: [RollingUUID] = [], name: String? = nil, power: Int8? = nil
     ) throws(BeaconsError) {
         var structures: [AdvertisingStructure] = []
         for (company, value) in manufacturerData.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -63,6 +67,12 @@ public struct AdvertisingData: Sendable, Hashable {
         for (service, value) in serviceData.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             structures.append(try .serviceData(service, value))
         }
+        if !services.isEmpty {
+            structures.append(
+                try AdvertisingStructure(type: .completeServices128, value: services.flatMap(\.sentBytes)))
+        }
+        if let name { structures.append(AdvertisingStructure(.completeName, short: Array(name.utf8.prefix(248)))) }
+        if let power { structures.append(AdvertisingStructure(.transmitPower, short: [UInt8(bitPattern: power)])) }
         try self.init(structures, limit: .extended)
     }
 

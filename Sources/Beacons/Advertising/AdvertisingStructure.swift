@@ -29,6 +29,11 @@ public struct AdvertisingStructure: Sendable, Hashable {
         AdvertisingStructure(.completeServices, short: service.rawValue.littleEndianBytes)
     }
 
+    /// The complete list with one rolling identifier: 18 bytes.
+    public static func service(_ uuid: RollingUUID) -> AdvertisingStructure {
+        AdvertisingStructure(.completeServices128, short: uuid.sentBytes)
+    }
+
     /// A company's own data.
     ///
     /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than 252 bytes.

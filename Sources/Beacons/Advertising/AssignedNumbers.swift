@@ -54,6 +54,14 @@ public struct StructureType: RawRepresentable, Sendable, Hashable {
     public static let incompleteServices = StructureType(rawValue: 0x02)
     /// All of the 16-bit service UUIDs.
     public static let completeServices = StructureType(rawValue: 0x03)
+    /// Some of the 128-bit service UUIDs.
+    public static let incompleteServices128 = StructureType(rawValue: 0x06)
+    /// All of the 128-bit service UUIDs.
+    public static let completeServices128 = StructureType(rawValue: 0x07)
+    /// The sender's name.
+    public static let completeName = StructureType(rawValue: 0x09)
+    /// The power at which the packet was sent, in dBm.
+    public static let transmitPower = StructureType(rawValue: 0x0A)
     /// Data of a service with a 16-bit UUID.
     public static let serviceData = StructureType(rawValue: 0x16)
     /// Data of a service with a 128-bit UUID.

@@ -1,6 +1,14 @@
 /// The sender's 48-bit Bluetooth address. Phones change theirs every few minutes, so it identifies no device for long
 /// (dossier 2.3).
 public struct DeviceAddress: Sendable, Hashable {
+    /// How a device came to its address.
+    public enum Kind: String, Sendable, Hashable, Codable {
+        /// Given by the maker, for ever.
+        case `public`
+        /// Drawn by the device. It can still be the same for years.
+        case random
+    }
+
     /// The 48 bits as printed, the first pair most significant.
     public let number: UInt64
 

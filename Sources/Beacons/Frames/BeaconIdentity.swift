@@ -10,4 +10,6 @@ public enum BeaconIdentity: Sendable, Hashable, Codable {
     case ephemeral(UInt64)
     /// A 16-byte rolling identifier: one beacon until it rotates (dossier 8.4).
     case rolling(RollingToken)
+    /// A rolling identifier that is a service UUID: one beacon until it rotates (circles dossier 2).
+    case rollingService(RollingUUID)
 }

@@ -6,6 +6,9 @@ public enum Frame: Sendable, Hashable {
     case exposureNotification(ExposureNotification)
     /// A 16-byte rolling identifier (dossier 8.4). It came in the data of the service given to the parser.
     case rolling(RollingToken)
+    /// A 128-bit service UUID that can be a rolling identifier (circles dossier 2), and is any app's otherwise. The first
+    /// one of the advertisement; ``FrameParser/rollingServices(in:)`` has all.
+    case rollingService(RollingUUID)
     /// Another Apple message, by type: most of the traffic (dossier 2.3).
     case otherApple(messageType: UInt8)
     /// A malformed frame of a known format.
@@ -26,6 +29,7 @@ public enum Frame: Sendable, Hashable {
         case .eddystone(.uid(let uid, _)): .eddystone(uid)
         case .eddystone(.ephemeral(let identifier, _)): .ephemeral(identifier)
         case .rolling(let token): .rolling(token)
+        case .rollingService(let uuid): .rollingService(uuid)
         default: nil
         }
     }
@@ -40,13 +44,17 @@ public enum Frame: Sendable, Hashable {
         }
     }
 
+    /// The rank of a beacon, the highest.
+    static let beaconRank = 4
+
     /// The rank of the frame: of several structures in one advertisement, the first of the highest rank counts.
     var rank: Int {
         switch self {
         case .unknown: 0
         case .otherApple: 1
         case .malformed: 2
-        default: 3
+        case .rollingService: 3
+        default: Self.beaconRank
         }
     }
 }

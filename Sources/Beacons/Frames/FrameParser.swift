@@ -40,9 +40,12 @@ public struct FrameParser: Sendable, Hashable {
                 frame = manufacturerFrame(bytes, body, company: CompanyID(rawValue: number))
             case StructureType.serviceData.rawValue:
                 frame = serviceFrame(bytes, body, service: ServiceUUID(rawValue: number))
+            case StructureType.incompleteServices128.rawValue, StructureType.completeServices128.rawValue:
+                guard let uuid = Self.rollingService(bytes, value) else { continue }
+                frame = .rollingService(uuid)
             default: continue
             }
-            if frame.rank == 3 { return frame }
+            if frame.rank == Frame.beaconRank { return frame }
             if frame.rank > best.rank { best = frame }
         }
         return best
@@ -56,6 +59,42 @@ public struct FrameParser: Sendable, Hashable {
     /// Parses service data. `bytes` are those after the service UUID, which BlueZ uses as the key.
     public func frame(inServiceData bytes: Span<UInt8>, service: ServiceUUID) -> Frame {
         serviceFrame(bytes, 0..<bytes.count, service: service)
+    }
+
+    /// How many service UUIDs of one advertisement are read; a sender of rolling identifiers has one or two.
+    static let maximumServices = 8
+
+    /// The service UUIDs of an advertisement that can be rolling identifiers: the first eight.
+    public func rollingServices(in data: AdvertisingData) -> [RollingUUID] {
+        data.withSpan { bytes in
+            var found: [RollingUUID] = []
+            var cursor = StructureCursor()
+            while let (type, value) = cursor.next(in: bytes) {
+                guard
+                    type == StructureType.incompleteServices128.rawValue
+                        || type == StructureType.completeServices128.rawValue
+                else { continue }
+                for offset in Self.services(in: value) {
+                    guard found.count < Self.maximumServices else { return found }
+                    if let uuid = RollingUUID(sent: bytes, at: offset) { found.append(uuid) }
+                }
+            }
+            return found
+        }
+    }
+
+    /// The first service UUID of a list that can be a rolling identifier.
+    private static func rollingService(_ bytes: Span<UInt8>, _ range: Range<Int>) -> RollingUUID? {
+        for offset in services(in: range) {
+            if let uuid = RollingUUID(sent: bytes, at: offset) { return uuid }
+        }
+        return nil
+    }
+
+    /// Where the UUIDs of a list begin; a rest at its end is ignored.
+    private static func services(in range: Range<Int>) -> StrideTo<Int> {
+        let whole = range.count / RollingUUID.length * RollingUUID.length
+        return stride(from: range.lowerBound, to: range.lowerBound + whole, by: RollingUUID.length)
     }
 
     private func manufacturerFrame(_ bytes: Span<UInt8>, _ range: Range<Int>, company: CompanyID) -> Frame {

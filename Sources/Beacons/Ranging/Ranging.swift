@@ -45,9 +45,15 @@ public struct Ranging: Sendable {
 
     /// Adds a packet. Ignores beacons that match no condition.
     public mutating func receive(_ advertisement: Advertisement) {
-        receive(
-            settings.parser.frame(of: advertisement), rssi: advertisement.rssi, from: advertisement.address,
-            at: advertisement.time)
+        let frame = settings.parser.frame(of: advertisement)
+        var frames = [frame]
+        // A device can send two: BlueZ reports the earlier ones of an address with the newest.
+        if case .rollingService = frame {
+            frames = settings.parser.rollingServices(in: advertisement.data).map { .rollingService($0) }
+        }
+        for frame in frames {
+            receive(frame, rssi: advertisement.rssi, from: advertisement.address, at: advertisement.time)
+        }
     }
 
     /// Adds a parsed frame.

@@ -10,6 +10,7 @@ import Foundation
 /// |---|---|
 /// | `t` | seconds since 1970, or since the start of the recording |
 /// | `addr` | the sender's address; optional or null |
+/// | `type` | `public` or `random`: how the device came to its address; optional or null |
 /// | `rssi` | dBm; 127, 0, null or missing when it was not measured |
 /// | `ad` | the advertising data in hexadecimal digits |
 ///
@@ -20,7 +21,8 @@ package enum RecordingCodec {
 
     /// Encodes a packet as a line, without the line feed.
     package static func line(_ advertisement: Advertisement) -> String {
-        let address = advertisement.address.map { "\"addr\":\"\($0)\"," } ?? ""
+        var address = advertisement.address.map { "\"addr\":\"\($0)\"," } ?? ""
+        address += advertisement.addressKind.map { "\"type\":\"\($0.rawValue)\"," } ?? ""
         let rssi = advertisement.rssi.map { Int($0.dBm) } ?? RSSI.notAvailable
         return "{\"t\":\(time(advertisement.time)),\(address)\"rssi\":\(rssi),\"ad\":\""
             + Hexadecimal.encode(advertisement.data.bytes) + "\"}"
@@ -61,7 +63,9 @@ package enum RecordingCodec {
         guard let data = try? AdvertisingData(received: bytes) else {
             throw problem("ad is longer than an advertisement can be")
         }
-        return Advertisement(time: time, address: address, rssi: row.rssi.flatMap { RSSI($0) }, data: data)
+        return Advertisement(
+            time: time, address: address, addressKind: row.type.flatMap { DeviceAddress.Kind(rawValue: $0) },
+            rssi: row.rssi.flatMap { RSSI($0) }, data: data)
     }
 
     /// Parses a whole recording. Invalid lines are reported and do not affect the others.
@@ -89,6 +93,7 @@ package enum RecordingCodec {
     private struct Row: Decodable {
         let t: Double
         let addr: String?
+        let type: String?
         let rssi: Int?
         let ad: String
     }

@@ -37,13 +37,32 @@ public struct DayKey: Sendable {
 
     /// The identifier of a window that is known to be in this day.
     func derive(_ window: RollingWindow) -> RollingToken {
-        var code = HMAC<SHA256>(key: key)
-        code.update(data: Array("SH1 tok".utf8) + window.number.bigEndianBytes)
-        return code.finalize().withUnsafeBytes { bytes in
+        code("SH1 tok", window).withUnsafeBytes { bytes in
             RollingToken(
                 high: UInt64(bigEndianBytes: bytes.prefix(8)), low: UInt64(bigEndianBytes: bytes.dropFirst(8).prefix(8))
             )
         }
+    }
+
+    /// When the service UUID of a window that is in this day is sent first (circles dossier 2): up to 299 seconds into the
+    /// window, so that the changes of two members do not fall together and none has a phase that others could recognise.
+    func change(to window: RollingWindow) -> Timestamp {
+        let delay = code("SH2 off", window).withUnsafeBytes { UInt32(bigEndianBytes: $0.prefix(4)) } % Self.maximumDelays
+        return window.start.advanced(by: .seconds(delay))
+    }
+
+    /// One more than the longest delay in seconds.
+    private static let maximumDelays: UInt32 = 300
+
+    /// When the change is at the latest, for a window whose day's key is unknown.
+    static func latestChange(to window: RollingWindow) -> Timestamp {
+        window.start.advanced(by: .seconds(maximumDelays - 1))
+    }
+
+    private func code(_ label: StaticString, _ window: RollingWindow) -> HMAC<SHA256>.MAC {
+        var code = HMAC<SHA256>(key: key)
+        code.update(data: Array("\(label)".utf8) + window.number.bigEndianBytes)
+        return code.finalize()
     }
 }
 

@@ -1,9 +1,18 @@
-/// Schedules the rotation of rolling identifiers (dossier 8.4).
+/// Schedules the rotation of rolling identifiers (dossier 8.4 and circles dossier 2).
 ///
 /// Identifier and Bluetooth address must change at the same moment, or one reveals the other. A rotation therefore
 /// registers a new advertisement, which gets a fresh address.
 package struct RollingBroadcast: Sendable {
+    /// When identifiers change.
+    package enum Schedule: Sendable, Hashable {
+        /// Up to a minute before or after a window's border, drawn each time: for the forms of the beacons dossier.
+        case drawn
+        /// At the moment that derives from the window's key, which receivers know: for service UUIDs.
+        case derived
+    }
+
     private let seed: RollingSeed
+    private let schedule: Schedule
     private var current: Term?
 
     /// How far a rotation may be from the window's start or end, either way: drawn each time, so that two people who stand
@@ -15,6 +24,8 @@ package struct RollingBroadcast: Sendable {
         package let window: RollingWindow
         /// The 16-byte form.
         package let token: RollingToken
+        /// The form that every platform can send.
+        package var uuid: RollingUUID { RollingUUID(token) }
         /// The time of the rotation; call ``step(at:using:)`` then.
         package let end: Timestamp
         /// When it began.
@@ -38,8 +49,9 @@ package struct RollingBroadcast: Sendable {
         case rotate(Term)
     }
 
-    package init(_ seed: RollingSeed) {
+    package init(_ seed: RollingSeed, schedule: Schedule = .drawn) {
         self.seed = seed
+        self.schedule = schedule
     }
 
     /// The action at a time. Call it at the end of each term; more often does no harm.
@@ -51,6 +63,7 @@ package struct RollingBroadcast: Sendable {
     package mutating func step(
         at time: Timestamp, using generator: inout some RandomNumberGenerator
     ) throws(BeaconsError) -> Step {
+        guard schedule == .drawn else { return try derivedStep(at: time) }
         // A clock that was set back by more than the jitter ends the term as well.
         if let current, time < current.end, time >= current.start.advanced(by: .zero - Self.jitter * 2) {
             return .keep(current)
@@ -64,6 +77,17 @@ package struct RollingBroadcast: Sendable {
             end = Self.change(to: window.next, using: &generator)
         }
         let term = Term(window: window, token: seed.token(in: window), end: end, start: time)
+        current = term
+        return .rotate(term)
+    }
+
+    private mutating func derivedStep(at time: Timestamp) throws(BeaconsError) -> Step {
+        var window = try RollingWindow(at: time)
+        if time < seed.change(to: window) { window = window.previous }
+        if let current, current.window == window { return .keep(current) }
+        let term = Term(
+            window: window, token: seed.token(in: window), end: seed.change(to: window.next),
+            start: seed.change(to: window))
         current = term
         return .rotate(term)
     }

@@ -1,8 +1,8 @@
-/// Resolves rolling identifiers of members whose day keys are known (dossier 8.4).
+/// Resolves rolling identifiers of members whose day keys are known (dossier 8.4 and circles dossier 2).
 ///
 /// The identifiers of the current window and its two neighbours are derived once and looked up in tables. A neighbour's is accepted
-/// up to three minutes before and after its window, so that a copy sent later is not. Memory is bounded by the keys: at most one per
-/// member and day, none older than yesterday's.
+/// up to three minutes before and after its window, a service UUID two minutes before and after its term, so that a copy sent 25
+/// minutes later is not. Memory is bounded by the keys: at most one per member and day, none older than yesterday's.
 public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     private var keys: [RollingDay: [Member: DayKey]] = [:]
     private var tables: [RollingWindow: Table] = [:]
@@ -11,10 +11,27 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     private struct Table: Sendable {
         var long: [RollingToken: Match] = [:]
         var short: [ShortRollingToken: Match] = [:]
+        var services: [RollingUUID: Match] = [:]
+        /// When each member's service UUID is accepted.
+        var terms: [Member: ClosedRange<Timestamp>] = [:]
 
-        mutating func add(_ token: RollingToken, of member: Member) {
+        mutating func reserve(_ count: Int) {
+            long.reserveCapacity(count)
+            short.reserveCapacity(count)
+            services.reserveCapacity(count)
+            terms.reserveCapacity(count)
+        }
+
+        /// Adds a member by the key of the window's day, and by that of the next window where it is known.
+        mutating func add(_ member: Member, _ key: DayKey, next: DayKey?, in window: RollingWindow) {
+            let token = key.derive(window)
             long[token] = long[token]?.adding(member) ?? .one(member)
-            if let key = token.short { short[key] = short[key]?.adding(member) ?? .one(member) }
+            if let short = token.short { self.short[short] = self.short[short]?.adding(member) ?? .one(member) }
+            let uuid = RollingUUID(token)
+            services[uuid] = services[uuid]?.adding(member) ?? .one(member)
+            let begin = key.change(to: window)
+            let end = next?.change(to: window.next) ?? DayKey.latestChange(to: window.next)
+            terms[member] = begin.advanced(by: .zero - RollingResolver.tolerance)...max(begin, end).advanced(by: RollingResolver.tolerance)
         }
     }
 
@@ -47,22 +64,29 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         case member(Member, RollingWindow)
         /// Several members match. Only another window or the 16-byte form can distinguish them.
         case ambiguous(Set<Member>)
+        /// A member's service UUID outside its term: a copy, or a clock that is wrong. It is no sighting.
+        case stale
     }
+
+    /// How long before and after its term a service UUID is accepted: clocks differ.
+    private static var tolerance: Duration { .seconds(120) }
 
     public init() {}
 
     /// Adds a member's key for a day; replaces an earlier one for the same day. Call ``prepare(for:)`` afterwards.
     public mutating func add(_ key: DayKey, of member: Member) {
         let old = keys[key.day, default: [:]].updateValue(key, forKey: member)
-        for window in tables.keys where window.day == key.day {
-            if old == nil {
-                tables[window]?.add(key.derive(window), of: member)
-            } else {
-                // The table contains the old key's identifiers, so it is built again.
+        for window in tables.keys {
+            if window.day == key.day, old == nil {
+                tables[window]?.add(member, key, next: self.key(of: member, in: window.next), in: window)
+            } else if window.day == key.day || window.next.day == key.day {
+                // The table contains the old key's identifiers, or the end of a term without it: it is built again.
                 tables[window] = nil
             }
         }
     }
+
+    private func key(of member: Member, in window: RollingWindow) -> DayKey? { keys[window.day]?[member] }
 
     /// Removes a member with all keys. Call ``prepare(for:)`` afterwards.
     public mutating func forget(_ member: Member) {
@@ -87,9 +111,10 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         for window in wanted where tables[window] == nil {
             let members = keys[window.day] ?? [:]
             var table = Table()
-            table.long.reserveCapacity(members.count)
-            table.short.reserveCapacity(members.count)
-            for (member, key) in members { table.add(key.derive(window), of: member) }
+            table.reserve(members.count)
+            for (member, key) in members {
+                table.add(member, key, next: self.key(of: member, in: window.next), in: window)
+            }
             tables[window] = table
         }
     }
@@ -106,6 +131,24 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     /// - Throws: ``BeaconsError/notPrepared(_:)`` without ``prepare(for:)`` for this window; ``BeaconsError/time(_:)``.
     package func resolve(_ token: ShortRollingToken, at time: Timestamp) throws(BeaconsError) -> Resolution {
         try resolve(at: time) { $0.short[token] }
+    }
+
+    /// Resolves a service UUID.
+    ///
+    /// - Throws: ``BeaconsError/notPrepared(_:)`` without ``prepare(for:)`` for this window; ``BeaconsError/time(_:)``.
+    public func resolve(_ uuid: RollingUUID, at time: Timestamp) throws(BeaconsError) -> Resolution {
+        var isKnown = false
+        var found: (window: RollingWindow, members: Set<Member>)?
+        for window in try RollingWindow(at: time).neighbourhood {
+            guard let table = tables[window] else { throw .notPrepared(window) }
+            guard let match = table.services[uuid] else { continue }
+            isKnown = true
+            let members = match.members.filter { table.terms[$0]?.contains(time) ?? false }
+            if !members.isEmpty { found = (window, members.union(found?.members ?? [])) }
+        }
+        guard let found else { return isKnown ? .stale : .unknown }
+        if found.members.count == 1, let member = found.members.first { return .member(member, found.window) }
+        return .ambiguous(found.members)
     }
 
     private func resolve(at time: Timestamp, _ match: (Table) -> Match?) throws(BeaconsError) -> Resolution {

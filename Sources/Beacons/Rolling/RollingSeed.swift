@@ -38,6 +38,11 @@ public struct RollingSeed: Sendable {
         return DayKey(day, HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: info, outputByteCount: DayKey.length))
     }
 
+    /// When the service UUID of a window is sent first (circles dossier 2).
+    public func change(to window: RollingWindow) -> Timestamp {
+        dayKey(for: window.day).change(to: window)
+    }
+
     /// The identifier of a window.
     public func token(in window: RollingWindow) -> RollingToken {
         dayKey(for: window.day).derive(window)

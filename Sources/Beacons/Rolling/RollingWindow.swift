@@ -28,6 +28,9 @@ public struct RollingWindow: Sendable, Hashable, Comparable {
     /// The next window; the same at the end of 32 bits.
     var next: RollingWindow { RollingWindow(number: number == .max ? number : number + 1) }
 
+    /// The previous window; the same at the start of 1970.
+    var previous: RollingWindow { RollingWindow(number: number == 0 ? 0 : number - 1) }
+
     /// How long before and after a window its identifier is accepted: the rotation may be a minute off, and clocks differ by two.
     static let tolerance = Duration.seconds(180)
 

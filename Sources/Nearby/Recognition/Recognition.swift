@@ -1,8 +1,8 @@
 public import Beacons
 
-/// Maps a beacon to a person. It does so by a friend's rolling identifier, or by a plain number.
+/// Maps a beacon to a person. It does so by a rolling identifier whose key is known, or by a plain number.
 ///
-/// Both use the fleet's UUID, and a rolling identifier can look like any major and minor (beacons dossier 8.4). Plain
+/// Short identifiers and plain numbers use the fleet's UUID, and a rolling identifier can look like any major and minor (beacons dossier 8.4). Plain
 /// numbers are therefore read strictly: SecretHandshake's major 1, or a wide number up to ``maximumPlainNumber``.
 /// Otherwise every stranger's rolling identifier would be looked up at the service as another person's number.
 public struct Recognition: Sendable {
@@ -36,7 +36,8 @@ public struct Recognition: Sendable {
         recognize(beacon, at: time)?.person
     }
 
-    /// The person whose beacon this is, and whether a friend's key says so; any sender can use a plain number.
+    /// The person whose beacon this is, and whether a key says so: any sender can use a plain number, and four bytes of an
+    /// identifier can be guessed.
     mutating func recognize(
         _ beacon: BeaconIdentity, at time: Timestamp
     ) -> (person: UserNumber, isVerified: Bool)? {
@@ -45,21 +46,26 @@ public struct Recognition: Sendable {
             guard let token = ShortRollingToken(major: major, minor: minor) else { return nil }
             switch resolved(at: time, { resolver throws(BeaconsError) in try resolver.resolve(token, at: time) }) {
             case .member(let person, let window):
-                return evidence.confirms(person, in: window, by: .fourBytes) ? (person, true) : nil
-            case .ambiguous: return nil
+                return evidence.confirms(person, in: window, by: .fourBytes) ? (person, false) : nil
+            case .ambiguous, .stale: return nil
             case .unknown: return plainNumber(major: major, minor: minor).map { ($0, false) }
             }
-        case .eddystone(let uid): return member(RollingToken(uid), at: time)
-        case .rolling(let token): return member(token, at: time)
+        case .eddystone(let uid):
+            let token = RollingToken(uid)
+            return member(at: time) { resolver throws(BeaconsError) in try resolver.resolve(token, at: time) }
+        case .rolling(let token):
+            return member(at: time) { resolver throws(BeaconsError) in try resolver.resolve(token, at: time) }
+        case .rollingService(let uuid):
+            return member(at: time) { resolver throws(BeaconsError) in try resolver.resolve(uuid, at: time) }
         case .proximity, .ephemeral: return nil
         }
     }
 
     private mutating func member(
-        _ token: RollingToken, at time: Timestamp
+        at time: Timestamp,
+        _ resolve: (RollingResolver<UserNumber>) throws(BeaconsError) -> RollingResolver<UserNumber>.Resolution
     ) -> (person: UserNumber, isVerified: Bool)? {
-        let resolution = resolved(at: time) { resolver throws(BeaconsError) in try resolver.resolve(token, at: time) }
-        return if case .member(let person, _) = resolution { (person, true) } else { nil }
+        if case .member(let person, _) = resolved(at: time, resolve) { (person, true) } else { nil }
     }
 
     private mutating func resolved(

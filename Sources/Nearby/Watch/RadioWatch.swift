@@ -74,9 +74,11 @@ extension PeopleNearby {
         }
     }
 
-    /// The ranged beacons: the fleet's iBeacons, and Eddystone UIDs, which carry long rolling identifiers.
+    /// The ranged beacons: service UUIDs, the fleet's iBeacons, and Eddystone UIDs, which carry rolling identifiers too.
     private static var ranging: Ranging.Settings {
-        var settings = Ranging.Settings([.proximity(uuid: .secretHandshake), .eddystone(namespace: nil)])
+        var settings = Ranging.Settings([
+            .rollingService, .proximity(uuid: .secretHandshake), .eddystone(namespace: nil),
+        ])
         settings.filter = .quick
         return settings
     }

@@ -5,15 +5,15 @@ import CoreLocation
 
 /// The radio of an iPhone, iPad or Mac (dossier 7.1). It works through Core Location and Core Bluetooth.
 ///
-/// **Scanning.** iOS hides iBeacons from Core Bluetooth, so they are ranged, which needs their UUIDs in advance. Where ranging is
-/// not available, as on many Macs, Core Bluetooth scans; it receives AltBeacon and Eddystone everywhere, and iBeacons where
-/// the system reports them.
+/// **Scanning.** Core Bluetooth receives rolling service UUIDs, AltBeacon and Eddystone everywhere, and iBeacons where the system
+/// reports them. iOS hides iBeacons from it, so they are ranged too, which needs their UUIDs in advance.
 ///
-/// **Advertising.** Only iBeacons can be sent, and only while the app is in the foreground with the screen on: in the
-/// background, other platforms cannot read what iOS sends. Tell the user.
+/// **Advertising.** Rolling service UUIDs and iBeacons can be sent. Other platforms can read them only while the app is in the
+/// foreground with the screen on: in the background iOS sends a mask that only its own devices read. Tell the user.
 ///
-/// **In the background** ranging stops a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes
-/// near, even one that was terminated.
+/// **In the background** a scan needs a list of what is expected: `expecting` renews it whenever Bluetooth starts or the app is
+/// woken. Ranging stops a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes near, even one
+/// that was terminated.
 ///
 /// **Info.plist** needs `NSBluetoothAlwaysUsageDescription`, `NSLocationWhenInUseUsageDescription` for ranging,
 /// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location` in `UIBackgroundModes`. A command on macOS
@@ -22,6 +22,10 @@ public struct AppleRadio: Radio {
     let uuids: [ProximityUUID]
     let power: Int8
     let now: @Sendable () -> Timestamp
+    let expecting: (@Sendable () -> [RollingUUID])?
+
+    /// How many service UUIDs a scan in the background expects (circles dossier 2).
+    static let maximumExpected = 100
 
     /// Creates a radio.
     ///
@@ -29,10 +33,14 @@ public struct AppleRadio: Radio {
     ///   - uuids: The fleets to range.
     ///   - power: The beacons' power at 1 m, in dBm, which Core Location does not report.
     ///   - now: The current time.
+    ///   - expecting: The service UUIDs that a scan in the background looks for, the most wanted first: the first hundred
+    ///     count. Nil scans for all, which works in the foreground only.
     public init(
         uuids: [ProximityUUID] = [.secretHandshake], power: Int8 = -59,
-        now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }
+        now: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
+        expecting: (@Sendable () -> [RollingUUID])? = nil
     ) {
+        self.expecting = expecting
         self.uuids = uuids
         self.power = power
         self.now = now
@@ -44,14 +52,21 @@ public struct AppleRadio: Radio {
                 if interest.wants(advertisement.data) { buffer.offer(.advertisement(advertisement)) }
             }
             let status = StatusReport { buffer.offer(.status($0)) }
-            if CLLocationManager.isRangingAvailable(), !uuids.isEmpty {
-                let scan = await RangingScan(uuids: uuids, power: power, now: now, hear: hear, status: status)
-                defer { Task { @MainActor in scan.stop() } }
-                try await scan.run()
-            } else {
-                let scan = await BluetoothScan(now: now, hear: hear, status: status)
-                defer { Task { @MainActor in scan.stop() } }
-                try await scan.run()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask {
+                    let scan = await BluetoothScan(now: now, hear: hear, status: status, expected: expecting)
+                    defer { Task { @MainActor in scan.stop() } }
+                    try await scan.run()
+                }
+                if CLLocationManager.isRangingAvailable(), !uuids.isEmpty {
+                    group.addTask {
+                        let scan = await RangingScan(uuids: uuids, power: power, now: now, hear: hear, status: status)
+                        defer { Task { @MainActor in scan.stop() } }
+                        try await scan.run()
+                    }
+                }
+                try await group.next()
             }
         })
     }

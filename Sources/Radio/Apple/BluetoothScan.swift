@@ -11,11 +11,14 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
     private let now: @Sendable () -> Timestamp
     private let hear: @Sendable (Advertisement) -> Void
     private let status: StatusReport
+    /// Which service UUIDs are expected now; nil scans for every packet, which works in the foreground only.
+    private let expected: (@Sendable () -> [RollingUUID])?
 
     init(
         now: @escaping @Sendable () -> Timestamp, hear: @escaping @Sendable (Advertisement) -> Void,
-        status: StatusReport
+        status: StatusReport, expected: (@Sendable () -> [RollingUUID])? = nil
     ) {
+        self.expected = expected
         self.now = now
         self.hear = hear
         self.status = status
@@ -36,8 +39,11 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
     /// Called once at the start, and whenever Bluetooth is switched off or on.
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard let error = RadioError(central.state) else {
+            let services = expected.map { expected in
+                expected().prefix(AppleRadio.maximumExpected).map { CBUUID(string: $0.description) }
+            }
             central.scanForPeripherals(
-                withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+                withServices: services, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
             return status(.listening(.coreBluetooth))
         }
         // The state is briefly unknown at the start.
@@ -60,11 +66,26 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
             let number = [UInt8](uuid.data)
             serviceData[ServiceUUID(rawValue: UInt16(number[0]) << 8 | UInt16(number[1]))] = [UInt8](data)
         }
-        guard !manufacturerData.isEmpty || !serviceData.isEmpty,
-            let data = try? AdvertisingData(manufacturerData: manufacturerData, serviceData: serviceData)
+        // What is in the overflow area says only that one of many identifiers is near: it wakes the app, and names no person
+        // (circles dossier 2).
+        let listed = advertisementData[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []
+        let services = listed.compactMap { RollingUUID($0.uuidString) }
+        guard !manufacturerData.isEmpty || !serviceData.isEmpty || !services.isEmpty,
+            let data = try? AdvertisingData(
+                manufacturerData: manufacturerData, serviceData: serviceData, services: services)
         else { return }
-        // Apple's platforms do not report the address.
-        hear(Advertisement(time: now(), address: nil, rssi: RSSI(rssi.intValue), data: data))
+        // Apple's platforms do not report the address; the identifier tells transmitters apart.
+        let address = DeviceAddress(transmitter: peripheral.identifier)
+        hear(Advertisement(time: now(), address: address, rssi: RSSI(rssi.intValue), data: data))
+    }
+}
+
+extension DeviceAddress {
+    /// The system's identifier of a transmitter in place of its address: 48 of its 128 bits.
+    fileprivate init(transmitter identifier: UUID) {
+        let bytes = identifier.uuid
+        self.init(
+            truncating: [bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15].reduce(0) { $0 << 8 | UInt64($1) })
     }
 }
 

@@ -4,7 +4,7 @@ import CoreBluetooth
 import CoreLocation
 import Foundation
 
-/// Advertises iBeacons with Core Bluetooth. On the main actor, because its manager calls back on the main queue.
+/// Advertises service UUIDs and iBeacons with Core Bluetooth. On the main actor, because its manager calls back on the main queue.
 @MainActor
 final class BluetoothSender: NSObject, CBPeripheralManagerDelegate {
     private var manager: CBPeripheralManager?
@@ -18,8 +18,8 @@ final class BluetoothSender: NSObject, CBPeripheralManagerDelegate {
 
     /// Advertises a broadcast from now on.
     ///
-    /// - Throws: ``RadioError/unsendable(problem:)`` for anything but one iBeacon: Apple lets apps send no other
-    ///   manufacturer data.
+    /// - Throws: ``RadioError/unsendable(problem:)`` for anything but one rolling service UUID or one iBeacon: Apple lets apps
+    ///   send no other data.
     func send(_ broadcast: Broadcast) throws(RadioError) {
         switch broadcast {
         case .silence:
@@ -40,12 +40,17 @@ final class BluetoothSender: NSObject, CBPeripheralManagerDelegate {
     }
 
     private static func payload(_ data: AdvertisingData) throws(RadioError) -> [String: Any] {
-        guard case .iBeacon(let beacon) = FrameParser().frame(in: data),
-            let uuid = UUID(uuidString: beacon.uuid.description)
-        else { throw .unsendable(problem: "Apple's platforms send iBeacons only") }
-        let region = CLBeaconRegion(uuid: uuid, major: beacon.major, minor: beacon.minor, identifier: "handshake")
-        let payload = region.peripheralData(withMeasuredPower: NSNumber(value: beacon.power))
-        return payload as? [String: Any] ?? [:]
+        switch FrameParser().frame(in: data) {
+        case .rollingService(let uuid):
+            // No name: 28 bytes hold the UUID, and a name would link two of them.
+            return [CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: uuid.description)]]
+        case .iBeacon(let beacon):
+            guard let uuid = UUID(uuidString: beacon.uuid.description) else { break }
+            let region = CLBeaconRegion(uuid: uuid, major: beacon.major, minor: beacon.minor, identifier: "handshake")
+            return region.peripheralData(withMeasuredPower: NSNumber(value: beacon.power)) as? [String: Any] ?? [:]
+        default: break
+        }
+        throw .unsendable(problem: "Apple's platforms send service UUIDs and iBeacons only")
     }
 
     private func start() {

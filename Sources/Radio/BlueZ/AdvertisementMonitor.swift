@@ -54,17 +54,39 @@ final class AdvertisementMonitor: Sendable {
         let root = try path()
         try adapter.connection.export([], at: root, isManager: true)
         try await adapter.call("RegisterMonitor", in: .monitorManager, [root.value])
-        try adapter.connection.export([interface()], at: try root.appending("patterns"))
+        let groups = groups
+        for (path, patterns) in zip(try paths(), groups) {
+            try adapter.connection.export([interface(patterns)], at: path)
+        }
         let verdict = try await within(Self.activationTimeout, on: clock) { [verdicts] in
-            await verdicts.first { _ in true }
+            var active = 0
+            for await verdict in verdicts {
+                guard verdict == .activated else { return false }
+                active += 1
+                if active == groups.count { return true }
+            }
+            return false
         }
         switch verdict {
-        case .activated??: return
-        case .released??: throw RadioError.notSupported(feature: "the monitor (the kernel rejected it)")
-        case .some(.none), .none:
+        case true?: return
+        case false? where !Task.isCancelled:
+            throw RadioError.notSupported(feature: "the monitor (the kernel rejected it)")
+        default:
             try Task.checkCancellation()
             throw RadioError.notSupported(feature: "the monitor (it was not activated in 2 s)")
         }
+    }
+
+    /// The patterns by monitor: one of the kernel's takes 16 (circles dossier 2).
+    private var groups: [[ScanInterest.Pattern]] {
+        stride(from: 0, to: interest.patterns.count, by: ScanInterest.maximumOfMonitor).map { start in
+            Array(interest.patterns[start...].prefix(ScanInterest.maximumOfMonitor))
+        }
+    }
+
+    private func paths() throws(DBusError) -> [ObjectPath] {
+        let root = try path()
+        return try groups.indices.map { index throws(DBusError) in try root.appending("patterns\(index)") }
     }
 
     /// Waits until BlueZ releases the monitor; never returns.
@@ -81,7 +103,7 @@ final class AdvertisementMonitor: Sendable {
     func stop() {
         guard let root = try? path() else { return }
         adapter.order("UnregisterMonitor", in: .monitorManager, [root.value])
-        if let patterns = try? root.appending("patterns") { try? adapter.connection.withdraw(patterns) }
+        for path in (try? paths()) ?? [] { try? adapter.connection.withdraw(path) }
         try? adapter.connection.withdraw(root)
     }
 
@@ -89,8 +111,8 @@ final class AdvertisementMonitor: Sendable {
         try ObjectPath("/org/handshake/monitor\(number)")
     }
 
-    private func interface() -> ExportedInterface {
-        let patterns = interest.patterns.map { pattern in
+    private func interface(_ patterns: [ScanInterest.Pattern]) -> ExportedInterface {
+        let patterns = patterns.map { pattern in
             Value.structure([.byte(pattern.offset), .byte(pattern.type.rawValue), .bytes(pattern.bytes)])
         }
         let pattern = ValueType.structure([.byte, .byte, .array(.byte)])

@@ -9,6 +9,8 @@ struct BlueZAdvertisement: Sendable, Hashable {
     private(set) var manufacturerData: [CompanyID: [UInt8]] = [:]
     private(set) var serviceData: [ServiceUUID: [UInt8]] = [:]
     private(set) var services: [ServiceUUID] = []
+    /// A service UUID of 128 bits, which is sent alone.
+    private(set) var rollingService: RollingUUID?
 
     /// The advertising interval in milliseconds: Apple's interval for beacons (dossier 2.5). The kernel's default is
     /// 1.28 s.
@@ -20,8 +22,13 @@ struct BlueZAdvertisement: Sendable, Hashable {
             throw .unsendable(problem: "a structure runs past the end of the advertising data")
         }
         for structure in data.structures { try take(structure) }
-        guard !manufacturerData.isEmpty || !serviceData.isEmpty else {
-            throw .unsendable(problem: "it has neither manufacturer data nor service data")
+        let hasData = !manufacturerData.isEmpty || !serviceData.isEmpty
+        guard hasData || rollingService != nil else {
+            throw .unsendable(problem: "it has neither manufacturer data nor service data nor a rolling service UUID")
+        }
+        // Anything beside it would tell two identifiers to be of one sender.
+        guard rollingService == nil || !hasData && services.isEmpty else {
+            throw .unsendable(problem: "a rolling service UUID is sent alone")
         }
     }
 
@@ -35,6 +42,12 @@ struct BlueZAdvertisement: Sendable, Hashable {
             for index in stride(from: 0, to: structure.value.count, by: 2) {
                 services.append(ServiceUUID(rawValue: Self.number(structure.value, at: index)))
             }
+        case .completeServices128, .incompleteServices128:
+            let uuids = (try? AdvertisingData([structure])).map { FrameParser().rollingServices(in: $0) } ?? []
+            guard structure.value.count == 16, let uuid = uuids.first, rollingService == nil else {
+                throw .unsendable(problem: "its service UUID of 128 bits is not one rolling identifier")
+            }
+            rollingService = uuid
         case .manufacturerData:
             guard structure.value.count >= 2 else { throw .unsendable(problem: "manufacturer data has no company") }
             let company = CompanyID(rawValue: Self.number(structure.value, at: 0))
@@ -72,9 +85,8 @@ struct BlueZAdvertisement: Sendable, Hashable {
                 uniqueKeysWithValues: serviceData.map { ($0.key.bluetoothUUID, Value.bytes($0.value)) })
             properties.append(ExportedProperty("ServiceData", entries.value))
         }
-        if !services.isEmpty {
-            properties.append(ExportedProperty("ServiceUUIDs", .strings(services.map(\.bluetoothUUID))))
-        }
+        let uuids = services.map(\.bluetoothUUID) + [rollingService?.description].compactMap(\.self)
+        if !uuids.isEmpty { properties.append(ExportedProperty("ServiceUUIDs", .strings(uuids))) }
         if withInterval {
             properties.append(ExportedProperty("MinInterval", .uint32(Self.interval)))
             properties.append(ExportedProperty("MaxInterval", .uint32(Self.interval)))

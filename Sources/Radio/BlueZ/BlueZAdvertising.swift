@@ -8,23 +8,38 @@ import Synchronization
 struct BlueZAdvertising: Sendable {
     let broadcasts: Broadcaster<Broadcast>
     let status: StatusReport
+    let clock: any Clock<Duration>
+    /// How long nothing is sent between two identifiers.
+    let silence: @Sendable () -> Duration
+
+    /// Draws how long nothing is sent between two identifiers, so that the last packet of one and the first of the next are not
+    /// seen to belong together (circles dossier 2).
+    static func drawnSilence() -> Duration { .milliseconds(Int64.random(in: 500...3_000)) }
+
+    /// How long an unregistration is waited for.
+    private static let unregisterTimeout = Duration.seconds(5)
 
     private static let count = Atomic<Int>(0)
 
     /// Advertises the newest broadcast until the task is cancelled.
     ///
     /// Each one is registered separately, because the Bluetooth address must change together with the data (dossier 8.4);
-    /// changing a registered advertisement would keep the address.
+    /// changing a registered advertisement would keep the address. The earlier one is unregistered first, and a silence follows.
     ///
     /// - Throws: ``RadioError``; `CancellationError`.
     func run(_ adapter: ReadyAdapter) async throws {
         guard adapter.has(.advertisingManager) else {
             throw RadioError.notSupported(feature: "advertising with \(adapter.name)")
         }
+        let hasSent = CancellationFlag()
         try await forNewest(of: broadcasts.values()) { broadcast in
             switch broadcast {
             case .silence: status(.silent)
-            case .data(let data): try await send(try BlueZAdvertisement(data), adapter)
+            case .data(let data):
+                let advertisement = try BlueZAdvertisement(data)
+                if hasSent.isSet { try await clock.sleep(for: silence()) }
+                hasSent.set()
+                try await send(advertisement, adapter)
             }
         }
     }
@@ -62,11 +77,25 @@ struct BlueZAdvertising: Sendable {
         let interface = ExportedInterface(
             .advertisement, methods: [release], properties: advertisement.properties(withInterval: withInterval))
         try adapter.connection.export([interface], at: path)
-        defer {
-            // Unregisters before withdrawing the object, because BlueZ may read it until then.
-            adapter.order("UnregisterAdvertisement", in: .advertisingManager, [path.value])
+        do {
+            try await register(path, releases, adapter)
+        } catch {
+            // Unregisters before withdrawing the object, because BlueZ may read it until then. In a task of its own, because this
+            // one may be cancelled: the next identifier must not be sent before this one has ended.
+            let ending = Task { [clock] in
+                try? await within(Self.unregisterTimeout, on: clock) {
+                    try await adapter.call("UnregisterAdvertisement", in: .advertisingManager, [path.value])
+                }
+            }
+            _ = await ending.value
             try? adapter.connection.withdraw(path)
+            throw error
         }
+    }
+
+    private func register(
+        _ path: ObjectPath, _ releases: AsyncStream<Void>, _ adapter: ReadyAdapter
+    ) async throws {
         do {
             let options: [String: Value] = [:]
             try await adapter.call(
@@ -79,7 +108,7 @@ struct BlueZAdvertising: Sendable {
         adapter.progress.worked()
         status(.sending)
         for await _ in releases { throw RadioError.lost(reason: "BlueZ released the advertisement") }
-        try Task.checkCancellation()
+        throw CancellationError()
     }
 }
 #endif

@@ -23,6 +23,8 @@ public struct BlueZRadio: Radio {
         public var time: ScanTime
         /// The delays between attempts.
         package var backOff = ReconnectingConnection.backOff
+        /// How long nothing is sent between two identifiers.
+        package var silence: @Sendable () -> Duration = { BlueZAdvertising.drawnSilence() }
         /// The kernel's state of blocked adapters.
         package var rfkill = RFKill()
 
@@ -92,7 +94,8 @@ public struct BlueZRadio: Radio {
                 for await _ in newest.values() { break }
                 try Task.checkCancellation()
                 let session = BlueZSession(addresses: addresses, options: options, status: report) { _ in }
-                let advertising = BlueZAdvertising(broadcasts: newest, status: report)
+                let advertising = BlueZAdvertising(
+                    broadcasts: newest, status: report, clock: options.time.clock, silence: options.silence)
                 try await session.run { try await advertising.run($0) }
             }
             try await group.next()

@@ -9,9 +9,16 @@ import DBus
 struct DeviceTable: Sendable {
     fileprivate struct Device {
         let address: DeviceAddress?
+        let addressKind: DeviceAddress.Kind?
         var rssi: RSSI?
         var manufacturerData: [CompanyID: [UInt8]] = [:]
         var serviceData: [ServiceUUID: [UInt8]] = [:]
+        /// Every service UUID that BlueZ has reported: its list only grows, and repeating one emits no signal (circles dossier 2).
+        var known: Set<RollingUUID> = []
+        /// Those that were new when the list last grew: what the device sends now.
+        var services: [RollingUUID] = []
+        var name: String?
+        var power: Int8?
         /// The position of its last change in the order of all changes.
         var change = 0
         /// Whether it was reported since a monitor lost it.
@@ -34,13 +41,14 @@ struct DeviceTable: Sendable {
 
     /// Whether a change of this property means that a packet was received.
     static func isHeard(_ property: String) -> Bool {
-        ["RSSI", "ManufacturerData", "ServiceData"].contains(property)
+        ["RSSI", "ManufacturerData", "ServiceData", "UUIDs"].contains(property)
     }
 
     /// Adds a device with its properties. One without signal strength is cached by BlueZ and no sighting.
     mutating func add(_ path: ObjectPath, _ properties: [String: Value], at time: Timestamp) -> Advertisement? {
         let address = properties["Address"].flatMap { String(reading: $0) }.flatMap { DeviceAddress($0) }
-        var device = Device(address: address)
+        let kind = properties["AddressType"].flatMap { String(reading: $0) }.flatMap { DeviceAddress.Kind(rawValue: $0) }
+        var device = Device(address: address, addressKind: kind)
         device.take(properties)
         changes += 1
         device.change = changes
@@ -55,12 +63,15 @@ struct DeviceTable: Sendable {
         _ path: ObjectPath, _ changed: [String: Value], _ invalidated: [String], at time: Timestamp
     ) -> Advertisement? {
         guard var device = devices[path] else { return nil }
+        let before = device.services
         device.take(changed)
+        // A list of services without a new one says nothing of the air.
+        let isHeard = changed.keys.contains { $0 == "UUIDs" ? device.services != before : Self.isHeard($0) }
         for property in invalidated { device.forget(property) }
         changes += 1
         device.change = changes
         devices[path] = device
-        return changed.keys.contains(where: Self.isHeard) ? report(path, at: time) : nil
+        return isHeard ? report(path, at: time) : nil
     }
 
     /// Applies a monitor's `DeviceFound`. It is a sighting only if none was reported since the monitor lost the device.
@@ -84,12 +95,13 @@ struct DeviceTable: Sendable {
     /// A device as an advertisement. The signal strength can arrive before the data; until then there is nothing to
     /// report.
     private mutating func report(_ path: ObjectPath, at time: Timestamp) -> Advertisement? {
-        guard let device = devices[path], !device.manufacturerData.isEmpty || !device.serviceData.isEmpty,
-            let data = try? AdvertisingData(
-                manufacturerData: device.manufacturerData, serviceData: device.serviceData)
+        guard let device = devices[path],
+            !device.manufacturerData.isEmpty || !device.serviceData.isEmpty || !device.services.isEmpty,
+            let data = device.data
         else { return nil }
         devices[path]?.isReported = true
-        return Advertisement(time: time, address: device.address, rssi: device.rssi, data: data)
+        return Advertisement(
+            time: time, address: device.address, addressKind: device.addressKind, rssi: device.rssi, data: data)
     }
 
     private mutating func forgetOldest() {
@@ -101,9 +113,33 @@ struct DeviceTable: Sendable {
 }
 
 extension DeviceTable.Device {
+    /// How many service UUIDs are remembered of a device: more than a day of rolling identifiers.
+    private static let maximumServices = 128
+
+    /// What was received, put together again. A name and a power are told beside service UUIDs only, for the audit of what one
+    /// sends.
+    fileprivate var data: AdvertisingData? {
+        let isService = !services.isEmpty
+        return try? AdvertisingData(
+            manufacturerData: manufacturerData, serviceData: serviceData, services: services,
+            name: isService ? name : nil, power: isService ? power : nil)
+    }
+
+    private mutating func take(services uuids: [String]) {
+        let all = uuids.prefix(2 * Self.maximumServices).compactMap { RollingUUID($0) }
+        let new = all.filter { !known.contains($0) }
+        guard !new.isEmpty else { return }
+        if known.count + new.count > Self.maximumServices { known = [] }
+        known.formUnion(new)
+        services = Array(new.suffix(8))
+    }
+
     /// Applies properties. Values of a wrong type are ignored, because they are untrusted.
     fileprivate mutating func take(_ properties: [String: Value]) {
         if let value = properties["RSSI"], let number = Int16(reading: value) { rssi = RSSI(Int(number)) }
+        if let value = properties["UUIDs"], let uuids = [String](reading: value) { take(services: uuids) }
+        if let value = properties["Name"], let name = String(reading: value) { self.name = name }
+        if let value = properties["TxPower"], let power = Int16(reading: value) { self.power = Int8(clamping: power) }
         if let value = properties["ManufacturerData"], let entries = [UInt16: Value](reading: value) {
             manufacturerData = Dictionary(
                 uniqueKeysWithValues: entries.compactMap { company, value in

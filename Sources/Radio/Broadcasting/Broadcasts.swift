@@ -50,7 +50,7 @@ public struct Broadcasts: AsyncSequence, Sendable {
         case .nothing: Iterator(state: .ended)
         case .constant(let data): Iterator(state: .constant(data))
         case .rolling(let seed, let form, let time, let generator):
-            Iterator(state: .rolling(RollingBroadcast(seed), form, time, generator))
+            Iterator(state: .rolling(RollingBroadcast(seed, schedule: form.schedule), form, time, generator))
         }
     }
 
@@ -103,8 +103,11 @@ public struct Broadcasts: AsyncSequence, Sendable {
 }
 
 extension BroadcastForm {
+    fileprivate var schedule: RollingBroadcast.Schedule { self == .serviceUUID ? .derived : .drawn }
+
     fileprivate func broadcast(of term: RollingBroadcast.Term) throws(BeaconsError) -> Broadcast {
         switch self {
+        case .serviceUUID: .data(try AdvertisingData([.service(term.uuid)]))
         case .serviceData(let service): .data(try AdvertisingData([term.token.structure(for: service)]))
         case .eddystoneUID(let power):
             .data(try AdvertisingData(EddystoneUID(carrying: term.token).structures(power: power)))

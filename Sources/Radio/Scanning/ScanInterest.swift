@@ -39,8 +39,11 @@ public struct ScanInterest: Sendable, Hashable {
     /// list matches all.
     public let patterns: [Pattern]
 
-    /// The maximum number of patterns of a kernel's monitor (dossier 7.2).
-    public static let maximum = 16
+    /// The maximum number of patterns: four of a kernel's monitors (circles dossier 2).
+    public static let maximum = 64
+
+    /// The maximum number of patterns of one of the kernel's monitors.
+    static let maximumOfMonitor = 16
 
     /// Creates a filter from its patterns.
     ///
@@ -59,13 +62,20 @@ public struct ScanInterest: Sendable, Hashable {
     /// Every advertisement of every device. BlueZ has no monitor for this.
     public static let everything = ScanInterest(checked: [])
 
-    /// Every beacon format of the module Beacons. They are iBeacon, AltBeacon, Eddystone and Exposure Notification.
-    public static let beacons = ScanInterest(checked: [
-        Pattern(checked: .manufacturerData, bytes: [0x4C, 0x00, 0x02, 0x15]),
-        Pattern(checked: .manufacturerData, offset: 2, bytes: [0xBE, 0xAC]),
-        Pattern(checked: .serviceData, bytes: [0xAA, 0xFE]),
-        Pattern(checked: .serviceData, bytes: [0x6F, 0xFD]),
-    ])
+    /// Every beacon format of the module Beacons: iBeacon, AltBeacon, Eddystone, Exposure Notification, and service UUIDs that
+    /// can be rolling identifiers.
+    public static let beacons = ScanInterest(
+        checked: [
+            Pattern(checked: .manufacturerData, bytes: [0x4C, 0x00, 0x02, 0x15]),
+            Pattern(checked: .manufacturerData, offset: 2, bytes: [0xBE, 0xAC]),
+            Pattern(checked: .serviceData, bytes: [0xAA, 0xFE]),
+            Pattern(checked: .serviceData, bytes: [0x6F, 0xFD]),
+        ] + rollingServices)
+
+    /// The high half of byte 6 is the version, 4: in the order of sending it is byte 9 of the list.
+    private static let rollingServices = [StructureType.completeServices128, .incompleteServices128].flatMap { type in
+        (UInt8(0x40)...0x4F).map { Pattern(checked: type, offset: 9, bytes: [$0]) }
+    }
 
     /// iBeacons of one UUID.
     public static func iBeacons(_ uuid: ProximityUUID) -> ScanInterest {

@@ -10,6 +10,7 @@ says what comes over the air and asks what is sent, through the interface org.ex
     Transmissions() -> a(say)           the same, each with the address that it is sent under
     Paths() -> ao                       the advertisements' objects, in their clients
     Registrations() -> u                how many advertisements were taken since the start
+    Changes() -> a(st)                  when advertisements were registered and unregistered, in milliseconds
     Searching() -> b                    whether a search is running
     Monitors() -> u                     how many monitors are active
     Release()                           drops every advertisement and monitor, and tells their owners
@@ -22,6 +23,8 @@ It prints "ready" when it is. Needs Debian's python3-dbus and python3-gi. Option
 
 import argparse
 import itertools
+import time
+import uuid
 
 import dbus
 import dbus.mainloop.glib
@@ -92,13 +95,17 @@ def advertising_data(properties, experimental):
         out += bytes([2, 1, 6])
     elif str(properties.get("Type")) != "broadcast":
         raise failure("Failed", "Failed to parse advertisement.")
-    services = [int(str(uuid)[4:8], 16) for uuid in properties.get("ServiceUUIDs", [])]
-    if services:
-        out += bytes([1 + 2 * len(services), 0x03]) + b"".join(n.to_bytes(2, "little") for n in services)
+    services = [uuid.UUID(str(each)) for each in properties.get("ServiceUUIDs", [])]
+    short = [each.int >> 96 for each in services if each == uuid.UUID(BASE_UUID % (each.int >> 96 & 0xFFFF))]
+    long = [each.bytes[::-1] for each in services if each.int >> 96 not in short]
+    if short:
+        out += bytes([1 + 2 * len(short), 0x03]) + b"".join(n.to_bytes(2, "little") for n in short)
+    if long:
+        out += bytes([1 + 16 * len(long), 0x07]) + b"".join(long)
     for company, value in properties.get("ManufacturerData", {}).items():
         out += bytes([len(value) + 3, 0xFF]) + int(company).to_bytes(2, "little") + bytes(value)
-    for uuid, value in properties.get("ServiceData", {}).items():
-        out += bytes([len(value) + 3, 0x16]) + int(str(uuid)[4:8], 16).to_bytes(2, "little") + bytes(value)
+    for service, value in properties.get("ServiceData", {}).items():
+        out += bytes([len(value) + 3, 0x16]) + int(str(service)[4:8], 16).to_bytes(2, "little") + bytes(value)
     if len(out) > LEGACY_LIMIT:
         raise failure("InvalidLength", "Advertising data too long.")
     return bytes(out)
@@ -173,6 +180,7 @@ class Adapter(Exported):
         self.applications = {}
         self.devices = {}
         self.registrations = 0
+        self.changes = []
         self.addresses = itertools.count(1)
         super().__init__("/org/bluez/hci0", interfaces)
 
@@ -262,10 +270,11 @@ class Adapter(Exported):
                 data = advertising_data(properties, behaviour["experimental"])
             except dbus.DBusException as error:
                 return failed(error)
-            # Non-connectable advertising uses a fresh address each time it is enabled.
-            address = "C0:00:00:00:%02X:%02X" % divmod(next(self.addresses), 256)
+            # Non-connectable advertising uses a fresh non-resolvable address each time it is enabled.
+            address = "2C:00:00:00:%02X:%02X" % divmod(next(self.addresses), 256)
             self.advertisements[key] = (address, data)
             self.registrations += 1
+            self.note("register")
             self.count()
             done()
 
@@ -288,7 +297,11 @@ class Adapter(Exported):
     def UnregisterAdvertisement(self, path, client=None):
         if self.advertisements.pop((client, str(path)), None) is None:
             raise failure("DoesNotExist", "Does Not Exist")
+        self.note("unregister")
         self.count()
+
+    def note(self, what):
+        self.changes.append((what, time.monotonic_ns() // 1_000_000))
 
     # Monitoring
 
@@ -383,7 +396,7 @@ class Root(dbus.service.Object):
                 {BASE_UUID % little_endian(value): dbus.ByteArray(value[2:])
                  for kind, value in structures(data) if kind == 0x16}, signature="sv"))
         if path in adapter.devices:
-            self.hear_again(adapter.devices[path], heard)
+            self.hear_again(adapter.devices[path], heard, data)
         else:
             self.hear_first(path, address, heard, data)
         for monitor in hits:
@@ -391,26 +404,37 @@ class Root(dbus.service.Object):
                 monitor.found.add(path)
                 monitor.client.DeviceFound(dbus.ObjectPath(path), ignore_reply=True)
 
+    @staticmethod
+    def services(data):
+        short = [BASE_UUID % little_endian(value[index:]) for kind, value in structures(data) if kind in (2, 3)
+                 for index in range(0, len(value), 2)]
+        return short + [str(uuid.UUID(bytes=value[index : index + 16][::-1])) for kind, value in structures(data) if kind in (6, 7)
+                        for index in range(0, len(value) - 15, 16)]
+
     def hear_first(self, path, address, heard, data):
-        services = [BASE_UUID % little_endian(value[index:]) for kind, value in structures(data) if kind in (2, 3)
-                    for index in range(0, len(value), 2)]
+        services = self.services(data)
+        names = [value.decode(errors="replace") for kind, value in structures(data) if kind in (8, 9)]
         late = {name: heard.pop(name) for name in ("ManufacturerData", "ServiceData")} if behaviour["late-data"] else {}
         properties = dict(
             Address=address, AddressType="random", Alias=str(address).replace(":", "-"),
             Adapter=dbus.ObjectPath(adapter.path), Paired=False, Connected=False,
-            UUIDs=dbus.Array(services, signature="s"),
+            UUIDs=dbus.Array(services, signature="s"), **({"Name": names[0]} if names else {}),
             **{name: value for name, value in heard.items() if name == "RSSI" or value})
         device = adapter.devices[path] = Exported(path, {DEVICE: properties})
         self.InterfacesAdded(path, device.interfaces)
         if late:
             device.change(DEVICE, {name: value for name, value in late.items() if value})
 
-    def hear_again(self, device, heard):
+    def hear_again(self, device, heard, data):
         known = device.interfaces[DEVICE]
         filters = [adapter.filters.get(client, {}) for client in adapter.scanners]
         duplicates = any(each.get("DuplicateData") for each in filters)
-        threshold = 1 if any(filters) else RSSI_THRESHOLD
+        threshold = 0 if any(filters) else RSSI_THRESHOLD
         changed = {}
+        # The list of services only grows, and one that is in it is not told again.
+        fresh = [each for each in self.services(data) if each not in known["UUIDs"]]
+        if fresh:
+            changed["UUIDs"] = dbus.Array([*known["UUIDs"], *fresh], signature="s")
         if "RSSI" not in known or abs(int(known["RSSI"]) - int(heard["RSSI"])) >= threshold:
             changed["RSSI"] = heard["RSSI"]
         for name in ("ManufacturerData", "ServiceData"):
@@ -446,6 +470,10 @@ class Root(dbus.service.Object):
     @dbus.service.method(AIR, "", "u")
     def Registrations(self):
         return adapter.registrations
+
+    @dbus.service.method(AIR, "", "a(st)")
+    def Changes(self):
+        return dbus.Array([(what, dbus.UInt64(when)) for what, when in adapter.changes], signature="(st)")
 
     @dbus.service.method(AIR, "", "b")
     def Searching(self):

@@ -108,6 +108,10 @@ class Air:
         return [(address, bytes(int(byte, 16) for byte in re.findall(r"0x[0-9a-f]{2}", data)))
                 for address, data in pairs]
 
+    def changes(self):
+        """When advertisements were registered and unregistered: pairs of the word and milliseconds."""
+        return [(what, int(when)) for what, when in re.findall(r"\('(\w+)', (?:uint64 )?(\d+)\)", self.call("Changes"))]
+
     def is_searching(self):
         return "true" in self.call("Searching")
 

@@ -19,6 +19,7 @@ reason = bluez.missing()
 pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
 
 MINA = 6700
+ZOE = bytes.fromhex("1aff4c0002153ee761a0f73711e3a3ac0800200c9a660001ffffc5")
 CONSENT = ("--advertise", "static", "--i-agree-to-be-followed")
 
 
@@ -141,6 +142,31 @@ def test_a_rolling_identifier_is_recognised_with_keys_only(
         wait_for(friend, lambda events: alerts(events))
         assert alerts(seen(friend))[0][0] == 759
         assert interrupt(friend) == 130 and interrupt(sending) == 130
+
+
+def test_signing_out_ends_a_running_watch_and_leaves_nothing(people: Callable[[int, bluez.Air], Person]) -> None:
+    with bluez.air() as air:
+        ada = people(759, air)
+        empty = {file for file in ada.command.home.rglob("*") if file.is_file()}
+        running = ada.watch("--advertise", "rolling")
+        hear_until_mina_is_near(running, air, ("D0:00:00:00:FF:FF", ZOE))
+        assert ada.command.run("logout", "recurse-center", "--json").ok().json["nearby"]["people"] >= 1
+        done = running.finish()
+        assert done.status == 0 and "signed out" in done.stderr, done
+        air.wait(lambda air: not air.on_air())
+        assert not {file for file in ada.command.home.rglob("*") if file.is_file()} - empty
+        assert not ada.log()
+
+
+def test_forgetting_everyone_makes_a_running_watch_start_afresh(people: Callable[[int, bluez.Air], Person]) -> None:
+    with bluez.air() as air:
+        ada = people(759, air)
+        running = ada.watch("--advertise", "rolling")
+        hear_until_mina_is_near(running, air, ("D0:00:00:00:FF:FF", ZOE))
+        before = air.on_air()
+        ada.command.run("nearby", "forget", "--everyone").ok()
+        air.wait(lambda air: air.on_air() and air.on_air() != before)
+        assert running.is_running() and interrupt(running) == 130
 
 
 def test_the_desktop_is_told_and_a_click_opens_the_page(

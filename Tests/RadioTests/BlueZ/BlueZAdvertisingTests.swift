@@ -1,9 +1,10 @@
 #if os(Linux)
 import Beacons
 import DBus
-import Radio
 import TestFixtures
 import Testing
+
+@testable import Radio
 
 @Suite(
     "Advertising through BlueZ", .heavy, .serialized,
@@ -115,6 +116,30 @@ struct BlueZAdvertisingTests {
             try await sending.wait(for: .silent)
             try await air.until { try await air.onAir.isEmpty }
         }
+    }
+
+    @Test("CI10: an identifier is unregistered before the next one is registered, and between them nothing is sent")
+    func silence() async throws {
+        try await Air.with { air in
+            let (broadcasts, announce) = AsyncThrowingStream.makeStream(of: Broadcast.self)
+            let sending = Sending(try air.radio(silence: .milliseconds(300)), broadcasts)
+            let service = Packets.bytes("1107c9325c35eb6808ae7044fa9d4498feb3")
+            announce.yield(.data(try AdvertisingData(received: service)))
+            try await sending.wait(for: .sending)
+            let next = Packets.bytes("1107c7c2d2acd5db318d174608b4d970c132")
+            announce.yield(.data(try AdvertisingData(received: next)))
+            try await air.until { try await air.onAir == [next] }
+            let changes = try await air.changes
+            #expect(changes.map(\.what) == ["register", "unregister", "register"])
+            #expect(changes[2].time - changes[1].time >= 300)
+        }
+    }
+
+    @Test("CI10: the silence between two identifiers is drawn from half a second to three seconds")
+    func drawnSilence() {
+        let drawn = (0..<1_000).map { _ in BlueZAdvertising.drawnSilence() }
+        #expect(drawn.allSatisfy { (.milliseconds(500) ... .seconds(3)).contains($0) })
+        #expect(drawn.min().map { $0 < .seconds(1) } == true && drawn.max().map { $0 > .milliseconds(2_500) } == true)
     }
 
     @Test("the last data is sent on when nothing new comes")

@@ -20,7 +20,7 @@ struct BlueZInterruptionTests {
             try await air.power(true)
             #expect(try await events.next() == .status(.listening(method)))
             try await air.sight(data: Packets.iBeacon)
-            #expect(try await events.next() == .advertisement(try Packets.advertisement(Packets.iBeacon)))
+            #expect(try await events.next() == .advertisement(try Packets.heard(Packets.iBeacon)))
         }
     }
 
@@ -34,7 +34,7 @@ struct BlueZInterruptionTests {
             try await air.plug(true)
             #expect(try await events.next() == .status(.listening(.monitor)))
             try await air.sight(data: Packets.iBeacon)
-            #expect(try await events.next() == .advertisement(try Packets.advertisement(Packets.iBeacon)))
+            #expect(try await events.next() == .advertisement(try Packets.heard(Packets.iBeacon)))
         }
     }
 
@@ -48,7 +48,7 @@ struct BlueZInterruptionTests {
             try await air.start()
             #expect(try await events.next() == .status(.listening(.monitor)))
             try await air.sight(data: Packets.iBeacon)
-            #expect(try await events.next() == .advertisement(try Packets.advertisement(Packets.iBeacon)))
+            #expect(try await events.next() == .advertisement(try Packets.heard(Packets.iBeacon)))
         }
     }
 

@@ -105,6 +105,66 @@ struct BlueZObjectsTests {
                     try Packets.advertisement([0x07, 0x16, 0xAA, 0xFE, 0x10, 0xEE, 0x01, 0x72], nil, rssi: -61)))
     }
 
+    private static let services = ["b3fe9844-9dfa-4470-ae08-68eb355c32c9", "32c170d9-b408-4617-8d31-dbd5acd2c2c7"]
+
+    private static func service(_ digits: String, rssi: Int) throws -> BlueZObjects.Change {
+        .sighting(try Packets.advertisement(Packets.bytes("1107" + digits), rssi: rssi))
+    }
+
+    @Test("CI5: of service UUIDs the newest counts, also when only the strength changes, and the list as such is no sighting")
+    func services() throws {
+        let (first, second) = ("c9325c35eb6808ae7044fa9d4498feb3", "c7c2d2acd5db318d174608b4d970c132")
+        var objects = BlueZObjects()
+        let uuids = Self.services
+        let signal = Self.added(["Address": Self.address, "RSSI": .int16(-61), "UUIDs": [uuids[0]].value])
+        #expect(objects.apply(signal, at: Air.now) == (try Self.service(first, rssi: -61)))
+        #expect(objects.apply(Self.changed(["UUIDs": [uuids[0]].value]), at: Air.now) == .nothing)
+        #expect(objects.apply(Self.changed(["UUIDs": uuids.value]), at: Air.now) == (try Self.service(second, rssi: -61)))
+        #expect(objects.apply(Self.changed(["RSSI": .int16(-60)]), at: Air.now) == (try Self.service(second, rssi: -60)))
+        // Others' services, and what is no UUID.
+        let foreign = uuids + ["0000feaa-0000-1000-8000-00805f9b34fb", "x"]
+        #expect(objects.apply(Self.changed(["UUIDs": foreign.value]), at: Air.now) == .nothing)
+    }
+
+    @Test("CI6: a device without a strength is BlueZ's memory, whatever services it has")
+    func cachedService() {
+        var objects = BlueZObjects()
+        let signal = Self.added(["Address": Self.address, "UUIDs": Self.services.value])
+        #expect(objects.apply(signal, at: Air.now) == .nothing)
+    }
+
+    @Test("the kind of the address, and beside a service UUID the name, are told: the audit needs them")
+    func addressKind() throws {
+        var objects = BlueZObjects()
+        let change = objects.apply(
+            Self.added([
+                "Address": Self.address, "AddressType": "public", "RSSI": .int16(-61), "Name": "Ada",
+                "UUIDs": [Self.services[0]].value,
+            ]), at: Air.now)
+        guard case .sighting(let advertisement) = change else {
+            Issue.record("no sighting: \(change)")
+            return
+        }
+        #expect(advertisement.addressKind == .public)
+        #expect(advertisement.data.structures.map(\.type) == [.completeServices128, .completeName])
+    }
+
+    @Test("a list of services that grows without end takes no more memory than a day of identifiers")
+    func manyServices() throws {
+        var table = DeviceTable()
+        let path = Self.device
+        _ = table.add(path, ["RSSI": .int16(-61)], at: Air.now)
+        for index in 0..<1_000 {
+            let digits = String(index + 0x1000, radix: 16)
+            let uuids = (0..<4).map { "\(digits)0000-0000-4000-8000-00000000000\($0)" }
+            let heard = table.change(path, ["UUIDs": uuids.value], [], at: Air.now)
+            #expect(heard?.data.structures.first?.value.count == 64)
+        }
+        // More than an advertisement can carry: the newest eight.
+        let many = (0..<5_000).map { "\(String($0 + 0x10000000, radix: 16))-0000-4000-8000-000000000000" }
+        #expect(table.change(path, ["UUIDs": many.value], [], at: Air.now)?.data.structures.first?.value.count == 128)
+    }
+
     @Test("properties of wrong types are left as they were, and nothing is lost of the others")
     func wrongTypes() throws {
         var objects = BlueZObjects()

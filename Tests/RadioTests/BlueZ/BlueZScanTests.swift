@@ -14,10 +14,25 @@ struct BlueZScanTests {
         try await Air.with { air in
             var events = try air.radio().scan().makeAsyncIterator()
             #expect(try await events.next() == .status(.listening(.monitor)))
-            #expect(try await air.monitors == 1)
+            #expect(try await air.monitors == 3)
             try await air.sight(data: Packets.iBeacon)
-            #expect(try await events.next() == .advertisement(try Packets.advertisement(Packets.iBeacon)))
+            #expect(try await events.next() == .advertisement(try Packets.heard(Packets.iBeacon)))
             #expect(try await !air.isSearching)
+        }
+    }
+
+    @Test("a service UUID is heard by the monitors and by a search, in a form that all methods report the same")
+    func rollingService() async throws {
+        let packet = Packets.bytes("1107c9325c35eb6808ae7044fa9d4498feb3")
+        for method in [ScanMethod.monitor, .filteredDiscovery] {
+            try await Air.with { air in
+                var events = try air.radio(methods: [method]).scan().makeAsyncIterator()
+                #expect(try await events.next() == .status(.listening(method)))
+                // Another app's service, which no monitor wants.
+                try await air.sight("D0:00:00:00:00:01", data: Packets.bytes("1107fb349b5f80000080001000000ffe0000"))
+                try await air.sight(data: packet)
+                #expect(try await events.next() == .advertisement(try Packets.heard(packet)))
+            }
         }
     }
 
@@ -27,7 +42,7 @@ struct BlueZScanTests {
             var events = try air.radio().scan().makeAsyncIterator()
             #expect(try await events.next() == .status(.listening(.filteredDiscovery)))
             try await air.sight(data: Packets.iBeacon)
-            #expect(try await events.next() == .advertisement(try Packets.advertisement(Packets.iBeacon)))
+            #expect(try await events.next() == .advertisement(try Packets.heard(Packets.iBeacon)))
         }
     }
 
@@ -50,7 +65,7 @@ struct BlueZScanTests {
             #expect(try await events.next() == .status(.listening(.filteredDiscovery)))
             for rssi: Int16 in [-61, -62, -62] {
                 try await air.sight(rssi: rssi, data: Packets.iBeacon)
-                let expected = try Packets.advertisement(Packets.iBeacon, rssi: Int(rssi))
+                let expected = try Packets.heard(Packets.iBeacon, rssi: Int(rssi))
                 #expect(try await events.next() == .advertisement(expected))
             }
         }
@@ -63,7 +78,7 @@ struct BlueZScanTests {
             #expect(try await events.next() == .status(.listening(.plainDiscovery)))
             for rssi: Int16 in [-61, -65, -70] { try await air.sight(rssi: rssi, data: Packets.iBeacon) }
             for rssi in [-61, -70] {
-                let expected = try Packets.advertisement(Packets.iBeacon, rssi: rssi)
+                let expected = try Packets.heard(Packets.iBeacon, rssi: rssi)
                 #expect(try await events.next() == .advertisement(expected))
             }
         }
@@ -112,7 +127,7 @@ struct BlueZScanTests {
             var second = radio.scan().makeAsyncIterator()
             #expect(try await second.next() == .status(.listening(.filteredDiscovery)))
             try await air.sight("D0:00:00:00:00:02", data: Packets.altBeacon)
-            let expected = try Packets.advertisement(Packets.altBeacon, "D0:00:00:00:00:02")
+            let expected = try Packets.heard(Packets.altBeacon, "D0:00:00:00:00:02")
             #expect(try await second.next() == .advertisement(expected))
         }
     }
@@ -123,7 +138,7 @@ struct BlueZScanTests {
             var events = try air.radio(methods: [.filteredDiscovery]).scan().makeAsyncIterator()
             _ = try await events.next()
             try await air.sight(data: Packets.iBeacon)
-            #expect(try await events.next() == .advertisement(try Packets.advertisement(Packets.iBeacon)))
+            #expect(try await events.next() == .advertisement(try Packets.heard(Packets.iBeacon)))
         }
     }
 
@@ -136,7 +151,7 @@ struct BlueZScanTests {
             try await air.sight("D0:00:00:00:00:01", data: Packets.findMy)
             try await air.sight("D0:00:00:00:00:02", data: Packets.altBeacon)
             try await air.sight(data: Packets.iBeacon)
-            #expect(try await events.next() == .advertisement(try Packets.advertisement(Packets.iBeacon)))
+            #expect(try await events.next() == .advertisement(try Packets.heard(Packets.iBeacon)))
         }
     }
 
@@ -146,7 +161,7 @@ struct BlueZScanTests {
             var events = try air.radio().scan(for: .everything).makeAsyncIterator()
             #expect(try await events.next() == .status(.listening(.filteredDiscovery)))
             try await air.sight("D0:00:00:00:00:01", data: Packets.findMy)
-            let expected = try Packets.advertisement(Packets.findMy, "D0:00:00:00:00:01")
+            let expected = try Packets.heard(Packets.findMy, "D0:00:00:00:00:01")
             #expect(try await events.next() == .advertisement(expected))
         }
     }
@@ -172,7 +187,7 @@ struct BlueZScanTests {
             let names = try await air.names()
             let scan = try air.radio().scan()
             let task = Task { for try await _ in scan {} }
-            try await air.until { try await air.monitors == 1 }
+            try await air.until { try await air.monitors == 3 }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             try await air.until { try await air.names() == names }

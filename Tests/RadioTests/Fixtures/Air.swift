@@ -81,10 +81,11 @@ final class Air: Sendable {
     /// A radio on this bus. It waits a millisecond before it tries again.
     func radio(
         adapter: String? = nil, switchesOn: Bool = false, methods: [ScanMethod] = BlueZRadio.Options.bluezMethods,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), silence: Duration = .milliseconds(1)
     ) throws -> BlueZRadio {
         let time = ScanTime(now: { Air.now }, clock: clock)
         var options = BlueZRadio.Options(adapter: adapter, switchesOn: switchesOn, methods: methods, time: time)
+        options.silence = { silence }
         options.backOff = .init(first: .milliseconds(1), longest: .milliseconds(20))
         return try BlueZRadio(environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], options: options)
     }
@@ -124,6 +125,17 @@ final class Air: Sendable {
             return try entries.map { entry in
                 guard case .structure(let fields) = entry else { throw AirError.unexpected }
                 return try fields.read(String.self, [UInt8].self)
+            }
+        }
+    }
+
+    /// When advertisements were registered and unregistered, in milliseconds.
+    var changes: [(what: String, time: UInt64)] {
+        get async throws {
+            guard case .array(let entries, _) = try await control("Changes").first else { return [] }
+            return try entries.map { entry in
+                guard case .structure(let fields) = entry else { throw AirError.unexpected }
+                return try fields.read(String.self, UInt64.self)
             }
         }
     }

@@ -17,10 +17,18 @@ enum Packets {
     }
 
     static func advertisement(
-        _ bytes: [UInt8], _ address: String? = "D0:00:00:00:02:F7", rssi: Int? = -61, at time: Timestamp = Air.now
+        _ bytes: [UInt8], _ address: String? = "D0:00:00:00:02:F7", kind: DeviceAddress.Kind? = nil, rssi: Int? = -61,
+        at time: Timestamp = Air.now
     ) throws -> Advertisement {
         Advertisement(
-            time: time, address: address.flatMap { DeviceAddress($0) }, rssi: rssi.flatMap { RSSI($0) },
-            data: try AdvertisingData(received: bytes))
+            time: time, address: address.flatMap { DeviceAddress($0) }, addressKind: kind,
+            rssi: rssi.flatMap { RSSI($0) }, data: try AdvertisingData(received: bytes))
+    }
+
+    /// As the simulator tells it, whose devices have random addresses.
+    static func heard(
+        _ bytes: [UInt8], _ address: String = "D0:00:00:00:02:F7", rssi: Int? = -61
+    ) throws -> Advertisement {
+        try advertisement(bytes, address, kind: .random, rssi: rssi)
     }
 }

@@ -21,7 +21,7 @@ struct NearbyCommand: AsyncParsableCommand {
         subcommands: [
             NearbyWatch.self, NearbyScan.self, NearbyAdvertise.self, NearbyReplay.self, NearbyLog.self,
             NearbyShow.self, NearbyForget.self, NearbyFriends.self, NearbyShare.self, NearbyBefriend.self,
-            NearbyUnfriend.self,
+            NearbyUnfriend.self, NearbyAudit.self,
         ])
 
     /// The namespace of the numbers in beacons.

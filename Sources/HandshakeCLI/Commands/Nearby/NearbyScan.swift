@@ -80,6 +80,7 @@ struct NearbyScan: AsyncParsableCommand {
         case .eddystone(let uid): ("Eddystone", RollingToken(uid).description)
         case .ephemeral(let number): ("Eddystone-EID", String(number, radix: 16))
         case .rolling(let token): ("rolling", token.description)
+        case .rollingService(let uuid): ("service", uuid.description)
         }
     }
 }
@@ -107,14 +108,18 @@ struct NearbyAdvertise: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let vault = try await options.common.openVault(try Settings.load())
+        let vault = try await NearbyVault.open(options.common)
         let own = sending.advertise == .static ? try await options.ownNumber(me, in: vault) : me
         let reporter = NearbyReporter(json: options.common.json)
         try await NearbyFailure.reported {
-            guard let broadcasts = try await sending.broadcasts(of: own, in: vault) else { return }
+            let period = try await NearbyVault.period(vault)
+            guard let broadcasts = try await sending.broadcasts(of: own, in: period) else { return }
             let radio = try adapter.radio()
             try await TimeLimit.run(duration) {
-                try await radio.advertise(broadcasts) { reporter.note(.sending($0)) }
+                let isForgotten = try await period.run {
+                    try await radio.advertise(broadcasts) { reporter.note(.sending($0)) }
+                }
+                if isForgotten { Output.note("Everyone was forgotten, so sending ends.") }
             }
             try reporter.requireRadio()
         }

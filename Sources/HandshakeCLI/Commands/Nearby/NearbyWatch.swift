@@ -39,26 +39,41 @@ struct NearbyWatch: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try Settings.load()
-        let vault = try await options.common.openVault(settings)
+        let vault = try await NearbyVault.open(options.common)
         let reporter = NearbyReporter(json: options.common.json)
-        let circle = try await NearbyCircle.form(
-            me: me, options: options, settings: settings, vault: vault
-        ) { reporter.note(signInEnded: $0) }
         defer { reporter.end() }
+        let isSignedIn = try await options.center(in: vault) != nil
         try await NearbyFailure.reported {
             var radio: any Radio = try adapter.radio()
             if let record { radio = Recorder(radio, to: Settings.absolute(record)) }
-            let broadcasts = try await sending.broadcasts(of: circle.own, in: vault)
-            let people = PeopleNearby(
-                log: EncounterLog(in: vault, community: NearbyCommand.community), ignoring: circle.own,
-                alerts: alerts.open(reporter), lookup: circle.lookup)
-            try await TimeLimit.run(duration) { [radio] in
-                try await people.run(
-                    over: radio, recognizing: circle.recognition, sending: broadcasts,
-                    radioEvent: { reporter.note($0) }, report: { reporter.note($0) })
+            try await TimeLimit.run(duration) { [radio, self] in
+                while try await watch(over: radio, in: vault, reporter) {
+                    guard try await isSignedIn == (options.center(in: vault) != nil) else {
+                        return Output.note("The account was signed out, so watching ends.")
+                    }
+                    Output.note("Everyone was forgotten. Watching starts afresh.")
+                }
             }
             try reporter.requireRadio()
+        }
+    }
+
+    /// Watches until the radio ends, or until everyone is forgotten.
+    ///
+    /// - Returns: whether everyone was forgotten.
+    private func watch(over radio: any Radio, in vault: any Vault, _ reporter: NearbyReporter) async throws -> Bool {
+        let period = try await NearbyVault.period(vault)
+        let circle = try await NearbyCircle.form(
+            me: me, options: options, center: try await options.center(in: vault), vault: period
+        ) { reporter.note(signInEnded: $0) }
+        let broadcasts = try await sending.broadcasts(of: circle.own, in: period)
+        let people = PeopleNearby(
+            log: EncounterLog(in: period, community: NearbyCommand.community), ignoring: circle.own,
+            alerts: alerts.open(reporter, photo: circle.photo), lookup: circle.lookup)
+        return try await period.run {
+            try await people.run(
+                over: radio, recognizing: circle.recognition, sending: broadcasts,
+                radioEvent: { reporter.note($0) }, report: { reporter.note($0) })
         }
     }
 }
@@ -90,6 +105,8 @@ struct NearbySending: ParsableArguments {
 
     /// The frame that carries a rolling identifier.
     enum Form: String, ExpressibleByArgument, CaseIterable {
+        /// 16 bytes as a service UUID, which every platform sends and receives.
+        case service
         /// 16 bytes in an Eddystone UID.
         case long
         /// 4 bytes in an iBeacon.
@@ -102,9 +119,9 @@ struct NearbySending: ParsableArguments {
 
     @Option(
         help:
-            "How a rolling identifier is sent: long (recognised immediately) or short (an iBeacon; recognised after two quarters of an hour)."
+            "How a rolling identifier is sent: service (a service UUID, which phones send too), or as earlier versions did: long (Eddystone) or short (an iBeacon; recognised after two quarters of an hour, unverified)."
     )
-    var form = Form.long
+    var form = Form.service
 
     @Flag(help: "You agree that strangers can follow your static number from place to place.")
     var iAgreeToBeFollowed = false
@@ -125,7 +142,7 @@ struct NearbySending: ParsableArguments {
         case nil: return nil
         case .rolling:
             let seed = try await RollingKeys(in: vault, community: NearbyCommand.community).seed()
-            return try Broadcasts(.rolling(seed), as: form == .long ? .eddystoneUID() : .iBeacon(.secretHandshake))
+            return try Broadcasts(.rolling(seed), as: form.broadcastForm)
         case .static:
             guard let own else {
                 throw CommandError.usage(
@@ -141,6 +158,16 @@ struct NearbySending: ParsableArguments {
                 own.value <= UserNumber.Scheme.secretHandshake.maximum ? .secretHandshake : .wide
             let mode = AdvertisingMode.static(own, scheme, consent: .userAgreesToBeFollowedByStrangers)
             return try Broadcasts(mode, as: .iBeacon(.secretHandshake))
+        }
+    }
+}
+
+extension NearbySending.Form {
+    fileprivate var broadcastForm: BroadcastForm {
+        switch self {
+        case .service: .serviceUUID
+        case .long: .eddystoneUID()
+        case .short: .iBeacon(.secretHandshake)
         }
     }
 }

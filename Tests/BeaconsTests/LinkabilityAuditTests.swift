@@ -1,0 +1,156 @@
+import Beacons
+import Testing
+
+@Suite("What links two identifiers")
+struct LinkabilityAuditTests {
+    private let seed: RollingSeed
+    private let first = RollingWindow(number: 1_963_584)
+
+    init() throws {
+        seed = try RollingSeed(revealed: Array(0...31))
+    }
+
+    /// What a term's packets are like.
+    private struct Sender {
+        /// Non-resolvable addresses: the first two bits are 0.
+        var address: (Int) -> UInt64 = { 0x2C00_0000_0000 + UInt64($0) }
+        var kind: DeviceAddress.Kind?
+        var data: (RollingToken) throws -> [AdvertisingStructure] = { [.service(RollingUUID($0))] }
+        /// Seconds from the end of a term to its last packet.
+        var silence = 1.0
+        var delay = 0
+    }
+
+    private func audit(terms: Int, _ change: (inout Sender) -> Void = { _ in }) throws -> LinkabilityAudit {
+        var sender = Sender()
+        change(&sender)
+        var audit = LinkabilityAudit(of: seed)
+        for index in 0..<terms {
+            let window = RollingWindow(number: first.number + UInt32(index))
+            let next = RollingWindow(number: window.number + 1)
+            let begin = seed.change(to: window)
+            let end = seed.change(to: next).advanced(by: .milliseconds(Int64(-sender.silence * 1_000)))
+            let data = try AdvertisingData(try sender.data(seed.token(in: window)), limit: .extended)
+            for time in [begin, begin.advanced(by: .seconds(300)), end] {
+                audit.receive(
+                    Advertisement(
+                        time: time.advanced(by: .seconds(sender.delay)),
+                        address: DeviceAddress(truncating: sender.address(index)), addressKind: sender.kind,
+                        rssi: RSSI(-40), data: data))
+            }
+        }
+        return audit
+    }
+
+    private func rules(_ audit: LinkabilityAudit) -> [LinkabilityAudit.Rule] { audit.report().findings.map(\.rule) }
+
+    @Test("CI12: eight clean terms are clean, two are too few, and other senders do not count")
+    func clean() throws {
+        let audit = try audit(terms: 8)
+        #expect(audit.report().verdict == .clean && audit.report().findings.isEmpty && audit.termCount == 8)
+        #expect(try self.audit(terms: 2).report().verdict == .tooShort)
+        var foreign = LinkabilityAudit(of: try RollingSeed(revealed: Array(1...32)))
+        for time in 0..<10 {
+            foreign.receive(
+                Advertisement(
+                    time: first.start.advanced(by: .seconds(time * 900)), address: nil, rssi: nil,
+                    data: try AdvertisingData([.service(RollingUUID(seed.token(in: first)))])))
+        }
+        #expect(foreign.report().verdict == .tooShort && foreign.termCount == 0)
+    }
+
+    @Test("with a phone's flags, and where addresses are not told, eight terms are clean")
+    func phone() throws {
+        let audit = try audit(terms: 8) { $0.data = { [.flags(0x1A), .service(RollingUUID($0))] } }
+        #expect(audit.report().verdict == .clean)
+    }
+
+    @Test("CI11, L1: an address in two terms")
+    func addressInTwoTerms() throws {
+        #expect(rules(try audit(terms: 2) { $0.address = { _ in 0x2C00_0000_0001 } }) == [.addressInTwoTerms])
+        let text = try audit(terms: 3) { $0.address = { _ in 0x2C00_0000_0001 } }.report().findings.first?.text ?? ""
+        #expect(text.contains("2C:00:00:00:00:01") && text.contains("1963584"))
+    }
+
+    @Test("L2: one identifier under two addresses")
+    func twoAddresses() throws {
+        var audit = try audit(terms: 3)
+        audit.receive(
+            Advertisement(
+                time: first.start.advanced(by: .seconds(100)), address: DeviceAddress(truncating: 0x2C00_0000_00FF),
+                rssi: nil, data: try AdvertisingData([.service(RollingUUID(seed.token(in: first)))])))
+        #expect(rules(audit) == [.identifierUnderTwoAddresses])
+    }
+
+    @Test(
+        "CI13, L3: the device's own address, and one that stays until the device starts again",
+        arguments: [
+            (0xC000_0000_0000, nil), (0x8000_0000_0000, nil), (0x001A_7D00_0000, .public), (0xF000_0000_0000, .random),
+        ] as [(UInt64, DeviceAddress.Kind?)])
+    func lastingAddress(address: UInt64, kind: DeviceAddress.Kind?) throws {
+        let audit = try audit(terms: 3) {
+            $0.address = { address + UInt64($0) }
+            $0.kind = kind
+        }
+        #expect(rules(audit) == [.lastingAddress])
+    }
+
+    @Test("CI13, L5: a name or a power beside the identifier")
+    func extraStructure() throws {
+        let name = try AdvertisingStructure(type: .completeName, value: Array("Ada's phone".utf8))
+        #expect(rules(try audit(terms: 3) { $0.data = { [.service(RollingUUID($0)), name] } }) == [.extraStructure])
+        let power = try AdvertisingStructure(type: .transmitPower, value: [0])
+        let audit = try audit(terms: 8) { $0.data = { [.service(RollingUUID($0)), power] } }
+        #expect(rules(audit) == [.constantBit, .extraStructure])
+    }
+
+    @Test("L4: the constant bytes of the old forms, which are conclusive from eight terms on")
+    func constantBits() throws {
+        func iBeacon(_ token: RollingToken) throws -> [AdvertisingStructure] {
+            let major = UInt16(truncatingIfNeeded: token.high >> 48)
+            let minor = UInt16(truncatingIfNeeded: token.high >> 32)
+            return [IBeacon(uuid: .secretHandshake, major: major, minor: minor).structure]
+        }
+        for (terms, expected) in [(7, []), (8, [LinkabilityAudit.Rule.constantBit])] {
+            let audit = try audit(terms: terms) { $0.data = iBeacon }
+            #expect(rules(audit).filter { $0 == .constantBit } == expected, "\(terms) terms")
+        }
+        let long = try audit(terms: 8) { $0.data = { EddystoneUID(carrying: $0).structures(power: -18) } }
+        #expect(rules(long).contains(.constantBit))
+    }
+
+    @Test("L6: the same identifier in another form")
+    func otherForm() throws {
+        var audit = try audit(terms: 3)
+        let uid = EddystoneUID(carrying: seed.token(in: first))
+        audit.receive(
+            Advertisement(
+                time: first.start.advanced(by: .seconds(100)), address: DeviceAddress(truncating: 0x2C00_0000_0000),
+                rssi: nil, data: try AdvertisingData(uid.structures(power: -18))))
+        #expect(rules(audit) == [.otherForm])
+    }
+
+    @Test("L7: an identifier outside its term")
+    func outsideTerm() throws {
+        #expect(rules(try audit(terms: 3) { $0.delay = 10 }).contains(.outsideTerm))
+        #expect(!rules(try audit(terms: 3) { $0.delay = 4 }).contains(.outsideTerm))
+    }
+
+    @Test("L8: no silence between two terms", arguments: [(0.0, true), (0.3, true), (0.5, false)])
+    func noSilence(silence: Double, isFound: Bool) throws {
+        #expect(rules(try audit(terms: 3) { $0.silence = silence }) == (isFound ? [.noSilence] : []))
+    }
+
+    @Test("a flood of addresses and of terms takes no more memory than there is")
+    func bounded() throws {
+        var audit = LinkabilityAudit(of: seed)
+        let data = try AdvertisingData([.service(RollingUUID(seed.token(in: first)))])
+        for number in 0..<10_000 as Range<UInt64> {
+            audit.receive(
+                Advertisement(
+                    time: first.start.advanced(by: .seconds(100)), address: DeviceAddress(truncating: number), rssi: nil,
+                    data: data))
+        }
+        #expect(rules(audit) == [.identifierUnderTwoAddresses])
+    }
+}
