@@ -72,6 +72,8 @@ private final class Board: Alerts {
     var alerts: [Alert] { state.withLock(\.self) }
 
     func show(_ alert: Alert) async { state.withLock { $0.append(alert) } }
+
+    func show(_ crowd: CrowdAlert) async {}
 }
 
 @Suite(
@@ -93,11 +95,12 @@ struct DesktopAlertsTests {
             photo: { $0.value == 36 ? nil : Self.photo }
         ) { opening.yield($0) }
         await alerts.show(Alert(person: person(759), known: nil))
-        await alerts.show(Alert(person: person(759), known: ada, proximity: .near, isVerified: true, isUpdate: true))
-        await alerts.show(Alert(person: person(36), known: nil))
+        await alerts.show(Alert(person: person(759), known: ada, proximity: .near, trust: .paired, isUpdate: true))
+        await alerts.show(Alert(person: person(36), known: nil, trust: .circle))
         let images = desktop.shown.map(\.image)
+        // Whoever sends a plain number gets no face.
         let first = Desktop.Shown(
-            replaced: 0, summary: "Person 759 is near", body: "unverified", actions: [], image: images[0])
+            replaced: 0, summary: "Person 759 is near", body: "unverified", actions: [], image: nil)
         let second = Desktop.Shown(
             replaced: 1, summary: "Ada <b>Example</b> is near", body: "S1'14, a few metres away",
             actions: ["default", "Show the profile"], image: images[1])

@@ -150,12 +150,13 @@ struct EncounterLogTests {
         history.known = Person(name: name, batch: "S1'14")
         history.encounters = [
             Encounter(
-                firstSeen: 1_767_225_600, lastSeen: 1_767_225_690, duration: 90, closest: 1.25, wasAnnounced: true)
+                firstSeen: 1_767_225_600, lastSeen: 1_767_225_690, duration: 90, closest: 1.25, strongest: -61.4,
+                wasAnnounced: true)
         ]
         #expect(
             PersonHistory.csv([history])
-                == "person,name,batch,first_seen,last_seen,duration_seconds,closest_metres,announced\r\n"
-                + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,true\r\n")
+                == "person,name,batch,first_seen,last_seen,duration_seconds,closest_metres,proximity,strongest_dbm,announced\r\n"
+                + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,near,-61,true\r\n")
     }
 
     @Test("JSON shows nothing that steers a terminal, and loses nothing")
@@ -180,7 +181,8 @@ struct EncounterLogTests {
         #expect(lines.count == 1)
         #expect(
             Set(object.keys) == [
-                "person", "name", "batch", "first_seen", "last_seen", "duration_seconds", "closest_metres", "announced",
+                "person", "name", "batch", "first_seen", "last_seen", "duration_seconds", "closest_metres", "proximity",
+                "strongest_dbm", "announced",
             ])
         #expect(object["name"] is NSNull)
         #expect(object["first_seen"] as? String == "1970-01-01T00:00:00Z")

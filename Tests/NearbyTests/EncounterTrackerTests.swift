@@ -8,12 +8,12 @@ struct EncounterTrackerTests {
     private let ada = person(759)
 
     private func sighting(
-        _ second: Double, isVerified: Bool = false, from transmitter: DeviceAddress? = nil,
-        of person: UserNumber? = nil, distance: Double? = nil, clock: Double? = nil
+        _ second: Double, trust: Trust = .unverified, from transmitter: DeviceAddress? = nil,
+        of person: UserNumber? = nil, distance: Double? = nil, clock: Double? = nil, isRelayed: Bool = false
     ) -> Sighting {
         Sighting(
             of: person ?? ada, at: clock ?? 1_000_000 + second, instant: .seconds(second), distance: distance,
-            isVerified: isVerified, transmitter: transmitter)
+            trust: trust, isRelayed: isRelayed, transmitter: transmitter)
     }
 
     @Test("6.1, scenario 6: of sightings after 0, 3600 and 3601 seconds the first and the last are announced")
@@ -129,7 +129,7 @@ struct EncounterTrackerTests {
         var tracker = EncounterTracker()
         let bob = person(36)
         let friend = person(7)
-        _ = tracker.note(sighting(0, isVerified: true, of: friend))
+        _ = tracker.note(sighting(0, trust: .paired, of: friend))
         for second in 0..<900 {
             let time = Double(second)
             // Ada stays, and Bob comes when the tracker is full.
@@ -138,36 +138,86 @@ struct EncounterTrackerTests {
             for number in 0..<10 { _ = tracker.note(sighting(time, of: person(1000 + second * 10 + number))) }
             #expect(tracker.people.count <= EncounterTracker.capacity)
         }
-        #expect(tracker.people.count == EncounterTracker.capacity)
+        #expect(tracker.people.count == Trust.unverified.places + 1)
         #expect(tracker.encounter(with: ada)?.duration == 899)
         #expect(tracker.encounter(with: bob)?.duration == 299)
         #expect(tracker.encounter(with: friend) != nil, "a person whom a key verifies does not give way")
     }
 
-    @Test("of one transmitter three people are tracked, and any number whom keys verify; the rest is told")
+    @Test("CI46: a transmitter that is three people is suspect with all of them, until one is heard from elsewhere; paired people never")
     func oneTransmitter() throws {
         var tracker = EncounterTracker()
         let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
-        let answers = (1...5).map { tracker.note(sighting(0, from: address, of: person($0))) }
-        #expect(answers.map(\.leftOut) == [nil, nil, nil, .oneTransmitter, .oneTransmitter])
-        #expect(tracker.people == (1...3).map { person($0) })
-        #expect(tracker.note(sighting(1, isVerified: true, from: address, of: person(6))).leftOut == nil)
-        #expect(tracker.note(sighting(1, of: person(7))).leftOut == nil)
-        // When they have left, others may come.
-        _ = tracker.advance(to: .seconds(400))
-        #expect(tracker.note(sighting(401, from: address, of: person(4))).leftOut == nil)
+        let other = try #require(DeviceAddress("D0:00:00:00:02:F8"))
+        for number in 1...2 { _ = tracker.note(sighting(0, from: address, of: person(number))) }
+        #expect(!tracker.isSuspect(person(1)) && !tracker.isSuspect(person(2)))
+        _ = tracker.note(sighting(0, trust: .circle, from: address, of: person(3)))
+        _ = tracker.note(sighting(0, trust: .paired, from: address, of: person(4)))
+        #expect((1...4).map { tracker.isSuspect(person($0)) } == [true, true, true, false])
+        #expect(tracker.people.count == 4, "they are listed")
+        #expect(tracker.arrivals(since: .zero) == 0, "and no crowd")
+        _ = tracker.note(sighting(1, from: other, of: person(2)))
+        #expect(!tracker.isSuspect(person(2)) && tracker.isSuspect(person(1)))
+        // Without an address, as an iPhone's ranging tells none, there is nothing to suspect.
+        _ = tracker.note(sighting(1, of: person(7)))
+        #expect(!tracker.isSuspect(person(7)))
+        // A term later the transmitter is forgotten.
+        _ = tracker.advance(to: .seconds(1_300))
+        _ = tracker.note(sighting(1_300, from: address, of: person(1)))
+        #expect(!tracker.isSuspect(person(1)))
     }
 
-    @Test("when every tracked person is being heard, none gives way, and an update says so")
-    func everybodyHeard() {
+    @Test("CI47, CI51: the places of one kind are never another's, and within a kind the suspect, the silent and the weak give way")
+    func places() throws {
         var tracker = EncounterTracker()
-        for number in 0..<EncounterTracker.capacity { _ = tracker.note(sighting(0, of: person(1000 + number))) }
-        let answer = tracker.note(sighting(1))
-        #expect(answer.leftOut == .tooMany && !answer.began)
-        #expect(tracker.note(sighting(1, isVerified: true, of: person(7))).began, "a friend is let in")
-        #expect(tracker.people.count == EncounterTracker.capacity)
-        let later = tracker.note(sighting(6))
-        #expect(later.began && later.displaced != nil)
+        let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
+        let crowd = (0..<Trust.unverified.places).map { person(1000 + $0) }
+        for person in crowd { _ = tracker.note(sighting(0, of: person, distance: 5)) }
+        #expect(tracker.note(sighting(1, of: ada, distance: 6)).full == .unverified, "all are heard and nearer")
+        #expect(tracker.note(sighting(1, trust: .circle, of: ada, distance: 6)).began, "a member has other places")
+        #expect(tracker.note(sighting(1, trust: .paired, of: person(7))).began, "and a friend too")
+        let near = tracker.note(sighting(1, of: person(8), distance: 4))
+        #expect(near.began && near.displaced != nil, "the farthest gives way")
+        for number in 10...12 { _ = tracker.note(sighting(1, from: address, of: person(number), distance: 0.1)) }
+        let next = tracker.note(sighting(1, of: person(9), distance: 100))
+        #expect(next.displaced.map { (10...12).contains($0.person.value) } == true, "the suspect give way first")
+        let late = tracker.note(sighting(7, of: person(20), distance: 100))
+        #expect(late.began && late.displaced != nil, "then who is silent")
+        #expect(tracker.people.count <= Trust.unverified.places + 2)
+        #expect(EncounterTracker.capacity == 2_048)
+    }
+
+    @Test("a person whom a key verifies later takes a place of the better kind")
+    func upgraded() {
+        var tracker = EncounterTracker()
+        _ = tracker.note(sighting(0))
+        #expect(tracker.trust(ada) == .unverified)
+        _ = tracker.note(sighting(1, trust: .paired))
+        _ = tracker.note(sighting(2))
+        #expect(tracker.trust(ada) == .paired)
+        for number in 0..<Trust.unverified.places { _ = tracker.note(sighting(3, of: person(1000 + number))) }
+        #expect(tracker.people.count == Trust.unverified.places + 1)
+    }
+
+    @Test("CI48: who is heard from two devices at the same moment has the remark and no distance")
+    func relayed() {
+        var tracker = EncounterTracker()
+        _ = tracker.note(sighting(0, distance: 2))
+        #expect(!tracker.isRelayed(ada) && tracker.lastHeard(ada)?.distance == 2)
+        _ = tracker.note(sighting(1, distance: 2, isRelayed: true))
+        #expect(tracker.isRelayed(ada) && tracker.lastHeard(ada)?.distance == nil)
+        #expect(tracker.lastHeard(ada)?.proximity == .unknown)
+        _ = tracker.note(sighting(2, distance: 2))
+        #expect(!tracker.isRelayed(ada))
+    }
+
+    @Test("transmitters without end take no more memory than there is")
+    func manyTransmitters() {
+        var transmitters = Transmitters()
+        for number in 0..<100_000 as Range<UInt64> {
+            transmitters.note(ada, from: DeviceAddress(truncating: number), at: .milliseconds(Int64(number)))
+        }
+        #expect(Mirror(reflecting: transmitters).children.allSatisfy { (($0.value as? any Collection)?.count ?? 0) <= 4_096 })
     }
 
     @Test("running encounters are returned for saving immediately, then every interval, and at the end")

@@ -25,6 +25,7 @@ struct RadioWatchTests {
 
     private struct Silence: Alerts {
         func show(_ alert: Alert) async {}
+        func show(_ crowd: CrowdAlert) async {}
     }
 
     @Test(

@@ -107,7 +107,7 @@ struct StoredPeopleTests {
     func whileWatching() async throws {
         try await remember(ada, at: now, in: vault)
         let (_, ask) = AsyncStream.makeStream(of: UserNumber.self)
-        let (_, show) = AsyncStream.makeStream(of: Alert.self)
+        let (_, show) = AsyncStream.makeStream(of: Watch.Notice.self)
         let log = EncounterLog(in: vault, community: "c")
         let watch = Watch(log: log, ignoring: nil, report: { _ in }, ask: ask, show: show)
         for (hours, left) in [(0, 1), (24 * 30 - 1, 1), (24 * 30 + 5, 0)] {
@@ -135,11 +135,10 @@ struct StoredPeopleTests {
         #expect(try await isEmpty(files))
         let records = try FileManager.default.subpathsOfDirectory(atPath: folder.path + "/vault")
             .filter { $0.contains("/") && !$0.hasSuffix("/") }
-        #expect(records.allSatisfy { (try? contents(of: folder.path + "/vault/" + $0).isEmpty) ?? true }, "\(records)")
-    }
-
-    private func contents(of path: String) throws -> Data {
-        try Data(contentsOf: URL(filePath: path))
+        // A folder has no contents of its own.
+        #expect(
+            records.allSatisfy { FileManager.default.contents(atPath: folder.path + "/vault/" + $0)?.isEmpty ?? true },
+            "\(records)")
     }
 
     // MARK: A run of the watch
@@ -167,25 +166,33 @@ struct StoredPeopleTests {
         let period = try await PeopleVault.open(vault, community: "c")
         let seed = try await RollingKeys(in: period, community: "c").seed().reveal()
         let clock = HurriedClock()
-        let isForgotten = try await period.run(on: clock) { [stored] in
+        let ending = try await period.run(on: clock) { [stored] in
             _ = try await stored.forgetEveryone()
             try await waitForCancellation()
         }
-        #expect(isForgotten)
+        #expect(ending == .everyoneForgotten)
         let again = try await PeopleVault.open(vault, community: "c")
-        #expect(try await again.isCurrent && !period.isCurrent)
+        let (renewed, ended) = try await (again.isCurrent, period.isCurrent)
+        #expect(renewed && !ended)
         #expect(try await RollingKeys(in: again, community: "c").seed().reveal() != seed)
-        #expect(try await !again.run(on: clock) {})
+        #expect(try await again.run(on: clock) {} == .ended)
+        // A new seed, or another friend, is another basis.
+        let changed = try await again.run(on: clock) { [vault] in
+            try await RollingKeys(in: vault, community: "c").forgetSeed()
+            try await waitForCancellation()
+        }
+        #expect(changed == .changed)
     }
 
     @Test("a run whose vault cannot be read goes on")
     func unreadable() async throws {
         let period = try await PeopleVault.open(vault, community: "c")
         #expect(try await period.isCurrent)
-        let isForgotten = try await PeopleVault.open(FlakyVault(vault), community: "c").run(on: HurriedClock()) {
-            for _ in 0..<100 { await Task.yield() }
-        }
-        #expect(!isForgotten)
+        let flaky = FlakyVault(vault)
+        let run = try await PeopleVault.open(flaky, community: "c")
+        flaky.isGone.withLock { $0 = true }
+        let ending = try await run.run(on: HurriedClock()) { for _ in 0..<100 { await Task.yield() } }
+        #expect(ending == .ended)
     }
 
     @Test("a replay that stores nothing reads the vault, and changes it in no way")
@@ -248,12 +255,16 @@ private final class PausingVault: Vault {
 }
 
 /// A vault that can be opened, and not read afterwards.
-private struct FlakyVault: Vault {
+private final class FlakyVault: Vault {
     let base: MemoryVault
+    let isGone = Mutex(false)
 
     init(_ base: MemoryVault) { self.base = base }
 
-    func record(_ key: VaultKey) async throws -> [UInt8]? { throw VaultError.unavailable("the disk is gone") }
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        guard !isGone.withLock(\.self) else { throw VaultError.unavailable("the disk is gone") }
+        return try await base.record(key)
+    }
 
     func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
 

@@ -11,7 +11,7 @@ struct WatchTests {
     private let known = Person(name: "Ada Example", batch: "S1'14")
     private let vault = MemoryVault()
     private let log: EncounterLog
-    private let shown = AsyncStream.makeStream(of: Alert.self)
+    private let shown = AsyncStream.makeStream(of: Watch.Notice.self)
     private let asked = AsyncStream.makeStream(of: UserNumber.self)
 
     init() {
@@ -28,13 +28,26 @@ struct WatchTests {
         await watch.take(SightingList(time: time, instant: .seconds(second), sightings: sightings))
     }
 
+    /// What was asked and shown.
+    private struct Outcome {
+        var alerts: [Alert] = []
+        var crowds: [CrowdAlert] = []
+        var questions: [UserNumber] = []
+    }
+
     /// Everything that was asked and shown; the watch is of no use afterwards.
-    private func outcome() async -> (alerts: [Alert], questions: [UserNumber]) {
+    private func outcome() async -> Outcome {
         shown.continuation.finish()
         asked.continuation.finish()
-        return (
-            await shown.stream.reduce(into: []) { $0.append($1) }, await asked.stream.reduce(into: []) { $0.append($1) }
-        )
+        var outcome = Outcome()
+        for await notice in shown.stream {
+            switch notice {
+            case .person(let alert): outcome.alerts.append(alert)
+            case .crowd(let crowd): outcome.crowds.append(crowd)
+            }
+        }
+        for await question in asked.stream { outcome.questions.append(question) }
+        return outcome
     }
 
     @Test("without a network the alert comes with the number, and the name follows")
@@ -46,9 +59,9 @@ struct WatchTests {
         }
         for second in 20..<40 { await hear([ada], at: second, watch) }
         await watch.note(.known(known), about: ada)
-        let (alerts, questions) = await outcome()
-        #expect(alerts == [Alert(person: ada, known: nil), Alert(person: ada, known: known, isUpdate: true)])
-        #expect(questions == [ada, ada])
+        let outcome = await outcome()
+        #expect(outcome.alerts == [Alert(person: ada, known: nil), Alert(person: ada, known: known, isUpdate: true)])
+        #expect(outcome.questions == [ada, ada])
         #expect(try await log.history(of: ada)?.known == known)
     }
 
@@ -178,57 +191,5 @@ struct WatchTests {
         let questions = await outcome().questions.count
         #expect(questions >= ProfileLookups.lookupBurst)
         #expect(questions <= ProfileLookups.lookupBurst + 30)
-    }
-
-    @Test("a crowd without names raises fifty alerts, then one in ten seconds, and a name raises its own")
-    func unnamedAlertsAreFew() async {
-        let watch = watch()
-        let crowd = (1...200).map { person($0) }
-        for second in 0..<34 { await hear(crowd, at: second, watch) }
-        let named = person(200)
-        await watch.note(.known(known), about: named)
-        await hear([], at: 1000, watch)
-        await watch.finish(announcing: true)
-        let alerts = await outcome().alerts
-        #expect(alerts.filter { $0.known == nil }.count <= 50 + 3 + 50)
-        #expect(alerts.prefix { $0.known == nil }.count == 50 + 3)
-        #expect(alerts.contains { $0.person == named && $0.known == known })
-        #expect(Set(alerts.filter { !$0.isUpdate }.map(\.person)).count == alerts.filter { !$0.isUpdate }.count)
-    }
-
-    @Test("206 numbers from one transmitter raise three alerts, those of the nearest, and a note once a minute")
-    func oneTransmitter() async throws {
-        let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
-        let notes = Mutex(0)
-        let watch = watch { update in
-            if case .leftOut(.oneTransmitter) = update { notes.withLock { $0 += 1 } }
-        }
-        for second in 0..<10 {
-            let sightings = (1...206).map {
-                Sighting(
-                    of: person($0), at: 1_000_000 + Double(second), instant: .seconds(second),
-                    distance: 300 - Double($0), transmitter: address)
-            }
-            await watch.take(
-                SightingList(time: 1_000_000 + Double(second), instant: .seconds(second), sightings: sightings))
-            for number in 204...206 where second == 1 { await watch.note(.known(known), about: person(number)) }
-        }
-        let (alerts, questions) = await outcome()
-        let nearest = (204...206).map { person($0) }
-        #expect(alerts.map(\.person).sorted() == nearest && questions.sorted() == nearest)
-        #expect(alerts.allSatisfy { $0.known == known && !$0.isVerified })
-        #expect(notes.withLock(\.self) == 1)
-    }
-
-    @Test("a sender of ten invented numbers a second delays neither the name nor the alert of someone who stays")
-    func aFlood() async {
-        let watch = watch()
-        for second in 0..<60 {
-            let invented = (0..<10).map { person(1000 + second * 10 + $0) }
-            await hear(invented + (second >= 40 ? [ada] : []), at: second, watch)
-        }
-        let (alerts, questions) = await outcome()
-        #expect(questions.contains(ada))
-        #expect(alerts.contains(Alert(person: ada, known: nil)))
     }
 }

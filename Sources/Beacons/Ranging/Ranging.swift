@@ -35,7 +35,13 @@ public struct Ranging: Sendable {
         /// On the packets' clock.
         var received: Timestamp
         var transmitter: DeviceAddress?
+        /// When another transmitter than the last one was heard, on the timeline.
+        var otherHeard: Timestamp?
+        var heard: Timestamp?
     }
+
+    /// Two transmitters of one identity within this time may be one that is relayed.
+    private static let overlap = Duration.seconds(5)
 
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
@@ -70,7 +76,9 @@ public struct Ranging: Sendable {
             entry.lastRSSI = rssi
             entry.power = frame.powerAtOneMetre
             entry.received = time
-            entry.transmitter = transmitter
+            if let transmitter, let last = entry.transmitter, transmitter != last { entry.otherHeard = entry.heard }
+            entry.transmitter = transmitter ?? entry.transmitter
+            entry.heard = now
         }
     }
 
@@ -84,11 +92,12 @@ public struct Ranging: Sendable {
             let rssi = slot.entry.filter.value(at: now)
             let metres = rssi.flatMap { settings.formula.metres(rssi: $0, powerAtOneMetre: slot.entry.power) }
             slot.entry.proximity.update(metres: metres)
+            let isHeardTwice = slot.entry.otherHeard.map { $0.duration(to: now) < Self.overlap } ?? false
             beacons.append(
                 RangedBeacon(
                     identity: identity, rssi: rssi, lastRSSI: slot.entry.lastRSSI, metres: metres,
                     proximity: slot.entry.proximity.value, lastSeen: slot.entry.received, packets: slot.packets,
-                    transmitter: slot.entry.transmitter))
+                    transmitter: slot.entry.transmitter, isHeardTwice: isHeardTwice))
         }
         beacons.sort { $0.isNearer(than: $1) }
         return RangingUpdate(time: time, beacons: beacons, leftOut: table.leftOut)

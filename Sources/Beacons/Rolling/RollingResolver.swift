@@ -78,7 +78,8 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         let old = keys[key.day, default: [:]].updateValue(key, forKey: member)
         for window in tables.keys {
             if window.day == key.day, old == nil {
-                tables[window]?.add(member, key, next: self.key(of: member, in: window.next), in: window)
+                let next = self.key(of: member, in: window.next)
+                tables[window]?.add(member, key, next: next, in: window)
             } else if window.day == key.day || window.next.day == key.day {
                 // The table contains the old key's identifiers, or the end of a term without it: it is built again.
                 tables[window] = nil
@@ -90,7 +91,12 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
 
     /// Removes a member with all keys. Call ``prepare(for:)`` afterwards.
     public mutating func forget(_ member: Member) {
-        for day in keys.keys { keys[day]?[member] = nil }
+        forget(where: { $0 == member })
+    }
+
+    /// Removes members with all keys. Call ``prepare(for:)`` afterwards.
+    public mutating func forget(where isForgotten: (Member) -> Bool) {
+        for day in keys.keys { keys[day] = keys[day]?.filter { !isForgotten($0.key) } }
         tables = [:]
     }
 

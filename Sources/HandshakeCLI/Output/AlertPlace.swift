@@ -43,10 +43,12 @@ private struct TerminalAlerts: Alerts {
     let reporter: NearbyReporter
 
     func show(_ alert: Alert) async { reporter.show(alert) }
+    func show(_ crowd: CrowdAlert) async { reporter.show(crowd) }
 }
 
 private struct NoAlerts: Alerts {
     func show(_ alert: Alert) async {}
+    func show(_ crowd: CrowdAlert) async {}
 }
 
 private struct BothAlerts: Alerts {
@@ -56,6 +58,11 @@ private struct BothAlerts: Alerts {
     func show(_ alert: Alert) async {
         await first.show(alert)
         await second?.show(alert)
+    }
+
+    func show(_ crowd: CrowdAlert) async {
+        await first.show(crowd)
+        await second?.show(crowd)
     }
 }
 #endif

@@ -53,8 +53,9 @@ struct LiveList {
         let name = person.known.map { quoted($0.name, limit: 200) } ?? "number \(person.person)"
         let batch = person.known?.batch.map { quoted($0, limit: 40) } ?? ""
         let bar = bar(person.distance)
-        let trust = person.isVerified ? "" : ", unverified"
-        let facts = "\(word(person.proximity)), \(Span.text(person.encounter.duration))\(trust)"
+        let doubt =
+            person.isRelayed ? ", may be relayed" : person.trust == .unverified || person.isSuspect ? ", unverified" : ""
+        let facts = "\(word(person.proximity)), \(Span.text(person.encounter.duration))\(doubt)"
         let who = batch.isEmpty ? name : "\(name)  \(batch)"
         let rest = columns - 1 - bar.displayWidth - 1
         guard rest > facts.displayWidth + 12 else { return "\(bar) \(who)".clipped(to: columns - 1) }

@@ -43,6 +43,15 @@ final class NearbyReporter: Sendable {
     /// Shows an alert.
     func show(_ alert: Alert) { state.withLock { $0.show(alert) } }
 
+    /// Reports that a circle's tables could not be fetched.
+    func note(circleFailed error: NearbyError) { state.withLock { $0.note(circleFailed: error) } }
+
+    /// Shows a wave that was answered.
+    func show(_ wave: MutualWave) { state.withLock { $0.show(wave) } }
+
+    /// Shows an alert about a crowd.
+    func show(_ crowd: CrowdAlert) { state.withLock { $0.show(crowd) } }
+
     /// - Throws: why nothing could be received or sent, if that was never possible.
     func requireRadio() throws(CommandError) { try availability.requireOnce(isShown: !isLive) }
 
@@ -84,12 +93,13 @@ private struct NearbyReport: ~Copyable, Sendable {
             )
             proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
-        case .leftOut(.oneTransmitter):
-            trouble("one_transmitter", "One transmitter sends the numbers of several people. Some are left out.")
-        case .leftOut(.tooMany):
+        case .oneTransmitter:
+            trouble("one_transmitter", "One device is several people. They are listed, and not announced.")
+        case .full(let kind, let places, let leftOut):
             trouble(
-                "too_many", "More people are heard than can be near. A device may be inventing them. Some are left out."
-            )
+                "too_many",
+                "The list is full (\(places) \(kind.word)); \(leftOut) more \(leftOut == 1 ? "was" : "were") not added.")
+        case .repeatedSignal: trouble("repeated_signal", "Another device repeats your signal.")
         case .logFailed(let error): trouble(error.code, error.description)
         }
     }
@@ -111,19 +121,41 @@ private struct NearbyReport: ~Copyable, Sendable {
         trouble(error.code, "People appear as numbers from now on: \(error.description)")
     }
 
+    mutating func note(circleFailed error: NearbyError) { trouble(error.code, error.description) }
+
+    mutating func show(_ wave: MutualWave) {
+        if isJSON {
+            line([
+                ("event", .string("wave")), ("person", .integer(Int64(wave.person.value))),
+                ("name", .string(wave.name)), ("text", .string(wave.text)),
+            ])
+        } else {
+            text((isLive ? "\u{07}" : "") + NearbyWave.line(wave))
+        }
+    }
+
     mutating func show(_ alert: Alert) {
         if isJSON {
             line([
                 ("event", .string("alert")), ("person", .integer(Int64(alert.person.value))),
                 ("name", .optional(alert.known?.name)), ("batch", .optional(alert.known?.batch)),
                 ("page", .optional(alert.known?.page)),
-                ("proximity", .string(alert.proximity.word)), ("verified", .bool(alert.isVerified)),
+                ("proximity", .string(alert.proximity.word)), ("verified", .bool(alert.trust != .unverified)),
+                ("trust", .string(alert.trust.word)), ("relayed", .bool(alert.isRelayed)),
                 ("update", .bool(alert.isUpdate)),
             ])
         } else {
             let facts = [alert.body, alert.known?.page ?? ""].filter { !$0.isEmpty }
             let rest = facts.isEmpty ? "" : ": " + facts.map { quoted($0, limit: 200) }.joined(separator: ", ")
             text("\(isLive ? "\u{07}" : "")\(quoted(alert.title, limit: 200))\(rest)")
+        }
+    }
+
+    mutating func show(_ crowd: CrowdAlert) {
+        if isJSON {
+            line([("event", .string("crowd")), ("people", .integer(Int64(crowd.count)))])
+        } else {
+            text("\(isLive ? "\u{07}" : "")\(crowd.title). \(crowd.body)")
         }
     }
 
@@ -195,7 +227,8 @@ private struct NearbyReport: ~Copyable, Sendable {
                 ("event", .string("near")), ("person", .integer(Int64(person.person.value))),
                 ("proximity", .string(person.proximity.word)),
                 ("distance_metres", person.distance.map { .decimal($0) } ?? .null),
-                ("verified", .bool(person.isVerified)),
+                ("verified", .bool(person.trust != .unverified)), ("trust", .string(person.trust.word)),
+                ("suspect", .bool(person.isSuspect)), ("relayed", .bool(person.isRelayed)),
             ])
         }
     }
@@ -225,14 +258,13 @@ private struct NearbyReport: ~Copyable, Sendable {
     }
 }
 
-extension Proximity {
-    /// A stable word for programs.
+extension Trust {
+    /// A stable word for programs, which people understand too.
     var word: String {
         switch self {
-        case .unknown: "unknown"
-        case .immediate: "immediate"
-        case .near: "near"
-        case .far: "far"
+        case .unverified: "unverified"
+        case .circle: "circle"
+        case .paired: "paired"
         }
     }
 }

@@ -1,3 +1,5 @@
+public import Beacons
+
 /// A time during which a person stayed near.
 public struct Encounter: Sendable, Hashable, Codable {
     /// When the person was first heard: seconds since 1970.
@@ -8,17 +10,40 @@ public struct Encounter: Sendable, Hashable, Codable {
     public var duration: Double
     /// The smallest distance in metres; nil when the distance was never known.
     public var closest: Double?
+    /// The strongest signal in dBm, smoothed; nil when it was never measured.
+    public var strongest: Double?
     /// Whether the user was alerted.
     public var wasAnnounced: Bool
 
     /// Creates an encounter.
     public init(
-        firstSeen: Double, lastSeen: Double, duration: Double, closest: Double? = nil, wasAnnounced: Bool = false
+        firstSeen: Double, lastSeen: Double, duration: Double, closest: Double? = nil, strongest: Double? = nil,
+        wasAnnounced: Bool = false
     ) {
         self.firstSeen = firstSeen
         self.lastSeen = lastSeen
         self.duration = duration
         self.closest = closest
+        self.strongest = strongest
         self.wasAnnounced = wasAnnounced
+    }
+}
+
+extension Encounter {
+    /// How near the person came.
+    public var proximity: Proximity { Proximity(metres: closest) }
+
+    /// Merges what another run or process has stored of the same encounter.
+    mutating func merge(_ other: Encounter) {
+        firstSeen = min(firstSeen, other.firstSeen)
+        duration = max(duration, other.duration)
+        takeExtremes(of: other)
+    }
+
+    /// Takes over the smallest distance, the strongest signal, and that the user was alerted.
+    mutating func takeExtremes(of other: Encounter) {
+        closest = [closest, other.closest].compactMap(\.self).min()
+        strongest = [strongest, other.strongest].compactMap(\.self).max()
+        wasAnnounced = wasAnnounced || other.wasAnnounced
     }
 }

@@ -1,4 +1,4 @@
-import Beacons
+package import Beacons
 import Foundation
 import OAuth
 
@@ -7,7 +7,7 @@ extension PersonHistory {
     /// Comma-separated values (RFC 4180): a header, then one line per encounter. Lines end with CR LF.
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
-    /// `closest_metres` (empty when unknown), `announced`. Names come from other people: a text that a spreadsheet would read
+    /// `closest_metres`, `proximity`, `strongest_dbm` (empty when unknown), `announced`. Names come from other people: a text that a spreadsheet would read
     /// as a formula is prefixed with an apostrophe, and terminal control characters are replaced.
     public static func csv(_ people: [PersonHistory]) -> String {
         let rows = encounters(of: people).map { history, encounter in
@@ -15,7 +15,8 @@ extension PersonHistory {
                 history.person.description, harmless(history.known?.name ?? ""),
                 harmless(history.known?.batch ?? ""), utc(encounter.firstSeen), utc(encounter.lastSeen),
                 String(wholeSeconds(encounter.duration)), encounter.closest.map(metres) ?? "",
-                encounter.wasAnnounced ? "true" : "false",
+                encounter.closest == nil ? "" : encounter.proximity.word,
+                encounter.strongest.map { String(wholeSeconds($0)) } ?? "", encounter.wasAnnounced ? "true" : "false",
             ]
         }
         return ([Member.allCases.map(\.rawValue)] + rows).map { $0.map(cell).joined(separator: ",") + "\r\n" }.joined()
@@ -46,6 +47,8 @@ extension PersonHistory {
             try members.encode(utc(encounter.lastSeen), forKey: .lastSeen)
             try members.encode(wholeSeconds(encounter.duration), forKey: .duration)
             try members.encode(encounter.closest, forKey: .closest)
+            try members.encode(encounter.closest == nil ? nil : encounter.proximity.word, forKey: .proximity)
+            try members.encode(encounter.strongest?.rounded(), forKey: .strongest)
             try members.encode(encounter.wasAnnounced, forKey: .announced)
         }
     }
@@ -56,6 +59,8 @@ extension PersonHistory {
         case lastSeen = "last_seen"
         case duration = "duration_seconds"
         case closest = "closest_metres"
+        case proximity
+        case strongest = "strongest_dbm"
         case announced
     }
 
@@ -99,5 +104,17 @@ extension PersonHistory {
 
     private static func utc(_ time: Double) -> String {
         Date(timeIntervalSince1970: time).formatted(.iso8601)
+    }
+}
+
+extension Proximity {
+    /// A stable word for programs.
+    package var word: String {
+        switch self {
+        case .unknown: "unknown"
+        case .immediate: "immediate"
+        case .near: "near"
+        case .far: "far"
+        }
     }
 }

@@ -3,22 +3,19 @@ import Beacons
 /// Turns sightings into encounters. A pure value without a clock: the caller passes the time.
 ///
 /// Gaps and durations are measured on a monotonic clock, so setting the calendar clock neither ends an encounter nor
-/// lengthens it.
+/// lengthens it. Each kind of ``Trust`` has places of its own, so memory and look-ups are bounded whatever is received.
 struct EncounterTracker: Sendable {
-    /// How many people are tracked concurrently. This bounds the memory and look-ups that a sender of invented numbers can cause.
-    ///
-    /// When it is full, a new person takes the place of the one who was near for the shortest time and is silent now: numbers that
-    /// are sent once give way to people who stay. A person whom a key verifies never gives way, and is always let in while there is
-    /// another.
-    static let capacity = 2048
-    /// How many people one transmitter can be, as long as no key verifies them. More than one, because a device may be passed on or
-    /// have two beacons.
-    static let maximumPerTransmitter = 3
-    /// How long a person must be silent to give way.
+    /// How many people are tracked concurrently.
+    static var capacity: Int { Trust.allCases.reduce(0) { $0 + $1.places } }
+    /// How long a person must be silent to give way to one who is weaker.
     private static let shortestSilence = Duration.seconds(5)
+    /// How many transmitters of a person are remembered.
+    private static let maximumTransmitters = 4
 
-    private struct Presence: Sendable {
+    fileprivate struct Presence: Sendable {
         var encounter: Encounter
+        /// When the person was heard first, and last.
+        let began: Duration
         var heard: Duration
         var saved: Duration?
         var distance: Double?
@@ -27,10 +24,12 @@ struct EncounterTracker: Sendable {
         var isChanged = true
         var announced: Double?
         var isBeingAnnounced = false
-        /// Whether a key has verified the person in this encounter.
-        var isVerified: Bool
-        /// Where the person was heard first.
-        let transmitter: DeviceAddress?
+        /// The highest trust in this encounter.
+        var trust: Trust
+        /// Where the person was heard from; empty when the radio does not tell.
+        var transmitters: [DeviceAddress] = []
+        /// Whether the last sighting was of an identifier that two transmitters send.
+        var isRelayed = false
     }
 
     /// What the caller must do after a sighting.
@@ -42,14 +41,14 @@ struct EncounterTracker: Sendable {
         var shouldAnnounce = false
         /// Who gave way to the new person.
         var displaced: (person: UserNumber, encounter: Encounter)?
-        /// Why the person is not tracked.
-        var leftOut: NearbyUpdate.LeftOut?
+        /// The kind whose places are full, so that the person is not tracked.
+        var full: Trust?
     }
 
     let rules: EncounterRules
     private var presences: [UserNumber: Presence] = [:]
-    /// How many people without a key were heard from a transmitter.
-    private var counts: [DeviceAddress: Int] = [:]
+    private var counts: [Trust: Int] = [:]
+    private var transmitters = Transmitters()
 
     /// Creates an empty tracker.
     init(rules: EncounterRules = EncounterRules()) {
@@ -64,14 +63,32 @@ struct EncounterTracker: Sendable {
         presences[person]?.encounter
     }
 
-    /// Whether a key has verified the person in this encounter.
-    func isVerified(_ person: UserNumber) -> Bool { presences[person]?.isVerified ?? false }
+    /// How sure it is who a person is, in this encounter.
+    func trust(_ person: UserNumber) -> Trust { presences[person]?.trust ?? .unverified }
+
+    /// Whether a person was heard only from transmitters that are several people. Such a person is listed and no more;
+    /// paired people never are.
+    func isSuspect(_ person: UserNumber) -> Bool { presences[person].map(isSuspect) ?? false }
+
+    private func isSuspect(_ presence: Presence) -> Bool {
+        presence.trust != .paired && !presence.transmitters.isEmpty
+            && presence.transmitters.allSatisfy(transmitters.isSuspect)
+    }
+
+    /// Whether two transmitters send the person's identifier at the same time.
+    func isRelayed(_ person: UserNumber) -> Bool { presences[person]?.isRelayed ?? false }
+
+    /// How many people who are neither paired nor suspect were heard first after a moment.
+    func arrivals(since instant: Duration) -> Int {
+        presences.values.count { $0.began >= instant && $0.trust != .paired && !isSuspect($0) }
+    }
 
     /// Whom to look up and announce first: those whom a key verifies, then those who are being heard; a number that was sent once
     /// comes last.
     func priority(of person: UserNumber, at instant: Duration) -> Int {
-        guard let presence = presences[person] else { return 3 }
-        if presence.isVerified { return 0 }
+        guard let presence = presences[person] else { return 4 }
+        if presence.trust == .paired { return 0 }
+        if isSuspect(presence) { return 3 }
         return instant - presence.heard < Self.shortestSilence ? 1 : 2
     }
 
@@ -86,43 +103,16 @@ struct EncounterTracker: Sendable {
     /// silence, so that this function does not extend them.
     mutating func note(_ sighting: Sighting) -> Response {
         var response = Response()
-        var presence: Presence
-        if let known = presences[sighting.person] {
-            presence = known
-            let gap = seconds(sighting.instant - presence.heard)
-            if gap <= rules.absence { presence.encounter.duration += max(0, gap) }
-            presence.heard = max(presence.heard, sighting.instant)
-        } else {
-            if !sighting.isVerified, let transmitter = sighting.transmitter,
-                counts[transmitter, default: 0] >= Self.maximumPerTransmitter
-            {
-                response.leftOut = .oneTransmitter
-                return response
-            }
-            if presences.count >= Self.capacity {
-                guard let person = dispensable(at: sighting.instant, evenIfHeard: sighting.isVerified) else {
-                    response.leftOut = .tooMany
-                    return response
-                }
-                response.displaced = remove(person).map { (person, $0) }
-            }
-            let encounter = Encounter(firstSeen: sighting.time, lastSeen: sighting.time, duration: 0)
-            presence = Presence(
-                encounter: encounter, heard: sighting.instant, isVerified: sighting.isVerified,
-                transmitter: sighting.isVerified ? nil : sighting.transmitter)
-            if let transmitter = presence.transmitter { counts[transmitter, default: 0] += 1 }
-            response.began = true
+        if let transmitter = sighting.transmitter {
+            transmitters.note(sighting.person, from: transmitter, at: sighting.instant)
         }
-        presence.encounter.lastSeen = max(presence.encounter.firstSeen, sighting.time)
-        presence.distance = sighting.distance
-        presence.proximity = sighting.proximity
-        presence.isVerified = presence.isVerified || sighting.isVerified
-        if let distance = sighting.distance {
-            presence.encounter.closest = min(presence.encounter.closest ?? distance, distance)
+        guard var presence = presence(for: sighting, &response) else { return response }
+        presence.take(sighting, transmitters: Self.maximumTransmitters)
+        if sighting.trust > presence.trust {
+            counts[presence.trust, default: 1] -= 1
+            counts[sighting.trust, default: 0] += 1
+            presence.trust = sighting.trust
         }
-        presence.isChanged = true
-        // A time in the future means that the clock was set back: it counts as now.
-        presence.announced = presence.announced.map { min($0, sighting.time) }
         if !presence.isBeingAnnounced,
             Self.isDue(lastAnnounced: presence.announced, at: sighting.time, interval: rules.announcementInterval)
         {
@@ -133,8 +123,46 @@ struct EncounterTracker: Sendable {
         return response
     }
 
+    /// The person's presence, which begins where there is none; nil where there is no place for it.
+    private mutating func presence(for sighting: Sighting, _ response: inout Response) -> Presence? {
+        if var known = presences[sighting.person] {
+            let gap = seconds(sighting.instant - known.heard)
+            if gap <= rules.absence { known.encounter.duration += max(0, gap) }
+            known.heard = max(known.heard, sighting.instant)
+            return known
+        }
+        if counts[sighting.trust, default: 0] >= sighting.trust.places {
+            guard let person = dispensable(for: sighting) else {
+                response.full = sighting.trust
+                return nil
+            }
+            response.displaced = remove(person).map { (person, $0) }
+        }
+        counts[sighting.trust, default: 0] += 1
+        response.began = true
+        return Presence(
+            encounter: Encounter(firstSeen: sighting.time, lastSeen: sighting.time, duration: 0),
+            began: sighting.instant, heard: sighting.instant, trust: sighting.trust)
+    }
+
+    /// Who of the same kind gives way: suspect and relayed people first, then who is silent and was near for the shortest time,
+    /// then the farthest one, if that is farther than the new person.
+    private func dispensable(for sighting: Sighting) -> UserNumber? {
+        let kind = presences.filter { $0.value.trust == sighting.trust }
+        func shortest(_ people: [UserNumber: Presence]) -> UserNumber? {
+            people.min { ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard) }?.key
+        }
+        if let suspect = shortest(kind.filter { isSuspect($0.value) || $0.value.isRelayed }) { return suspect }
+        let silent = kind.filter { sighting.instant - $0.value.heard >= Self.shortestSilence }
+        if let person = shortest(silent) { return person }
+        let distance = sighting.distance ?? .infinity
+        return kind.filter { ($0.value.distance ?? .infinity) > distance }
+            .max { ($0.value.distance ?? .infinity, $1.key) < ($1.value.distance ?? .infinity, $0.key) }?.key
+    }
+
     /// Ends and returns the encounters of people who were silent for longer than ``EncounterRules/absence``.
     mutating func advance(to instant: Duration) -> [(person: UserNumber, encounter: Encounter)] {
+        transmitters.advance(to: instant)
         let over = presences.filter { seconds(instant - $0.value.heard) > rules.absence }
         for person in over.keys { remove(person) }
         return over.map { ($0.key, $0.value.encounter) }.sorted { $0.0 < $1.0 }
@@ -142,11 +170,18 @@ struct EncounterTracker: Sendable {
 
     /// The changed encounters that were not returned for ``EncounterRules/saveInterval``; at the end of a run, all changed
     /// ones.
+    ///
+    /// - Parameters:
+    ///   - instant: the time.
+    ///   - all: whether the run ends.
+    ///   - isCrowded: whether people who were heard once are left out: a crowd of inventions must not fill the disk.
     mutating func encountersToSave(
-        at instant: Duration, all: Bool = false
+        at instant: Duration, all: Bool = false, isCrowded: Bool = false
     ) -> [(person: UserNumber, encounter: Encounter)] {
         let due = presences.filter { _, presence in
-            guard presence.isChanged else { return false }
+            guard presence.isChanged, !isCrowded || presence.encounter.duration > 0 || presence.trust == .paired else {
+                return false
+            }
             guard !all, let saved = presence.saved else { return true }
             return seconds(instant - saved) >= rules.saveInterval
         }
@@ -164,12 +199,7 @@ struct EncounterTracker: Sendable {
 
     /// Merges the logged state of a running encounter: an earlier run or another process may have started it.
     mutating func merge(_ logged: Encounter, with person: UserNumber) {
-        guard var presence = presences[person] else { return }
-        presence.encounter.firstSeen = min(presence.encounter.firstSeen, logged.firstSeen)
-        presence.encounter.duration = max(presence.encounter.duration, logged.duration)
-        presence.encounter.closest = [presence.encounter.closest, logged.closest].compactMap(\.self).min()
-        presence.encounter.wasAnnounced = presence.encounter.wasAnnounced || logged.wasAnnounced
-        presences[person] = presence
+        presences[person]?.encounter.merge(logged)
     }
 
     /// Completes a request of ``Response/shouldAnnounce``.
@@ -206,23 +236,31 @@ struct EncounterTracker: Sendable {
     @discardableResult
     mutating func remove(_ person: UserNumber) -> Encounter? {
         guard let presence = presences.removeValue(forKey: person) else { return nil }
-        if let transmitter = presence.transmitter, let count = counts[transmitter] {
-            counts[transmitter] = count > 1 ? count - 1 : nil
-        }
+        counts[presence.trust, default: 1] -= 1
         return presence.encounter
-    }
-
-    /// The person without a key who was near for the shortest time and is silent now, the longest silent one of several; nil when
-    /// there is none.
-    private func dispensable(at instant: Duration, evenIfHeard: Bool) -> UserNumber? {
-        presences.filter { !$0.value.isVerified && (evenIfHeard || instant - $0.value.heard >= Self.shortestSilence) }
-            .min { ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard) }?.key
     }
 
     /// Whether strictly more than the interval has passed since the last announcement (dossier 6.1, scenario 6).
     static func isDue(lastAnnounced: Double?, at time: Double, interval: Double) -> Bool {
         guard let lastAnnounced else { return true }
         return time - lastAnnounced > interval
+    }
+}
+
+extension EncounterTracker.Presence {
+    fileprivate mutating func take(_ sighting: Sighting, transmitters limit: Int) {
+        encounter.lastSeen = max(encounter.firstSeen, sighting.time)
+        encounter.closest = [encounter.closest, sighting.distance].compactMap(\.self).min()
+        encounter.strongest = [encounter.strongest, sighting.rssi].compactMap(\.self).max()
+        distance = sighting.distance
+        proximity = sighting.proximity
+        isRelayed = sighting.isRelayed
+        isChanged = true
+        // A time in the future means that the clock was set back: it counts as now.
+        announced = announced.map { min($0, sighting.time) }
+        guard let transmitter = sighting.transmitter, !transmitters.contains(transmitter) else { return }
+        if transmitters.count >= limit { transmitters.removeFirst() }
+        transmitters.append(transmitter)
     }
 }
 

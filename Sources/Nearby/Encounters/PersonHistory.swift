@@ -40,8 +40,7 @@ public struct PersonHistory: Sendable, Hashable, Codable {
             merged.duration += encounter.duration
         }
         merged.lastSeen = max(merged.lastSeen, encounter.lastSeen)
-        merged.closest = [merged.closest, encounter.closest].compactMap(\.self).min()
-        merged.wasAnnounced = merged.wasAnnounced || encounter.wasAnnounced
+        merged.takeExtremes(of: encounter)
         encounters[place] = merged
         return merged
     }

@@ -11,8 +11,12 @@ public struct Sighting: Sendable, Hashable {
     public let distance: Double?
     /// The distance's range, smoothed.
     public let proximity: Proximity
-    /// Whether a friend's key proves who it is; any sender can use a plain number.
-    public let isVerified: Bool
+    /// The smoothed signal strength in dBm; nil when it was not measured.
+    public let rssi: Double?
+    /// How sure it is who it is; any sender can use a plain number.
+    public let trust: Trust
+    /// Whether two transmitters send the identifier at the same time: one of them may relay it. The distance is unknown then.
+    public let isRelayed: Bool
     /// The sender's address, if the radio reports it.
     public let transmitter: DeviceAddress?
 
@@ -24,18 +28,23 @@ public struct Sighting: Sendable, Hashable {
     ///   - instant: the same moment on a monotonic clock.
     ///   - distance: metres, smoothed; nil when unknown.
     ///   - proximity: nil derives it from the distance.
-    ///   - isVerified: whether a friend's key proves who it is.
+    ///   - rssi: the smoothed signal strength in dBm; nil when it was not measured.
+    ///   - trust: how sure it is who it is.
+    ///   - isRelayed: whether two transmitters send the identifier.
     ///   - transmitter: the sender's address, if the radio reports it.
     public init(
         of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil,
-        proximity: Proximity? = nil, isVerified: Bool = false, transmitter: DeviceAddress? = nil
+        proximity: Proximity? = nil, rssi: Double? = nil, trust: Trust = .unverified, isRelayed: Bool = false,
+        transmitter: DeviceAddress? = nil
     ) {
         self.person = person
         self.time = time
         self.instant = instant
-        self.distance = distance.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
-        self.proximity = proximity ?? Proximity(metres: self.distance)
-        self.isVerified = isVerified
+        self.distance = isRelayed ? nil : distance.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+        self.proximity = isRelayed ? .unknown : proximity ?? Proximity(metres: self.distance)
+        self.rssi = rssi.flatMap { $0.isFinite ? $0 : nil }
+        self.trust = trust
+        self.isRelayed = isRelayed
         self.transmitter = transmitter
     }
 }

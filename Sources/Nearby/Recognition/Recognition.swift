@@ -2,27 +2,55 @@ public import Beacons
 
 /// Maps a beacon to a person. It does so by a rolling identifier whose key is known, or by a plain number.
 ///
-/// Short identifiers and plain numbers use the fleet's UUID, and a rolling identifier can look like any major and minor (beacons dossier 8.4). Plain
-/// numbers are therefore read strictly: SecretHandshake's major 1, or a wide number up to ``maximumPlainNumber``.
-/// Otherwise every stranger's rolling identifier would be looked up at the service as another person's number.
+/// Short identifiers and plain numbers use the fleet's UUID, and a rolling identifier can look like any major and minor (beacons
+/// dossier 8.4). Plain numbers are therefore read strictly: SecretHandshake's major 1, or a wide number up to
+/// ``maximumPlainNumber``. Otherwise every stranger's rolling identifier would be looked up at the service as another person's
+/// number.
 public struct Recognition: Sendable {
     /// The largest wide number that is accepted: 2²⁴ − 1. One random identifier in 512 passes as such a number.
     public static let maximumPlainNumber = 0xFF_FFFF
 
+    /// A person whom keys recognise.
+    private struct Member: Sendable, Hashable {
+        let person: UserNumber
+        let trust: Trust
+    }
+
+    /// The result of recognising a beacon.
+    struct Found: Sendable, Hashable {
+        let person: UserNumber
+        let trust: Trust
+    }
+
     /// The fleet whose beacons name people.
     public let uuid: ProximityUUID
-    private var resolver: RollingResolver<UserNumber>
-    private var evidence = RollingEvidence<UserNumber>()
+    private var resolver: RollingResolver<Member>
+    private var evidence = RollingEvidence<Member>()
 
     /// Creates a recognition.
     ///
     /// - Parameters:
     ///   - uuid: the fleet.
-    ///   - friends: the friends' day keys. Include the user's own, so that the own beacon is recognised.
+    ///   - friends: the day keys of people whom the user has exchanged keys with. Include the user's own, so that the own
+    ///     beacon is recognised.
     public init(uuid: ProximityUUID = .secretHandshake, friends: [(UserNumber, DayKey)] = []) {
         self.uuid = uuid
         resolver = RollingResolver()
-        for (person, key) in friends { resolver.add(key, of: person) }
+        add(friends, trust: .paired)
+    }
+
+    /// Adds the day keys of people.
+    ///
+    /// - Parameters:
+    ///   - keys: the keys.
+    ///   - trust: how sure it is whose they are.
+    public mutating func add(_ keys: [(UserNumber, DayKey)], trust: Trust) {
+        for (person, key) in keys { resolver.add(key, of: Member(person: person, trust: trust)) }
+    }
+
+    /// Removes all keys of a trust: a table was fetched again.
+    public mutating func removeAll(of trust: Trust) {
+        resolver.forget(where: { $0.trust == trust })
     }
 
     /// The person whose beacon this is. Nil when the person is unknown, when the identifier is ambiguous, and at the first
@@ -30,25 +58,28 @@ public struct Recognition: Sendable {
     ///
     /// - Parameters:
     ///   - beacon: what was heard.
-    ///   - time: when it was heard; rolling identifiers are valid for their quarter of an hour and three minutes
-    ///     before and after it.
+    ///   - time: when it was heard; rolling identifiers are valid for their quarter of an hour and a few minutes before and
+    ///     after it.
     public mutating func person(of beacon: BeaconIdentity, at time: Timestamp) -> UserNumber? {
         recognize(beacon, at: time)?.person
     }
 
-    /// The person whose beacon this is, and whether a key says so: any sender can use a plain number, and four bytes of an
-    /// identifier can be guessed.
-    mutating func recognize(
-        _ beacon: BeaconIdentity, at time: Timestamp
-    ) -> (person: UserNumber, isVerified: Bool)? {
+    /// The person whose beacon this is, and how sure that is: any sender can use a plain number, and four bytes of an identifier
+    /// can be guessed.
+    mutating func recognize(_ beacon: BeaconIdentity, at time: Timestamp) -> Found? {
         switch beacon {
         case .proximity(uuid, let major, let minor):
             guard let token = ShortRollingToken(major: major, minor: minor) else { return nil }
-            switch resolved(at: time, { resolver throws(BeaconsError) in try resolver.resolve(token, at: time) }) {
-            case .member(let person, let window):
-                return evidence.confirms(person, in: window, by: .fourBytes) ? (person, false) : nil
+            let resolution = resolved(at: time) { resolver throws(BeaconsError) in
+                try resolver.resolve(token, at: time)
+            }
+            switch resolution {
+            case .member(let member, let window):
+                guard evidence.confirms(member, in: window, by: .fourBytes) else { return nil }
+                return Found(person: member.person, trust: .unverified)
             case .ambiguous, .stale: return nil
-            case .unknown: return plainNumber(major: major, minor: minor).map { ($0, false) }
+            case .unknown:
+                return plainNumber(major: major, minor: minor).map { Found(person: $0, trust: .unverified) }
             }
         case .eddystone(let uid):
             let token = RollingToken(uid)
@@ -63,15 +94,22 @@ public struct Recognition: Sendable {
 
     private mutating func member(
         at time: Timestamp,
-        _ resolve: (RollingResolver<UserNumber>) throws(BeaconsError) -> RollingResolver<UserNumber>.Resolution
-    ) -> (person: UserNumber, isVerified: Bool)? {
-        if case .member(let person, _) = resolved(at: time, resolve) { (person, true) } else { nil }
+        _ resolve: (RollingResolver<Member>) throws(BeaconsError) -> RollingResolver<Member>.Resolution
+    ) -> Found? {
+        switch resolved(at: time, resolve) {
+        case .member(let member, _): return Found(person: member.person, trust: member.trust)
+        case .ambiguous(let members):
+            // One person who is paired and in the circle with the same keys.
+            guard let first = members.first, members.allSatisfy({ $0.person == first.person }) else { return nil }
+            return Found(person: first.person, trust: members.map(\.trust).max() ?? first.trust)
+        case .unknown, .stale: return nil
+        }
     }
 
     private mutating func resolved(
         at time: Timestamp,
-        _ body: (RollingResolver<UserNumber>) throws(BeaconsError) -> RollingResolver<UserNumber>.Resolution
-    ) -> RollingResolver<UserNumber>.Resolution {
+        _ body: (RollingResolver<Member>) throws(BeaconsError) -> RollingResolver<Member>.Resolution
+    ) -> RollingResolver<Member>.Resolution {
         do throws(BeaconsError) {
             try resolver.prepare(for: time)
             return try body(resolver)

@@ -56,7 +56,7 @@ where Source.Element == RangingUpdate {
             for beacon in update.beacons where beacon.packets != packets[beacon.identity] {
                 guard let found = recognition.recognize(beacon.identity, at: update.time) else { continue }
                 let sighting = sighting(
-                    of: found.person, beacon, at: update.time, instant: instant, isVerified: found.isVerified)
+                    of: found.person, beacon, at: update.time, instant: instant, trust: found.trust)
                 people[found.person] = people[found.person].map { Self.better($0, sighting) } ?? sighting
             }
             packets = Dictionary(uniqueKeysWithValues: update.beacons.map { ($0.identity, $0.packets) })
@@ -66,19 +66,19 @@ where Source.Element == RangingUpdate {
         }
 
         private func sighting(
-            of person: UserNumber, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration, isVerified: Bool
+            of person: UserNumber, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration, trust: Trust
         ) -> Sighting {
             // Packets are about one tick old; after the clock was set, their times can say otherwise.
             let age = Swift.min(Swift.max(beacon.lastSeen.duration(to: time), .zero), .seconds(5))
             return Sighting(
                 of: person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
-                distance: beacon.metres, proximity: beacon.proximity, isVerified: isVerified,
-                transmitter: beacon.transmitter)
+                distance: beacon.metres, proximity: beacon.proximity, rssi: beacon.rssi, trust: trust,
+                isRelayed: beacon.isHeardTwice, transmitter: beacon.transmitter)
         }
 
         /// What a key proves comes before what any device can send; then the nearer one counts.
         private static func better(_ left: Sighting, _ right: Sighting) -> Sighting {
-            guard left.isVerified == right.isVerified else { return left.isVerified ? left : right }
+            guard left.trust == right.trust else { return left.trust > right.trust ? left : right }
             return (right.distance ?? .infinity) < (left.distance ?? .infinity) ? right : left
         }
     }

@@ -9,20 +9,23 @@ public struct Alert: Sendable, Hashable {
     public let known: Person?
     /// How near the person was when the alert was raised.
     public let proximity: Proximity
-    /// Whether a friend's key proves who it is. Any sender can use a plain number.
-    public let isVerified: Bool
+    /// How sure it is who it is. Any sender can use a plain number.
+    public let trust: Trust
+    /// Whether two devices send the person's identifier at the same time.
+    public let isRelayed: Bool
     /// Whether it replaces an earlier alert about the same encounter. It then has more information.
     public let isUpdate: Bool
 
     /// Creates an alert.
     public init(
-        person: UserNumber, known: Person?, proximity: Proximity = .unknown, isVerified: Bool = false,
-        isUpdate: Bool = false
+        person: UserNumber, known: Person?, proximity: Proximity = .unknown, trust: Trust = .unverified,
+        isRelayed: Bool = false, isUpdate: Bool = false
     ) {
         self.person = person
         self.known = known
         self.proximity = proximity
-        self.isVerified = isVerified
+        self.trust = trust
+        self.isRelayed = isRelayed
         self.isUpdate = isUpdate
     }
 }
@@ -33,7 +36,7 @@ extension Alert {
         known.map { "\($0.name) is near" } ?? "Person \(person) is near"
     }
 
-    /// Batch and proximity, where known, and that no key verifies the person. Not escaped.
+    /// Batch and proximity, where known, and what makes the person doubtful. Not escaped.
     public var body: String {
         let nearness: String? =
             switch proximity {
@@ -42,8 +45,24 @@ extension Alert {
             case .near: "a few metres away"
             case .far: "farther away"
             }
-        return [known?.batch, nearness, isVerified ? nil : "unverified"].compactMap(\.self).joined(separator: ", ")
+        let doubts = [
+            trust == .unverified ? "unverified" : nil, isRelayed ? "heard from two devices; may be relayed" : nil,
+        ]
+        return ([known?.batch, nearness] + doubts).compactMap(\.self).joined(separator: ", ")
     }
+}
+
+/// An alert about many people who seem to have arrived together, in place of one for each.
+public struct CrowdAlert: Sendable, Hashable {
+    /// How many people.
+    public let count: Int
+
+    public init(count: Int) {
+        self.count = count
+    }
+
+    public var title: String { "\(count) people seem to have arrived at the same moment" }
+    public var body: String { "This may be a fake." }
 }
 
 /// A destination for alerts: a desktop, a terminal, a phone.
@@ -51,4 +70,7 @@ public protocol Alerts: Sendable {
     /// Shows an alert, or replaces the one about the same person. Implementations report their own failures; an encounter
     /// never fails because of them.
     func show(_ alert: Alert) async
+
+    /// Shows an alert about a crowd.
+    func show(_ crowd: CrowdAlert) async
 }

@@ -1,5 +1,5 @@
 #if Desktop && os(Linux)
-import Beacons
+public import Beacons
 package import DBus
 import DesktopServices
 import OAuth
@@ -78,7 +78,8 @@ public actor DesktopAlerts: Alerts {
         do {
             let notifications = try await notifications()
             var notification = DesktopNotification(alert.title, body: alert.body)
-            notification.image = await picture(of: alert.person)
+            // A face would make who sends another's number more believable.
+            if alert.trust != .unverified { notification.image = await picture(of: alert.person) }
             notification.category = "presence.online"
             if let page = alert.known?.page, Self.mayBeOpened(page) {
                 notification.actions = [.init(key: "default", label: "Show the profile")]
@@ -94,6 +95,16 @@ public actor DesktopAlerts: Alerts {
             pages = [:]
             pictures = []
             await fallback.show(alert)
+        }
+    }
+
+    public func show(_ crowd: CrowdAlert) async {
+        if let silence, elapsed() < silence { return await fallback.show(crowd) }
+        do {
+            _ = try await notifications().show(DesktopNotification(crowd.title, body: crowd.body))
+        } catch {
+            if case DesktopServicesError.bus(.timeout) = error { silence = elapsed() + Self.retryPause }
+            await fallback.show(crowd)
         }
     }
 

@@ -12,18 +12,14 @@ public enum NearbyUpdate: Sendable, Hashable {
     case left(UserNumber, Person?, Encounter)
     /// Everyone who is near, nearest first. Sent with every tick.
     case people([NearbyPerson])
-    /// A person who was heard is left out, and why. Told at most once a minute.
-    case leftOut(LeftOut)
+    /// People of a kind are left out, because its places are taken: how many since it was last told. At most once a minute.
+    case full(Trust, places: Int, leftOut: Int)
+    /// One transmitter is several people, who are listed only. Told at most once a minute.
+    case oneTransmitter
+    /// Another device repeats the user's own identifier. Told at most once a minute.
+    case repeatedSignal
     /// The log could not be read or written. Watching continues, and writing is retried.
     case logFailed(NearbyError)
-
-    /// Why a person who was heard is left out.
-    public enum LeftOut: String, Sendable, Hashable {
-        /// One transmitter sends the numbers of several people.
-        case oneTransmitter = "one_transmitter"
-        /// More people are heard than are tracked.
-        case tooMany = "too_many"
-    }
 }
 
 /// A person who is near.
@@ -38,13 +34,17 @@ public struct NearbyPerson: Sendable, Hashable {
     public let encounter: Encounter
     /// Seconds since the last sighting.
     public let silence: Double
-    /// Whether a friend's key proves who it is; any sender can use a plain number.
-    public let isVerified: Bool
+    /// How sure it is who it is; any sender can use a plain number.
+    public let trust: Trust
+    /// Whether the person was heard only from transmitters that are several people.
+    public let isSuspect: Bool
+    /// Whether two transmitters send the person's identifier at the same time: one of them may relay it.
+    public let isRelayed: Bool
 
     /// Creates a person who is near.
     public init(
         person: UserNumber, known: Person?, distance: Double?, proximity: Proximity, encounter: Encounter,
-        silence: Double, isVerified: Bool
+        silence: Double, trust: Trust, isSuspect: Bool = false, isRelayed: Bool = false
     ) {
         self.person = person
         self.known = known
@@ -52,6 +52,8 @@ public struct NearbyPerson: Sendable, Hashable {
         self.proximity = proximity
         self.encounter = encounter
         self.silence = silence
-        self.isVerified = isVerified
+        self.trust = trust
+        self.isSuspect = isSuspect
+        self.isRelayed = isRelayed
     }
 }

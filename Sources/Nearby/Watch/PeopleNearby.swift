@@ -9,9 +9,9 @@ public import Beacons
 ///   the log records it before the alert appears. A crash between the two loses the alert.
 /// * Each person has at most one look-up in flight; all together at most ``maximumConcurrentLookups``. A person who left
 ///   before the look-up started is not looked up. Look-ups start in a burst of at most 300, then once in two seconds.
-/// * An alert waits for the name at most ``nameTimeout``; then it appears without it, and is replaced when the name
-///   arrives. Alerts without a name come in a burst of at most ``unnamedAlertBurst``, then once in ten seconds, because
-///   a sender can invent thousands of numbers.
+/// * An alert appears ``alertDelay`` after the person was first heard, without the name if that is not known by then, and is
+///   replaced when the name arrives. More than eight people who arrive within a minute give one alert, because a sender can
+///   invent thousands; paired people are announced alone all the same. A transmitter that is three people raises none.
 /// * When the task is cancelled, running encounters are in the log before ``run(on:report:)`` returns.
 ///
 /// A sighting is no proof: any sender can use any number (beacons dossier 8.1).
@@ -19,11 +19,8 @@ public struct PeopleNearby: Sendable {
     /// How many look-ups run concurrently.
     public static let maximumConcurrentLookups = 4
 
-    /// How long an alert waits for the name, and the end of a run for pending look-ups.
-    public static let nameTimeout = Duration.seconds(3)
-
-    /// The burst of alerts without a name.
-    public static let unnamedAlertBurst = 50
+    /// How long after the first packet an alert appears, and how long the end of a run waits for pending look-ups.
+    public static let alertDelay = Duration.seconds(3)
 
     /// Looks up a person at the service.
     public typealias Lookup = @Sendable (UserNumber) async -> Introduction
@@ -76,9 +73,16 @@ public struct PeopleNearby: Sendable {
         on sightings: Sightings, report: @escaping @Sendable (NearbyUpdate) async -> Void
     ) async throws where Sightings.Element == SightingList {
         let (questions, asking) = AsyncStream.makeStream(of: UserNumber.self)
-        let (toShow, showing) = AsyncStream.makeStream(of: Alert.self)
+        let (toShow, showing) = AsyncStream.makeStream(of: Watch.Notice.self)
         let watch = Watch(log: log, ignoring: own, report: report, ask: asking, show: showing)
-        async let shown: Void = { [alerts] in for await alert in toShow { await alerts.show(alert) } }()
+        async let shown: Void = { [alerts] in
+            for await notice in toShow {
+                switch notice {
+                case .person(let alert): await alerts.show(alert)
+                case .crowd(let crowd): await alerts.show(crowd)
+                }
+            }
+        }()
 
         let ending = await withTaskGroup(of: Step.self) { group in
             group.addTask { .sightingsEnded(await feed(sightings, to: watch)) }
@@ -136,7 +140,7 @@ public struct PeopleNearby: Sendable {
                 asking.finish()
                 if case .failure = result { group.cancelAll() }
                 group.addTask { [clock] in
-                    try? await clock.sleep(for: Self.nameTimeout)
+                    try? await clock.sleep(for: Self.alertDelay)
                     return .timeoutEnded
                 }
             case .askerDone:

@@ -5,15 +5,16 @@ import Handshake
 actor Watch {
     private var tracker: EncounterTracker
     private var lookups = ProfileLookups()
-    /// Alerts that wait for a name, each with its deadline.
+    private var brake = CrowdBrake()
+    /// People who are to be announced, each with the time for it.
     private var waiting: [UserNumber: Duration] = [:]
     /// People who were announced without a name.
     private var unnamed: Set<UserNumber> = []
-    /// Limits alerts without a name: a sender can invent thousands of numbers.
-    private var unnamedAlerts = RateLimit(burst: PeopleNearby.unnamedAlertBurst, interval: .seconds(10))
     /// People whose running encounter is in the log.
     private var logged: Set<UserNumber> = []
     private var instant = Duration.zero
+    /// The calendar time of the last tick.
+    private var time = 0.0
     private var questions = 0
     /// Yields after each look-up that ended since the last read.
     nonisolated let answers: AsyncStream<Void>
@@ -22,24 +23,35 @@ actor Watch {
     private var nextExpiry = Duration.zero
     /// Recent failures of the log, and when each was last reported.
     private var failures: [NearbyError: Duration] = [:]
+    /// When each remark was last reported.
+    private var remarks: [Remark: Duration] = [:]
+    /// How many people of each kind were left out since that was last reported.
+    private var leftOut: [Trust: Int] = [:]
 
-    /// When it was last reported that a person is left out, by reason.
-    private var leftOut: [NearbyUpdate.LeftOut: Duration] = [:]
+    private enum Remark: Hashable {
+        case full(Trust), oneTransmitter, repeated
+    }
 
     /// A watch can run for weeks.
     private static let expiryInterval = Duration.seconds(6 * 3600)
-    private static let failureReportInterval = Duration.seconds(60)
+    private static let reportInterval = Duration.seconds(60)
     private static let maximumFailures = EncounterTracker.capacity
 
     private let log: EncounterLog
     private let own: UserNumber?
     private let report: @Sendable (NearbyUpdate) async -> Void
     private let ask: AsyncStream<UserNumber>.Continuation
-    private let show: AsyncStream<Alert>.Continuation
+    private let show: AsyncStream<Notice>.Continuation
+
+    /// An alert about a person or a crowd.
+    enum Notice: Sendable, Hashable {
+        case person(Alert)
+        case crowd(CrowdAlert)
+    }
 
     init(
         log: EncounterLog, ignoring own: UserNumber?, report: @escaping @Sendable (NearbyUpdate) async -> Void,
-        ask: AsyncStream<UserNumber>.Continuation, show: AsyncStream<Alert>.Continuation
+        ask: AsyncStream<UserNumber>.Continuation, show: AsyncStream<Notice>.Continuation
     ) {
         tracker = EncounterTracker(rules: log.rules)
         self.log = log
@@ -55,17 +67,19 @@ actor Watch {
 
     /// Processes one tick.
     func take(_ list: SightingList) async {
-        instant = list.instant
-        if list.instant >= nextExpiry {
-            nextExpiry = list.instant + Self.expiryInterval
-            await tryLog { try await log.expire(at: list.time) }
+        (instant, time) = (list.instant, list.time)
+        if instant >= nextExpiry {
+            nextExpiry = instant + Self.expiryInterval
+            await tryLog { try await log.expire(at: time) }
         }
-        // Those who are near come before those who leave: both share the limit of alerts without a name.
-        announceThoseWhoWaited()
-        for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
-        for sighting in Self.inOrderOfTrust(list.sightings) where sighting.person != own { await take(sighting) }
+        updateBrake()
+        // Those who are near come before those who leave.
+        await announceThoseWhoWaited(all: false)
+        for (person, encounter) in tracker.advance(to: instant) { await leave(person, encounter) }
+        for sighting in Self.inOrderOfTrust(list.sightings) { await take(sighting) }
+        updateBrake()
         for person in inOrderOfArrival() where !lookups.isUnknown(person, at: instant) {
-            guard lookups.begin(person, at: instant) else { continue }
+            guard !tracker.isSuspect(person), lookups.begin(person, at: instant) else { continue }
             questions += 1
             ask.yield(person)
         }
@@ -73,18 +87,15 @@ actor Watch {
         await report(.people(people()))
     }
 
-    /// Announces people whose name did not come in time.
-    private func announceThoseWhoWaited() {
-        let late = waiting.filter { $0.value <= instant }
-            .map { (priority: tracker.priority(of: $0.key, at: instant), until: $0.value, person: $0.key) }
-            .sorted { ($0.priority, $0.until, $0.person) < ($1.priority, $1.until, $1.person) }
-        for (_, _, person) in late { announceIfAllowed(person) }
+    private func updateBrake() {
+        let arrivals = tracker.arrivals(since: instant - CrowdBrake.period)
+        if let crowd = brake.update(arrivals: arrivals, at: instant) { show.yield(.crowd(crowd)) }
     }
 
     /// Those whom a key verifies first, then the nearest: where only some can be taken, it is these.
     private static func inOrderOfTrust(_ sightings: [Sighting]) -> [Sighting] {
         sightings.sorted { left, right in
-            guard left.isVerified == right.isVerified else { return left.isVerified }
+            guard left.trust == right.trust else { return left.trust > right.trust }
             return (left.distance ?? .infinity, left.person) < (right.distance ?? .infinity, right.person)
         }
     }
@@ -109,14 +120,7 @@ actor Watch {
         switch introduction {
         case .known(let known):
             await report(.introduced(person, known))
-            if waiting[person] != nil {
-                announce(person)
-            } else if unnamed.remove(person) != nil {
-                show.yield(
-                    Alert(
-                        person: person, known: known, proximity: proximity(person),
-                        isVerified: tracker.isVerified(person), isUpdate: true))
-            }
+            if unnamed.remove(person) != nil { show.yield(.person(alert(about: person, isUpdate: true))) }
             await tryLog { try await log.introduce(person, as: known) }
         case .unknown:
             waiting[person] = nil
@@ -134,63 +138,79 @@ actor Watch {
 
     /// Writes running encounters to the log.
     ///
-    /// - Parameter announcing: whether alerts that still wait for a name appear without it.
+    /// - Parameter announcing: whether alerts that still wait appear.
     func finish(announcing: Bool) async {
-        if announcing {
-            for person in waiting.keys.sorted() { announceIfAllowed(person) }
-        }
+        if announcing { await announceThoseWhoWaited(all: true) }
         await save(all: true)
     }
 
     private func take(_ sighting: Sighting) async {
         let person = sighting.person
+        guard person != own else {
+            // A plain number can be sent by another device of one's own.
+            if sighting.trust != .unverified { await remark(.repeated) { .repeatedSignal } }
+            return
+        }
         guard !lookups.isUnknown(person, at: instant) else { return }
         let response = tracker.note(sighting)
-        if let reason = response.leftOut { return await tell(reason) }
-        if let (person, encounter) = response.displaced { await leave(person, encounter) }
-        if response.shouldAnnounce { await considerAnnouncing(sighting) }
-        if response.began { await report(.arrived(person, lookups.known(person))) }
-    }
-
-    /// Asks the log whether to alert the user. When the log fails, the next sighting retries.
-    private func considerAnnouncing(_ sighting: Sighting) async {
-        let person = sighting.person
-        let last = await tryLog { () -> Double in
-            if lookups.known(person) == nil, let known = try await log.history(of: person)?.known {
-                lookups.recall(known, about: person)
-            }
-            switch try await log.announce(person, at: sighting.time) {
-            case .due:
-                tracker.markAnnounced(person)
-                waiting[person] = instant + PeopleNearby.nameTimeout
-                return sighting.time
-            case .recent(let time): return time
+        if let kind = response.full {
+            leftOut[kind, default: 0] += 1
+            return await remark(.full(kind)) {
+                .full(kind, places: kind.places, leftOut: leftOut.removeValue(forKey: kind) ?? 1)
             }
         }
-        tracker.announced(person, at: last)
-        // The name may be known from an earlier look-up: do not wait for another.
-        if waiting[person] != nil, lookups.isFresh(person, at: instant) { announce(person) }
+        if let (person, encounter) = response.displaced { await leave(person, encounter) }
+        if tracker.isSuspect(person) { await remark(.oneTransmitter) { .oneTransmitter } }
+        if response.shouldAnnounce { waiting[person] = instant + PeopleNearby.alertDelay }
+        guard response.began else { return }
+        // In a crowd of inventions the log is not read for each.
+        if !brake.isActive || sighting.trust == .paired { await recall(person) }
+        await report(.arrived(person, lookups.known(person)))
     }
 
-    private func tell(_ reason: NearbyUpdate.LeftOut) async {
-        if let told = leftOut[reason], instant - told < Self.failureReportInterval { return }
-        leftOut[reason] = instant
-        await report(.leftOut(reason))
+    /// Takes a person's profile from the log, until the service answers.
+    private func recall(_ person: UserNumber) async {
+        guard lookups.known(person) == nil else { return }
+        let history = await tryLog { try await log.history(of: person) }
+        if let known = (history ?? nil)?.known { lookups.recall(known, about: person) }
     }
 
-    private func announce(_ person: UserNumber) {
+    /// Announces people whose time has come.
+    private func announceThoseWhoWaited(all: Bool) async {
+        let late = waiting.filter { all || $0.value <= instant }
+            .map { (priority: tracker.priority(of: $0.key, at: instant), until: $0.value, person: $0.key) }
+            .sorted { ($0.priority, $0.until, $0.person) < ($1.priority, $1.until, $1.person) }
+        for (_, _, person) in late { await decide(person) }
+    }
+
+    /// Announces a person, unless the person is suspect or one of a crowd, or was announced within the interval.
+    private func decide(_ person: UserNumber) async {
+        guard tracker.encounter(with: person) != nil else {
+            waiting[person] = nil
+            return
+        }
+        // A suspect waits: it may be heard from a transmitter of its own yet.
+        guard !tracker.isSuspect(person) else { return }
         waiting[person] = nil
-        let known = lookups.known(person)
-        if known == nil { unnamed.insert(person) }
-        show.yield(
-            Alert(
-                person: person, known: known, proximity: proximity(person), isVerified: tracker.isVerified(person)))
+        if brake.isActive, tracker.trust(person) != .paired { return tracker.announced(person, at: time) }
+        let announcement = await tryLog { try await log.announce(person, at: time) }
+        switch announcement {
+        case .due(let known):
+            if let known, lookups.known(person) == nil { lookups.recall(known, about: person) }
+            tracker.markAnnounced(person)
+            tracker.announced(person, at: time)
+            if lookups.known(person) == nil { unnamed.insert(person) }
+            show.yield(.person(alert(about: person, isUpdate: false)))
+        case .recent(let last): tracker.announced(person, at: last)
+        // The log failed: the next sighting asks again.
+        case nil: tracker.announced(person, at: nil)
+        }
     }
 
-    /// Shows an alert without a name if the rate limit allows it; otherwise it comes later, or with the name.
-    private func announceIfAllowed(_ person: UserNumber) {
-        guard lookups.known(person) != nil || unnamedAlerts.take(at: instant) else { return }
-        announce(person)
+    private func alert(about person: UserNumber, isUpdate: Bool) -> Alert {
+        Alert(
+            person: person, known: lookups.known(person), proximity: tracker.lastHeard(person)?.proximity ?? .unknown,
+            trust: tracker.trust(person), isRelayed: tracker.isRelayed(person), isUpdate: isUpdate)
     }
 
     /// Of those who are being heard, the ones who have been near for longest are looked up first, so that a crowd does not delay
@@ -205,21 +225,20 @@ actor Watch {
         .sorted { ($0.priority, $0.arrival, $0.person) < ($1.priority, $1.arrival, $1.person) }.map(\.person)
     }
 
-    private func proximity(_ person: UserNumber) -> Proximity {
-        tracker.lastHeard(person)?.proximity ?? .unknown
-    }
-
     private func leave(_ person: UserNumber, _ encounter: Encounter) async {
-        if waiting[person] != nil { announceIfAllowed(person) }
         waiting[person] = nil
         unnamed.remove(person)
         let wasLogged = logged.remove(person) != nil
-        let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
-        await report(.left(person, lookups.known(person), (kept ?? nil) ?? encounter))
+        var kept: Encounter?
+        // Who was heard once in a crowd leaves no trace.
+        if wasLogged || !brake.isActive || encounter.duration > 0 {
+            kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) } ?? nil
+        }
+        await report(.left(person, lookups.known(person), kept ?? encounter))
     }
 
     private func save(all: Bool) async {
-        for (person, encounter) in tracker.encountersToSave(at: instant, all: all) {
+        for (person, encounter) in tracker.encountersToSave(at: instant, all: all, isCrowded: brake.isActive) {
             let wasLogged = logged.contains(person)
             let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
             switch kept {
@@ -246,8 +265,16 @@ actor Watch {
             return NearbyPerson(
                 person: person, known: lookups.known(person), distance: last.distance,
                 proximity: last.proximity, encounter: encounter,
-                silence: max(0, seconds(instant - last.instant)), isVerified: tracker.isVerified(person))
+                silence: max(0, seconds(instant - last.instant)), trust: tracker.trust(person),
+                isSuspect: tracker.isSuspect(person), isRelayed: tracker.isRelayed(person))
         }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
+    }
+
+    /// Reports a remark, at most once a minute.
+    private func remark(_ remark: Remark, _ update: () -> NearbyUpdate) async {
+        if let told = remarks[remark], instant - told < Self.reportInterval { return }
+        remarks[remark] = instant
+        await report(update())
     }
 
     /// Uses the log. A failure is reported, not fatal; the same failure at most once a minute, because each sighting retries
@@ -260,7 +287,7 @@ actor Watch {
         } catch NearbyError.everyoneForgotten {
             // The owner of the vault ends this run.
         } catch let error as NearbyError {
-            if let told = failures[error], instant - told < Self.failureReportInterval { return nil }
+            if let told = failures[error], instant - told < Self.reportInterval { return nil }
             if failures.count >= Self.maximumFailures { failures = [:] }
             failures[error] = instant
             await report(.logFailed(error))

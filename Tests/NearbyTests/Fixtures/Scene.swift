@@ -11,6 +11,7 @@ final class Scene: Sendable {
 
     private struct State {
         var alerts: [Alert] = []
+        var crowds: [CrowdAlert] = []
         var updates: [NearbyUpdate] = []
         var questions: [UserNumber] = []
         var running: [UserNumber: Int] = [:]
@@ -25,6 +26,7 @@ final class Scene: Sendable {
 
     var log: EncounterLog { EncounterLog(in: vault, community: "recurse-center", rules: rules) }
     var alerts: [Alert] { state.withLock(\.alerts) }
+    var crowds: [CrowdAlert] { state.withLock(\.crowds) }
     var questions: [UserNumber] { state.withLock(\.questions) }
     var mostConcurrentLookups: Int { state.withLock(\.mostConcurrent) }
     var mostLookupsOfOnePerson: Int { state.withLock(\.mostOfOnePerson) }
@@ -82,6 +84,10 @@ final class Scene: Sendable {
 
         func show(_ alert: Alert) async {
             scene.state.withLock { $0.alerts.append(alert) }
+        }
+
+        func show(_ crowd: CrowdAlert) async {
+            scene.state.withLock { $0.crowds.append(crowd) }
         }
     }
 

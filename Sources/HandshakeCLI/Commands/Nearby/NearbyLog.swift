@@ -52,9 +52,10 @@ struct NearbyLog: AsyncParsableCommand {
                     history.person.description, history.known?.name ?? "", history.known?.batch ?? "",
                     Moment.text(encounter.firstSeen), Span.text(encounter.duration),
                     encounter.closest.map(Span.metres) ?? "unknown",
+                    encounter.strongest.map { String(format: "%.0f dBm", $0) } ?? "unknown",
                 ]
             }
-        let head = ["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST"]
+        let head = ["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST", "STRONGEST"]
         for line in Table.lines([head] + rows) { Output.result(line) }
     }
 }

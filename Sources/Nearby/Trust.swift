@@ -1,0 +1,21 @@
+/// How sure it is who a person is (circles dossier 3 and 7).
+public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
+    /// A plain number, four bytes of an identifier, or a member whose identity changed: any device can send these.
+    case unverified = 0
+    /// A circle has verified the person's identity.
+    case circle = 1
+    /// The user and the person have exchanged keys themselves.
+    case paired = 2
+
+    public static func < (left: Trust, right: Trust) -> Bool { left.rawValue < right.rawValue }
+
+    /// How many people of each kind are tracked concurrently. No kind takes the place of another, so that a crowd of one
+    /// hides nobody of another.
+    var places: Int {
+        switch self {
+        case .unverified: 512
+        case .circle: 1_280
+        case .paired: 256
+        }
+    }
+}
