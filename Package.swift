@@ -304,13 +304,15 @@ let package = Package(
         .target(
             name: "Nearby",
             dependencies: [
-                "AsyncSupport", "Handshake", "OAuth", "Beacons", "Radio", crypto, desktop("DBus"),
+                "AsyncSupport", "Circles", "Handshake", "OAuth", "Beacons", "Radio", crypto, desktop("DBus"),
                 desktop("DesktopServices"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "NearbyTests",
-            dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake", "Radio", "TestFixtures"],
+            dependencies: [
+                "Nearby", "Beacons", "BusFixtures", "Circles", "DBus", "Handshake", "OAuth", "Radio", "TestFixtures",
+            ],
             swiftSettings: strict),
 
         // Floor 3: the button, as data and in two renderings.
@@ -390,18 +392,18 @@ let package = Package(
         .target(
             name: "HandshakeServer",
             dependencies: [
-                "ConnectButton", "ConnectedAccountsUI", "FileSelector", "AsyncSupport", "Handshake", "IFTTTConnect",
-                "OAuth", "Sequencing", httpTypes, crypto, logging, hummingbird, nio("NIOCore"), serviceLifecycle,
+                "ConnectButton", "ConnectedAccountsUI", "AsyncSupport", "Circles", "Handshake", "IFTTTConnect", "OAuth",
+                httpTypes, crypto, logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HandshakeServerTests",
             dependencies: [
                 "JSONFixtures", "TestFixtures",
-                "HandshakeServer", "ConnectButton", "ConnectedAccountsUI", "FileSelector", "Handshake", "IFTTTConnect",
-                "OAuth", "Sandbox", "Sequencing", httpTypes, crypto,
-                logging, metrics, hummingbird, nio("NIOCore"), serviceLifecycle,
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "Beacons", "Circles", "Nearby", "RecurseCenter",
+                "HandshakeServer", "ConnectButton", "ConnectedAccountsUI", "Handshake", "IFTTTConnect", "OAuth",
+                "Sandbox", httpTypes, crypto,
+                logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -431,6 +433,12 @@ let package = Package(
                 hummingbird, serviceLifecycle, nio("NIOCore"), mustache,
             ],
             path: "Examples/ConnectedAccounts", swiftSettings: strict),
+        .executableTarget(
+            name: "CircleServer",
+            dependencies: [
+                "HandshakeServer", "Handshake", "OAuth", "RecurseCenter", "Sandbox", logging, hummingbird,
+            ],
+            path: "Examples/CircleServer", swiftSettings: strict),
 
         // Floor 5: the command.
         .executableTarget(

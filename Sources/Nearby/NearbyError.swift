@@ -11,6 +11,8 @@ public enum NearbyError: Error, Sendable, Hashable {
     case sharedKeys(String)
     /// A friend's keys are signed by another identity than the friend's earlier ones.
     case otherIdentity(UserNumber)
+    /// A circle could not be used.
+    case circle(CircleProblem)
     /// Everyone was forgotten while this ran. Nothing was stored.
     case everyoneForgotten
 }
@@ -23,6 +25,7 @@ extension NearbyError: CustomStringConvertible {
         case .damaged: "person_damaged"
         case .sharedKeys: "shared_keys_invalid"
         case .otherIdentity: "identity_changed"
+        case .circle(let problem): problem.code
         case .everyoneForgotten: "everyone_forgotten"
         }
     }
@@ -35,6 +38,7 @@ extension NearbyError: CustomStringConvertible {
         case .sharedKeys(let reason): "these keys of a friend cannot be used: \(reason). Ask the friend for new ones"
         case .otherIdentity(let person):
             "the keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first: handshake nearby unfriend \(person)"
+        case .circle(let problem): "\(problem)"
         case .everyoneForgotten:
             "everyone was forgotten, or the account was signed out, while this ran. Nothing was stored. Start it again"
         }

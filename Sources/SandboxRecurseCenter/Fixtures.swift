@@ -13,12 +13,15 @@ enum Fixtures {
     /// What the README's server registers, at any port.
     private static let server = SharedRedirects.server("recurse-center")
 
+    /// What the server of a circle registers, on this machine at any port and elsewhere.
+    private static let circle = ["http://127.0.0.1/circle/v1/callback", "https://circle.example/rc/v1/callback"]
+
     static let clients = [
         SandboxClient(
             id: "recurse-public", secret: nil, kind: .public, redirectURIs: redirects,
             grantTypes: ["authorization_code", "refresh_token"], note: "PKCE with S256 demanded, no secret"),
         SandboxClient(
-            id: "recurse-app", secret: "recurse-app-secret", kind: .confidential, redirectURIs: redirects + server,
+            id: "recurse-app", secret: "recurse-app-secret", kind: .confidential, redirectURIs: redirects + server + circle,
             grantTypes: ["authorization_code", "refresh_token"], note: "client_secret in the body, as Rails apps do"),
     ]
 

@@ -163,14 +163,14 @@ public struct PairingSession: Sendable {
             join = message
             let reveal = PairingMessage.reveal(
                 session: offer.session, key: Array(key.publicKey.rawRepresentation), nonce: nonce)
-            try reveal(with: message, reveal, at: now)
+            try agree(on: message, reveal, at: now)
             return reveal.bytes
         case (.reveal(let session, let key, let nonce), .joined):
             guard case .offer(_, let commitment) = offer, Self.commitment(session, key, nonce) == commitment else {
                 throw .pairing(.commitment)
             }
             guard let join else { throw .pairing(.unexpected) }
-            try reveal(with: join, message, at: now)
+            try agree(on: join, message, at: now)
         case (.join, _) where isOfferer, (.reveal, _) where !isOfferer: throw .pairing(.repeated)
         case (.offererCard(_, let sealed), .revealed) where !isOfferer, (.offererCard(_, let sealed), .confirmed) where !isOfferer,
             (.joinerCard(_, let sealed), .revealed) where isOfferer, (.joinerCard(_, let sealed), .confirmed) where isOfferer:
@@ -186,8 +186,8 @@ public struct PairingSession: Sendable {
         return nil
     }
 
-    private mutating func reveal(
-        with join: PairingMessage, _ reveal: PairingMessage, at now: UInt64
+    private mutating func agree(
+        on join: PairingMessage, _ reveal: PairingMessage, at now: UInt64
     ) throws(CircleError) {
         let other: [UInt8]
         switch isOfferer ? join : reveal {

@@ -144,7 +144,7 @@ public struct KeyRecord: Sendable, Hashable {
     }
 
     private func checkTimes(at now: UInt64) throws(CircleError) {
-        let tolerance = MemberRecord.tolerance
+        let (tolerance, issued) = (MemberRecord.tolerance, terms.issued)
         // Beyond any calendar, where the sums below would overflow.
         guard now < UInt64(UInt32.max) * Self.secondsOfDay, issued <= now + tolerance else { throw .issued }
         let lifetime = (terms.isPair ? UInt64(Self.maximumPairDays) : Self.lifetime) * Self.secondsOfDay

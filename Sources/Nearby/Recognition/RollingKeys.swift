@@ -10,92 +10,14 @@ public import Handshake
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
 public struct RollingKeys: Sendable {
-    /// Day keys to share with a friend. The holder recognises the user on these days only.
-    public struct Shared: Sendable, Codable {
-        /// The person whose beacons they recognise.
-        public let person: UserNumber
-        /// 32 bytes in hexadecimal digits, keyed by days since 1970. Secret.
-        fileprivate let keys: [String: String]
-        /// The public key that signs, in hexadecimal digits; nil in what an older version wrote.
-        fileprivate let identity: String?
-        /// In hexadecimal digits; nil in a vault, where it has been verified.
-        fileprivate var signature: String?
-
-        fileprivate init(person: UserNumber, keys: [DayKey], identity: String?) {
-            self.person = person
-            self.keys = Dictionary(
-                keys.map { (String($0.day.number), Beacons.Hexadecimal.encode($0.reveal())) }, uniquingKeysWith: { $1 })
-            self.identity = identity
-        }
-
-        /// How many days they cover.
-        public var count: Int { keys.count }
-
-        /// The keys.
-        ///
-        /// - Throws: ``NearbyError/sharedKeys(_:)`` when they are invalid.
-        public func dayKeys() throws(NearbyError) -> [DayKey] {
-            guard keys.count <= RollingKeys.maximumDays else {
-                throw .sharedKeys(
-                    "they cover \(keys.count) days, more than the maximum of \(RollingKeys.maximumDays)")
-            }
-            guard !keys.isEmpty else { throw .sharedKeys("there are none") }
-            let read = try everyKey()
-            guard Set(read.map(\.day)).count == read.count, Set(read.map { $0.reveal() }).count == read.count else {
-                throw .sharedKeys("a day or a key is there twice")
-            }
-            return read
-        }
-
-        /// The identity that signed the keys.
-        ///
-        /// - Throws: ``NearbyError/sharedKeys(_:)`` without a valid signature.
-        fileprivate func verifiedIdentity(of keys: [DayKey], in community: String) throws(NearbyError) -> String {
-            guard let identity, let signature, let point = Beacons.Hexadecimal.decode(identity.utf8),
-                let code = Beacons.Hexadecimal.decode(signature.utf8),
-                let key = try? Curve25519.Signing.PublicKey(rawRepresentation: point)
-            else { throw .sharedKeys("they are not signed") }
-            guard key.isValidSignature(code, for: Self.signedBytes(person, keys, in: community)) else {
-                throw .sharedKeys("they were changed after they were signed")
-            }
-            return Beacons.Hexadecimal.encode(point)
-        }
-
-        /// What is signed: a label, the community, the person, and each day with its key.
-        fileprivate static func signedBytes(
-            _ person: UserNumber, _ keys: [DayKey], in community: String
-        ) -> [UInt8] {
-            func bytes(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-            var signed = Array("SH1 keys\0".utf8) + bytes(UInt32(community.utf8.count)) + Array(community.utf8)
-            signed += bytes(UInt32(person.value)) + bytes(UInt32(keys.count))
-            for key in keys.sorted(by: { $0.day < $1.day }) { signed += bytes(key.day.number) + key.reveal() }
-            return signed
-        }
-
-        /// The keys, without the bound on their count.
-        fileprivate func everyKey() throws(NearbyError) -> [DayKey] {
-            var read: [DayKey] = []
-            for (day, digits) in keys {
-                guard let number = UInt32(day), let bytes = Beacons.Hexadecimal.decode(digits.utf8),
-                    let key = try? DayKey(day: RollingDay(number: number), revealed: bytes)
-                else {
-                    throw .sharedKeys(
-                        "the key of day \(day.prefix(20).debugDescription) is not 32 bytes in hexadecimal digits")
-                }
-                read.append(key)
-            }
-            return read.sorted { $0.day < $1.day }
-        }
-    }
-
     /// The longest period, in days, that keys are shared for. Share new ones afterwards.
     public static let maximumDays = 31
 
     /// The longest period for which a friend's keys are stored: later keys are added to earlier ones.
     private static let maximumStoredDays = 2 * maximumDays
 
-    private let vault: any Vault
-    private let community: String
+    let vault: any Vault
+    let community: String
 
     /// The keys of a community.
     ///
@@ -131,7 +53,9 @@ public struct RollingKeys: Sendable {
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {
         try await wrapped {
-            try await vault.remove(VaultKey(.beaconSeed, [community]))
+            let existed = try await vault.remove(VaultKey(.beaconSeed, [community]))
+            if existed { try await ChangeMark.note(in: vault, community: community) }
+            return existed
         }
     }
 
@@ -192,13 +116,15 @@ public struct RollingKeys: Sendable {
                 try await record.replace(
                     with: Array(
                         try JSONEncoder().encode(
-                            Shared(person: shared.person, keys: Array(current), identity: identity))))
+                            Shared(
+                                person: shared.person, keys: Array(current), identity: identity, name: stored?.name))))
             }
+            try await ChangeMark.note(in: vault, community: community)
         }
     }
 
     /// Refuses keys that are known as another person's: neither of the two could be recognised.
-    private func refuseKnown(_ keys: [DayKey], of person: UserNumber) async throws {
+    func refuseKnown(_ keys: [DayKey], of person: UserNumber) async throws {
         if let seed = try await existingSeed(),
             keys.contains(where: { seed.dayKey(for: $0.day).reveal() == $0.reveal() })
         {
@@ -218,7 +144,9 @@ public struct RollingKeys: Sendable {
     /// - Returns: whether there were any.
     @discardableResult public func removeFriend(_ person: UserNumber) async throws -> Bool {
         try await wrapped {
-            try await vault.remove(key(person))
+            let existed = try await vault.remove(key(person))
+            if existed { try await ChangeMark.note(in: vault, community: community) }
+            return existed
         }
     }
 
@@ -260,11 +188,11 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    private func key(_ person: UserNumber) -> VaultKey {
+    func key(_ person: UserNumber) -> VaultKey {
         VaultKey(.beaconFriend, [community, person.description])
     }
 
-    private func today(_ time: Timestamp) throws(NearbyError) -> RollingDay {
+    func today(_ time: Timestamp) throws(NearbyError) -> RollingDay {
         do {
             return try RollingWindow(at: time).day
         } catch {
@@ -285,24 +213,18 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    private static func decode(_ bytes: [UInt8], of person: UserNumber) throws(NearbyError) -> Shared {
+    static func decode(_ bytes: [UInt8], of person: UserNumber) throws(NearbyError) -> Shared {
         guard let shared = try? JSONDecoder().decode(Shared.self, from: Data(bytes)), shared.person == person else {
             throw .damaged(person, reason: "the friend's keys are not a record of this version")
         }
         return shared
     }
 
-    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
+    func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let error as VaultError {
             throw NearbyError.vault(error)
         }
     }
-}
-
-extension RollingKeys.Shared: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "(secret keys of \(count) days of person \(person))" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["person": person, "count": count]) }
 }

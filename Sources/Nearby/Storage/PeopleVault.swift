@@ -10,6 +10,19 @@ public struct PeopleVault: Vault {
     private let key: VaultKey
     /// A random value that is replaced when everyone is forgotten.
     private let period: [UInt8]
+    private let community: String
+    /// The ``ChangeMark`` at the beginning of the run.
+    private let mark: [UInt8]?
+
+    /// How a run ended.
+    public enum Ending: Sendable, Hashable {
+        /// The body has ended.
+        case ended
+        /// Everyone was forgotten.
+        case everyoneForgotten
+        /// What the run depends on has changed: the seed, friends' keys, or a circle. Begin again with the new ones.
+        case changed
+    }
 
     /// Opens a vault for a run.
     ///
@@ -28,7 +41,8 @@ public struct PeopleVault: Vault {
             try await record.replace(with: new)
             return new
         }
-        return PeopleVault(base: base, key: key, period: period)
+        let mark = try await ChangeMark.current(in: base, community: community)
+        return PeopleVault(base: base, key: key, period: period, community: community, mark: mark)
     }
 
     static func key(of community: String) -> VaultKey { VaultKey(.beaconSeed, [community, "period"]) }
@@ -38,29 +52,43 @@ public struct PeopleVault: Vault {
         get async throws { try await base.record(key) == period }
     }
 
-    /// Runs `body`, and cancels it when everyone is forgotten. A vault that cannot be read is asked again.
+    /// Runs `body`, and cancels it when everyone is forgotten or what it depends on changes. A vault that cannot be read is asked
+    /// again.
     ///
     /// - Parameters:
     ///   - interval: how often the vault is asked.
     ///   - clock: measures the interval.
     ///   - body: what uses this vault.
-    /// - Returns: whether everyone was forgotten before `body` ended.
+    /// - Returns: what ended the run.
     /// - Throws: what `body` throws; `CancellationError`.
     public func run(
         every interval: Duration = .seconds(2), on clock: any Clock<Duration> = ContinuousClock(),
         _ body: @escaping @Sendable () async throws -> Void
-    ) async throws -> Bool {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
+    ) async throws -> Ending {
+        try await withThrowingTaskGroup(of: Ending.self) { group in
             group.addTask {
                 try await body()
-                return false
+                return .ended
             }
             group.addTask {
-                while (try? await isCurrent) ?? true { try await clock.sleep(for: interval) }
-                return true
+                while true {
+                    guard (try? await isCurrent) ?? true else { return .everyoneForgotten }
+                    guard try await isUnchanged() else { return .changed }
+                    try await clock.sleep(for: interval)
+                }
             }
             defer { group.cancelAll() }
-            return try await group.next() ?? false
+            return try await group.next() ?? .ended
+        }
+    }
+
+    private func isUnchanged() async throws -> Bool {
+        do {
+            return try await ChangeMark.current(in: base, community: community) == mark
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return true
         }
     }
 

@@ -14,6 +14,8 @@ public struct StoredPeople: Sendable {
         /// What a record is about.
         public enum Kind: String, Sendable, Hashable, CaseIterable {
             case encounters, profiles, photos, friends
+            /// A circle's rows, keys, photos and waves.
+            case circles
             /// What the user is recognised by: the seed of identifiers, the identity that signs, the number.
             case own
         }
@@ -61,13 +63,22 @@ public struct StoredPeople: Sendable {
             for (kind, stored) in [(Deletion.Kind.encounters, VaultKey.Kind.encounters), (.friends, .beaconFriend)] {
                 try await remove(VaultKey(stored, [community, person.description]), kind, &deletion)
             }
+            for records in try await CircleRecords.all(in: vault, community: community)
+            where try await records.forget(person) {
+                deletion.people.insert(person)
+                deletion.records[.circles, default: 0] += 1
+            }
+            if deletion.records[.friends] != nil || deletion.records[.circles] != nil {
+                try await ChangeMark.note(in: vault, community: community)
+            }
             return deletion
         }
     }
 
     /// Deletes everything about everyone, and what the user is recognised by: friends need new keys.
     ///
-    /// Writers that use a ``PeopleVault`` write nothing more after it.
+    /// Writers that use a ``PeopleVault`` write nothing more after it. The circles' servers are told of the sign-out later, by
+    /// ``deliverFarewells(over:at:)``.
     public func forgetEveryone() async throws -> Deletion {
         try await wrapped {
             var deletion = Deletion()
@@ -76,9 +87,21 @@ public struct StoredPeople: Sendable {
             for (kind, keys) in try await everything(&deletion) {
                 for key in keys { try await remove(key, kind, &deletion) }
             }
-            for kind in [VaultKey.Kind.beaconSeed, .ownNumber] {
-                for key in try await listed(kind, &deletion) { try await remove(key, .own, &deletion) }
+            for records in try await CircleRecords.all(in: vault, community: community) {
+                if let state = try? await records.state() {
+                    try await records.rememberFarewell(
+                        CircleFarewell(
+                            address: state.address, bearer: state.bearer, isLeaving: false, expires: state.expires))
+                }
+                try await records.removeAll()
+                deletion.records[.circles, default: 0] += 1
             }
+            for kind in [VaultKey.Kind.beaconSeed, .ownNumber] {
+                for key in try await listed(kind, &deletion) where key != ChangeMark.key(of: community) {
+                    try await remove(key, .own, &deletion)
+                }
+            }
+            try await vault.remove(ChangeMark.key(of: community))
             return deletion
         }
     }
@@ -102,6 +125,16 @@ public struct StoredPeople: Sendable {
             }
             return deletion
         }
+    }
+
+    /// Tells the circles' servers which devices were signed out and who has left, as far as that could not be told before.
+    ///
+    /// - Parameters:
+    ///   - transport: reaches the servers.
+    ///   - now: seconds since 1970.
+    public func deliverFarewells(over transport: any Transport, at now: Double) async {
+        await CircleFarewell.deliver(
+            in: vault, community: community, transport: transport, at: Int64(max(0, min(now, 1e12))))
     }
 
     private func expireEncounters(at now: Double, _ deletion: inout Deletion) async throws {

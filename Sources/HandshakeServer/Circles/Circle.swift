@@ -1,0 +1,263 @@
+#if Server
+import AsyncSupport
+import Circles
+import Crypto
+public import Handshake
+public import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A circle: members of one community who recognise each other offline (circles dossier 4).
+///
+/// It stores who is a member, what members see of each other, and sealed waves that wait. It is never told who met whom. All of
+/// it is in memory, and each change is in the vault before anyone sees it: one process serves a circle. Keys of past days,
+/// service tokens and bearers are not stored; of a bearer there is a digest.
+///
+/// An actor, because all requests share its members.
+public actor Circle {
+    /// The name that members see.
+    public nonisolated let name: String
+    /// The public URL of the routes. The circle's scope derives from it, so it never changes.
+    public nonisolated let address: PublicAddress
+
+    nonisolated let scope: CircleScope
+    nonisolated let time: TimeSource
+    nonisolated let random: RandomSource
+    private let vault: any Vault
+
+    var members: [UInt32: CircleMember] = [:]
+    /// When a pair began or ceased to be hidden from each other, as a revision.
+    var pairs: [Pair: UInt64] = [:]
+    var waves: [String: CircleWave] = [:]
+    /// Values of waves that were matched, and until when they may not be sent again. In memory only.
+    var spent: [[UInt8]: Double] = [:]
+    private(set) var state = State()
+    private var turns = TurnQueue()
+    /// Digests of bearers, and whose they are.
+    private var owners: [Data: UInt32] = [:]
+
+    /// Two members, in the order of their numbers.
+    struct Pair: Sendable, Hashable {
+        let low: UInt32
+        let high: UInt32
+
+        init(_ one: UInt32, _ other: UInt32) {
+            (low, high) = (min(one, other), max(one, other))
+        }
+    }
+
+    /// For how long tombstones, and the answers to removed members, are kept: 30 days.
+    static let retention = 30.0 * 86_400
+    /// How long a bearer is valid.
+    static let bearerLifetime = 30.0 * 86_400
+    /// How many members there can be.
+    static let maximumMembers = 20_000
+
+    /// Opens a circle, or makes an empty one.
+    ///
+    /// - Parameters:
+    ///   - name: what members see, 1 to 80 bytes.
+    ///   - address: the public URL of the routes; it never changes.
+    ///   - vault: where members are stored.
+    ///   - time: the clock.
+    ///   - random: draws bearers, codes and identifiers.
+    /// - Throws: ``HandshakeServerError``; `CancellationError`.
+    public init(
+        named name: String, at address: PublicAddress, in vault: any Vault, time: TimeSource = .system,
+        random: RandomSource = .system
+    ) async throws {
+        guard MemberText.isName(name) else {
+            throw HandshakeServerError.configuration(
+                member: "name", problem: "a circle's name has 1 to 80 bytes and no control characters")
+        }
+        self.name = name
+        self.address = address
+        self.vault = vault
+        self.time = time
+        self.random = random
+        scope = CircleScope(circleAt: address.description)
+        do {
+            try await load()
+        } catch let error as VaultError {
+            throw HandshakeServerError.vault(error)
+        }
+    }
+
+    /// Removes a member: the bearers are refused, and the keys that the member has fetched become useless within a day, because
+    /// everyone else publishes new ones.
+    ///
+    /// - Throws: ``HandshakeServerError/vault(_:)``; `CancellationError`.
+    public func remove(_ number: UInt32) async throws {
+        try await placing {
+            try await inTurn { circle in
+                let now = circle.time.now()
+                guard let member = circle.members[number], member.gone == nil else { return }
+                try await circle.leave(number, at: now, isRemoved: true)
+                try await circle.raiseEpoch(at: now)
+            }
+        }
+    }
+
+    /// How many members there are.
+    public var count: Int { members.values.count { $0.gone == nil } }
+
+    // MARK: Changes
+
+    /// Runs a change after those before it, also when nothing waits for it any more.
+    func inTurn<Result: Sendable>(
+        _ body: @escaping @Sendable (isolated Circle) async throws -> Result
+    ) async throws -> Result {
+        try await turns.add { try await body(self) }.value
+    }
+
+    /// The next revision of the table.
+    func nextRevision() -> UInt64 {
+        state.revision += 1
+        return state.revision
+    }
+
+    /// Stores a member; when this returns, others see the change.
+    func store(_ member: CircleMember) async throws {
+        try await vault.replace(memberKey(member.number), with: member.stored)
+        try await storeState()
+        for digest in members[member.number]?.bearers.keys ?? [:].keys { owners[digest] = nil }
+        for digest in member.bearers.keys { owners[digest] = member.number }
+        members[member.number] = member
+    }
+
+    /// Replaces a member by a tombstone.
+    func leave(_ number: UInt32, at now: Double, isRemoved: Bool) async throws {
+        guard let member = members[number] else { return }
+        for pair in pairs.keys where pair.low == number || pair.high == number { pairs[pair] = nil }
+        for other in members.values where other.hidden.contains(number) {
+            var changed = other
+            changed.hidden.remove(number)
+            try await store(changed)
+        }
+        for wave in waves.values where wave.sender == number { try await remove(wave) }
+        try await store(member.tombstone(at: now, isRemoved: isRemoved, revision: nextRevision()))
+    }
+
+    /// A new epoch, once a day at most: members publish keys of a new seed.
+    private func raiseEpoch(at now: Double) async throws {
+        let day = UInt32(clamping: Int64(max(now, 0) / 86_400))
+        guard state.epochDay != day else { return }
+        state.epochDay = day
+        state.epoch += 1
+        try await storeState()
+    }
+
+    /// Removes expired tombstones, bearers and waves, once an hour.
+    func cleanIfDue() async throws {
+        let now = time.now()
+        guard abs(now - state.cleaned) >= 3_600 else { return }
+        state.cleaned = now
+        for wave in waves.values where wave.expires <= now { try await remove(wave) }
+        spent = spent.filter { $0.value > now }
+        for member in members.values {
+            if let gone = member.gone {
+                guard now - gone > Self.retention else { continue }
+                state.forgottenRevision = max(state.forgottenRevision, member.rowRevision)
+                try await vault.remove(memberKey(member.number))
+                for digest in member.bearers.keys { owners[digest] = nil }
+                members[member.number] = nil
+            } else if member.bearers.values.contains(where: { $0 <= now }) {
+                var changed = member
+                changed.bearers = member.bearers.filter { $0.value > now }
+                try await store(changed)
+            }
+        }
+        try await storeState()
+    }
+
+    func store(_ wave: CircleWave) async throws {
+        try await vault.replace(waveKey(wave.id), with: wave.stored)
+        waves[wave.id] = wave
+    }
+
+    func remove(_ wave: CircleWave) async throws {
+        try await vault.remove(waveKey(wave.id))
+        waves[wave.id] = nil
+    }
+
+    // MARK: Bearers
+
+    /// A new bearer of a member.
+    func newBearer(for number: UInt32) async throws -> (bearer: String, expires: Double) {
+        let bearer = Base64URL.encode(random.bytes(32))
+        let expires = time.now() + Self.bearerLifetime
+        guard var member = members[number] else { throw RequestRefusal.internalError }
+        member.bearers[Self.digest(bearer)] = expires
+        try await store(member)
+        return (bearer, expires)
+    }
+
+    /// Whose a bearer is.
+    ///
+    /// - Throws: 401 for an unknown or expired one, 403 for one of a removed member.
+    func owner(ofBearer bearer: String) throws(RequestRefusal) -> CircleMember {
+        let digest = Self.digest(bearer)
+        guard let number = owners[digest], let member = members[number], let expires = member.bearers[digest],
+            expires > time.now()
+        else { throw Self.unknownBearer }
+        guard !member.isRemoved else {
+            throw RequestRefusal(.forbidden, "removed", "You are no member of this circle any more")
+        }
+        guard member.gone == nil else { throw Self.unknownBearer }
+        return member
+    }
+
+    static let unknownBearer = RequestRefusal(
+        .unauthorized, "unauthorized", "Join the circle again: this device is signed out", challenge: "Bearer")
+
+    static func digest(_ bearer: String) -> Data { Data(SHA256.hash(data: Array(bearer.utf8))) }
+
+    // MARK: The vault
+
+    private func load() async throws {
+        if let bytes = try await vault.record(stateKey) { state = State(stored: bytes) ?? State() }
+        if state.instance.isEmpty {
+            state.instance = Base64URL.encode(random.bytes(6))
+            try await storeState()
+        }
+        for key in try await vault.keys(of: .circle).keys where key.components.first == prefix {
+            guard key.components.count == 3, let bytes = try await vault.record(key) else { continue }
+            switch key.components[1] {
+            case "member":
+                guard let member = CircleMember(stored: bytes) else { continue }
+                members[member.number] = member
+                for digest in member.bearers.keys { owners[digest] = member.number }
+            case "wave":
+                if let wave = CircleWave(stored: bytes) { waves[wave.id] = wave }
+            default: continue
+            }
+        }
+        // When a pair was hidden is not stored: after a start, recipients that asked before get the tombstone once more.
+        for member in members.values {
+            for other in member.hidden { pairs[Pair(member.number, other)] = state.revision + 1 }
+        }
+        if !pairs.isEmpty { state.revision += 1 }
+        let revisions = members.values.flatMap { [$0.rowRevision, $0.keysRevision] }
+        state.revision = max(state.revision, revisions.max() ?? 0)
+    }
+
+    private func storeState() async throws { try await vault.replace(stateKey, with: state.stored) }
+
+    private var prefix: String { scope.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    private var stateKey: VaultKey { VaultKey(.circle, [prefix, "state"]) }
+    private func memberKey(_ number: UInt32) -> VaultKey { VaultKey(.circle, [prefix, "member", "\(number)"]) }
+    private func waveKey(_ id: String) -> VaultKey { VaultKey(.circle, [prefix, "wave", id]) }
+
+    private func placing<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as VaultError {
+            throw HandshakeServerError.vault(error)
+        }
+    }
+}
+#endif

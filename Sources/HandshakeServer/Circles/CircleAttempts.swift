@@ -1,0 +1,114 @@
+#if Server
+import Circles
+import Crypto
+import Handshake
+import OAuth
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Attempts to join a circle. In memory only: they last ten minutes.
+///
+/// A class with a lock, because requests share them.
+final class CircleAttempts: Sendable {
+    /// How far an attempt is.
+    enum Progress: Sendable {
+        /// The browser has not signed in yet.
+        case pending
+        /// The browser has signed in, and the user is asked.
+        case asking(CircleApplicant, browser: String)
+        case approved(CircleApplicant)
+        /// The service has no such member, or the user declined.
+        case refused
+        /// The token was handed over.
+        case used
+    }
+
+    struct Attempt: Sendable {
+        let id: String
+        let challenge: [UInt8]
+        /// What both screens show.
+        let code: String
+        let expires: Double
+        var progress = Progress.pending
+    }
+
+    static let lifetime = 600.0
+    /// How often a device asks, in seconds.
+    static let interval = 3
+    private static let capacity = 4_096
+
+    private let attempts = Mutex<[String: Attempt]>([:])
+    private let random: RandomSource
+
+    init(random: RandomSource) {
+        self.random = random
+    }
+
+    /// Begins an attempt; nil while there are too many.
+    func begin(challenge: [UInt8], at now: Double) -> Attempt? {
+        let attempt = Attempt(
+            id: Base64URL.encode(random.bytes(16)), challenge: challenge, code: code(), expires: now + Self.lifetime)
+        return attempts.withLock { attempts in
+            attempts = attempts.filter { $0.value.expires > now }
+            guard attempts.count < Self.capacity else { return nil }
+            attempts[attempt.id] = attempt
+            return attempt
+        }
+    }
+
+    /// A running attempt.
+    func attempt(_ id: String, at now: Double) -> Attempt? {
+        attempts.withLock { $0[id] }.flatMap { $0.expires > now ? $0 : nil }
+    }
+
+    /// Changes an attempt's progress, if it is still running and `isAllowed`.
+    @discardableResult
+    func advance(_ id: String, at now: Double, to progress: Progress, if isAllowed: (Progress) -> Bool) -> Bool {
+        attempts.withLock { attempts in
+            guard let attempt = attempts[id], attempt.expires > now, isAllowed(attempt.progress) else { return false }
+            attempts[id]?.progress = progress
+            return true
+        }
+    }
+
+    /// Takes the approval of an attempt, once.
+    ///
+    /// - Throws: 403 for another verifier and for who is no member; 410 when there is no such attempt, or it was used.
+    /// - Returns: nil while the user has not decided.
+    func take(_ id: String, verifier: String, at now: Double) throws(RequestRefusal) -> CircleApplicant? {
+        let result = attempts.withLock { attempts -> Result<CircleApplicant?, RequestRefusal> in
+            guard let attempt = attempts[id], attempt.expires > now else { return .failure(Self.over) }
+            let digest = Array(SHA256.hash(data: Array(verifier.utf8)))
+            guard Secret(Base64URL.encode(digest)).matches(Secret(Base64URL.encode(attempt.challenge))) else {
+                return .failure(
+                    RequestRefusal(.forbidden, "wrong_verifier", "Another device has started to join"))
+            }
+            switch attempt.progress {
+            case .pending, .asking: return .success(nil)
+            case .approved(let applicant):
+                attempts[id]?.progress = .used
+                return .success(applicant)
+            case .refused:
+                return .failure(
+                    RequestRefusal(.forbidden, "not_a_member", "The service has no such member, or you declined"))
+            case .used: return .failure(Self.over)
+            }
+        }
+        return try result.get()
+    }
+
+    private static let over = RequestRefusal(.gone, "attempt_gone", "This attempt is over. Start again")
+
+    /// Eight letters without those that are mistaken for others.
+    private func code() -> String {
+        let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
+        let drawn = random.bytes(8).map { String(letters[Int($0) % letters.count]) }
+        return drawn[..<4].joined() + "-" + drawn[4...].joined()
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+#if Server
+import Circles
+import Handshake
+import OAuth
+
+extension Circle {
+    /// Makes an applicant a member, or renews what is known of a member.
+    ///
+    /// - Returns: a new bearer and when it expires.
+    func admit(_ applicant: CircleApplicant) async throws -> (bearer: String, expires: Double) {
+        try await inTurn { circle in
+            var member = circle.members[applicant.number] ?? CircleMember(number: applicant.number)
+            guard !member.isRemoved else {
+                throw RequestRefusal(.forbidden, "removed", "You are no member of this circle any more")
+            }
+            guard member.joined != 0 || circle.count < Self.maximumMembers else {
+                throw RequestRefusal(.serviceUnavailable, "full", "The circle has no more places", retryAfter: 86_400)
+            }
+            let now = circle.time.now()
+            if member.gone != nil { member = CircleMember(number: applicant.number) }
+            let name = MemberText.clean(applicant.name, limit: MemberText.maximumName)
+            let batch = MemberText.clean(applicant.batch, limit: MemberText.maximumBatch)
+            let photo = applicant.photo.flatMap { $0.count <= PhotoPack.maximumPhoto ? $0 : nil }
+            if (member.name, member.batch) != (name, batch) || member.photo != photo || member.joined == 0 {
+                member.name = name.isEmpty ? "Member \(applicant.number)" : name
+                member.batch = batch
+                member.photo = photo
+                member.rowRevision = circle.nextRevision()
+            }
+            if member.joined == 0 { member.joined = UInt32(clamping: Int64(max(now, 0) / 86_400)) }
+            try await circle.store(member)
+            return try await circle.newBearer(for: member.number)
+        }
+    }
+
+    /// Publishes a member's identity.
+    ///
+    /// - Returns: the revision of the table.
+    /// - Throws: 409 `identity_exists` for another identity that the old one has not signed; 422.
+    func publish(_ bytes: [UInt8], ofIdentity number: UInt32) async throws -> UInt64 {
+        let record = try Self.refusing { () throws(CircleError) in try MemberRecord(bytes) }
+        return try await inTurn { circle in
+            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            if let known = member.identity {
+                guard known.bytes != record.bytes else { return circle.state.revision }
+                guard record.identity == known.identity || record.replaces(known) else {
+                    throw RequestRefusal(
+                        .conflict, "identity_exists",
+                        "Another device has published an identity. Rotate it there, or leave the circle and join again")
+                }
+                guard record.identity != known.identity else {
+                    throw RequestRefusal(.unprocessableContent, "malformed", "The identity is published already")
+                }
+            }
+            let now = UInt64(max(0, circle.time.now()))
+            try Self.refusing { () throws(CircleError) in
+                try record.check(in: circle.scope, of: number, at: now)
+            }
+            member.identity = record
+            member.keys = nil
+            member.rowRevision = circle.nextRevision()
+            member.keysRevision = member.rowRevision
+            try await circle.store(member)
+            return member.rowRevision
+        }
+    }
+
+    /// Publishes a member's day keys, or withdraws them.
+    ///
+    /// - Returns: the revision of the table.
+    /// - Throws: 409 `stale_sequence` or `stale_epoch`; 422.
+    func publish(_ bytes: [UInt8], ofKeys number: UInt32) async throws -> UInt64 {
+        let record = try Self.refusing { () throws(CircleError) in try KeyRecord(bytes) }
+        return try await inTurn { circle in
+            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            guard let identity = member.identity else {
+                throw RequestRefusal(.unprocessableContent, "malformed", "Publish an identity first")
+            }
+            let now = UInt64(max(0, circle.time.now()))
+            let isNew = try Self.refusing { () throws(CircleError) in
+                try record.check(
+                    in: circle.scope, by: identity, at: now, after: member.keys, epoch: circle.state.epoch)
+            }
+            guard isNew, !record.terms.isPair else {
+                if record.terms.isPair { throw RequestRefusal(.unprocessableContent, "malformed", "These are keys of a pair") }
+                return circle.state.revision
+            }
+            member.keys = record
+            member.keysRevision = circle.nextRevision()
+            try await circle.store(member)
+            return member.keysRevision
+        }
+    }
+
+    /// Changes what others see of a member.
+    func change(_ number: UInt32, showsPhoto: Bool?, showsBatch: Bool?) async throws {
+        try await inTurn { circle in
+            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            member.showsPhoto = showsPhoto ?? member.showsPhoto
+            member.showsBatch = showsBatch ?? member.showsBatch
+            member.rowRevision = circle.nextRevision()
+            try await circle.store(member)
+        }
+    }
+
+    /// Hides two members from each other, or ends that. Who hides is not told to the other; unknown numbers are taken too.
+    func hide(_ other: UInt32, from number: UInt32, _ isHidden: Bool) async throws {
+        try await inTurn { circle in
+            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            guard member.hidden.contains(other) != isHidden, other != number else { return }
+            guard !isHidden || member.hidden.count < Self.maximumMembers else {
+                throw RequestRefusal(.unprocessableContent, "too_many", "Nobody else can be hidden")
+            }
+            if isHidden { member.hidden.insert(other) } else { member.hidden.remove(other) }
+            let revision = circle.nextRevision()
+            circle.pairs[Pair(number, other)] = revision
+            if !isHidden {
+                // Otherwise a restart would forget that the row is to be sent again.
+                member.rowRevision = revision
+                member.keysRevision = revision
+                if var known = circle.members[other], known.gone == nil {
+                    known.rowRevision = revision
+                    known.keysRevision = revision
+                    try await circle.store(known)
+                }
+            }
+            try await circle.store(member)
+        }
+    }
+
+    /// Ends a bearer: one device is signed out.
+    func signOut(_ bearer: String, of number: UInt32) async throws {
+        try await inTurn { circle in
+            guard var member = circle.members[number] else { return }
+            member.bearers[Self.digest(bearer)] = nil
+            try await circle.store(member)
+        }
+    }
+
+    /// A member leaves: row, hides, waves and bearers are deleted.
+    func leave(_ number: UInt32) async throws {
+        try await inTurn { circle in
+            guard circle.members[number]?.gone == nil else { return }
+            try await circle.leave(number, at: circle.time.now(), isRemoved: false)
+        }
+    }
+
+    /// A record's error as an answer.
+    private static func refusing<Value>(_ body: () throws(CircleError) -> Value) throws(RequestRefusal) -> Value {
+        do throws(CircleError) {
+            return try body()
+        } catch {
+            switch error {
+            case .oldSequence: throw RequestRefusal(.conflict, "stale_sequence", error.description)
+            case .oldEpoch: throw RequestRefusal(.conflict, "stale_epoch", error.description)
+            default: throw RequestRefusal(.unprocessableContent, "malformed", error.description)
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,43 @@
+#if Server
+import OAuth
+
+extension Circle {
+    /// What is stored of the circle as a whole.
+    struct State: Sendable {
+        /// Distinguishes this table from one that begins again at revision 0.
+        var instance = ""
+        var epoch: UInt32 = 1
+        var revision: UInt64 = 0
+        /// Tombstones up to this revision have expired.
+        var forgottenRevision: UInt64 = 0
+        /// The day of the last change of the epoch.
+        var epochDay: UInt32 = 0
+        /// When expired tombstones were removed last.
+        var cleaned = 0.0
+    }
+}
+
+extension Circle.State {
+    var stored: [UInt8] {
+        let members: JSONObject = [
+            "version": .number("1"), "instance": .string(instance), "epoch": .number("\(epoch)"),
+            "revision": .number("\(revision)"), "forgotten_revision": .number("\(forgottenRevision)"),
+            "epoch_day": .number("\(epochDay)"),
+        ]
+        return Array(JSONValue.object(members).json.utf8)
+    }
+
+    init?(stored bytes: [UInt8]) {
+        guard let members = (try? JSONValue(parsing: bytes))?.object, members["version"]?.integer == 1,
+            let instance = members["instance"]?.string,
+            let epoch = members["epoch"]?.integer.flatMap({ UInt32(exactly: $0) }),
+            let revision = members["revision"]?.integer.flatMap({ UInt64(exactly: $0) })
+        else { return nil }
+        self.instance = instance
+        self.epoch = epoch
+        self.revision = revision
+        forgottenRevision = members["forgotten_revision"]?.integer.flatMap { UInt64(exactly: $0) } ?? 0
+        epochDay = members["epoch_day"]?.integer.flatMap { UInt32(exactly: $0) } ?? 0
+    }
+}
+#endif

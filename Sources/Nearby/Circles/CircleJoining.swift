@@ -1,0 +1,140 @@
+import Circles
+import Crypto
+import Foundation
+public import Handshake
+import OAuth
+
+/// An attempt to join a circle: the user signs in at the community's service, in the browser.
+///
+/// Functions throw ``NearbyError``, or `CancellationError`.
+public struct CircleJoining: Sendable {
+    /// What this device and the page must show alike.
+    public let code: String
+    /// The page to open in the browser; it is at the circle's own server.
+    public let page: String
+    /// The circle's name, as the server says.
+    public let circle: String
+
+    private let server: CircleServer
+    private let service: String
+    private let attempt: String
+    private let verifier: String
+    private let interval: Duration
+    private let deadline: Double
+    private let environment: CircleEnvironment
+
+    /// Begins an attempt.
+    ///
+    /// - Parameters:
+    ///   - address: the circle's public URL.
+    ///   - environment: where the membership is stored, and what the server is reached by.
+    public static func begin(at address: String, in environment: CircleEnvironment) async throws -> CircleJoining {
+        try await CircleEnvironment.placing {
+            let server = try CircleServer(address, transport: environment.transport)
+            let records = environment.records(of: server.scope)
+            guard try await records.state() == nil else { throw CircleProblem.alreadyJoined }
+            let info = try await server.info()
+            let verifier = CodeVerifier()
+            let challenge = SHA256.hash(data: Array(verifier.secret.reveal().utf8))
+            let object = try await server.send(
+                .post, "v1/attempts", json: ["challenge": .string(Base64URL.encode(challenge))], expecting: [201]
+            ).object("the attempt")
+            guard let attempt = object["attempt"]?.string, Base64URL.decode(attempt) != nil,
+                let code = object["code"]?.string, let page = object["verify_url"]?.string,
+                let url = try? EndpointURL(page, security: .allowingInsecureLoopback),
+                url.origin == server.address.origin, let seconds = object["expires_in"]?.integer
+            else { throw CircleProblem.malformed("the attempt to join") }
+            return CircleJoining(
+                code: quoted(code, limit: 40), page: page, circle: info.name, server: server, service: info.service,
+                attempt: attempt, verifier: verifier.secret.reveal(),
+                interval: .seconds(min(max(object["interval"]?.integer ?? 3, 1), 60)),
+                deadline: environment.time.now() + Double(min(max(seconds, 0), 3_600)), environment: environment)
+        }
+    }
+
+    /// Waits until the user has decided in the browser, then publishes an identity and day keys and fetches the tables.
+    public func finish() async throws -> JoinedCircle {
+        try await CircleEnvironment.placing {
+            let object = try await approval()
+            guard let bearer = object["token"]?.string, bearer.utf8.count == 43,
+                let number = object["number"]?.integer.flatMap({ UInt32(exactly: $0) }), number > 0,
+                let expires = object["expires_at"]?.integer
+            else { throw CircleProblem.malformed("the membership") }
+            let keys = MemberKeys()
+            let state = CircleRecords.State(
+                address: server.text, circle: circle, service: service, number: number,
+                name: object["name"]?.string ?? "", batch: object["batch"]?.string ?? "", bearer: bearer,
+                expires: expires, keys: Data(keys.reveal()))
+            let records = environment.records(of: server.scope)
+            let joined = JoinedCircle(records, environment)
+            try await records.change { $0 = state }
+            do {
+                try await joined.publishIdentity()
+                _ = try await joined.synchronize()
+            } catch let error {
+                // Without an identity the user is no member that others could see. Keys can follow later.
+                guard try await records.state()?.identity.isEmpty ?? true else { return joined }
+                let farewell = CircleFarewell(
+                    address: server.text, bearer: bearer, isLeaving: false, expires: expires)
+                _ = await farewell.deliver(over: environment.transport)
+                try await records.removeAll()
+                throw error
+            }
+            return joined
+        }
+    }
+
+    private func approval() async throws -> JSONObject {
+        while true {
+            let answer = try await server.send(
+                .post, "v1/attempts/\(attempt)/token", json: ["verifier": .string(verifier)], expecting: [200, 202])
+            if answer.status == 200 { return try answer.object("the membership") }
+            guard environment.time.now() < deadline else { throw CircleProblem.attemptOver }
+            try await environment.time.clock.sleep(for: interval)
+        }
+    }
+}
+
+/// What circles need of their surroundings.
+public struct CircleEnvironment: Sendable {
+    let vault: any Vault
+    let community: String
+    let transport: any Transport
+    let time: TimeSource
+    /// Draws when keys are published and tables fetched.
+    let random: @Sendable (ClosedRange<Double>) -> Double
+
+    /// - Parameters:
+    ///   - vault: where memberships are stored.
+    ///   - community: the namespace of the numbers, as for ``EncounterLog``.
+    ///   - transport: reaches the circles' servers.
+    ///   - time: the clock.
+    ///   - random: draws a moment from a range, in seconds.
+    public init(
+        vault: any Vault, community: String, transport: any Transport = .platform, time: TimeSource = .system,
+        random: @escaping @Sendable (ClosedRange<Double>) -> Double = { Double.random(in: $0) }
+    ) {
+        self.vault = vault
+        self.community = community
+        self.transport = transport
+        self.time = time
+        self.random = random
+    }
+
+    func records(of scope: CircleScope) -> CircleRecords {
+        CircleRecords(in: vault, community: community, scope: scope)
+    }
+
+    /// Runs `body`; its errors become this module's.
+    static func placing<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as VaultError {
+            throw NearbyError.vault(error)
+        } catch let error as CircleProblem {
+            throw NearbyError.circle(error)
+        } catch let error as CircleError {
+            throw NearbyError.circle(.record(error))
+        }
+    }
+}

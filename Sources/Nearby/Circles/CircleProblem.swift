@@ -1,0 +1,76 @@
+public import Circles
+public import Handshake
+
+/// Why a circle could not be used.
+public enum CircleProblem: Error, Sendable, Hashable {
+    /// The address is none of a circle.
+    case address(String)
+    /// The circle's server could not be reached.
+    case network(TransportError)
+    /// The server answered with an error.
+    case refused(status: Int, code: String, message: String)
+    /// The server answered with something else than a circle does.
+    case malformed(String)
+    /// This device is signed out of the circle.
+    case signedOut
+    /// The user is no member any more.
+    case removed
+    /// The service does not know the user as a member, or the user declined in the browser.
+    case notAMember
+    /// The attempt to join took longer than ten minutes.
+    case attemptOver
+    /// Too many requests: wait so many seconds.
+    case tooMany(seconds: Int)
+    /// This device's clock is so many seconds ahead of the server's: keys would be of the wrong time.
+    case clock(seconds: Int64)
+    /// The user is in no circle, or not in this one.
+    case notJoined
+    /// The user is in this circle already.
+    case alreadyJoined
+    /// A record was refused.
+    case record(CircleError)
+    /// A wave cannot be sent, and why.
+    case wave(String)
+}
+
+extension CircleProblem: CustomStringConvertible {
+    /// A stable word for programs.
+    public var code: String {
+        switch self {
+        case .address: "circle_address"
+        case .network: "circle_unreachable"
+        case .refused(_, let code, _): code
+        case .malformed: "circle_malformed"
+        case .signedOut: "circle_signed_out"
+        case .removed: "circle_removed"
+        case .notAMember: "not_a_member"
+        case .attemptOver: "attempt_over"
+        case .tooMany: "too_many_requests"
+        case .clock: "clock_differs"
+        case .notJoined: "not_joined"
+        case .alreadyJoined: "already_joined"
+        case .record: "record_refused"
+        case .wave: "cannot_wave"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .address(let problem): "This is not the address of a circle: \(problem)"
+        case .network(let error): "The circle's server cannot be reached: \(error)"
+        case .refused(let status, _, let message): "The circle's server answered with status \(status): “\(message)”"
+        case .malformed(let what): "The circle's server sent something that no circle sends: \(what)"
+        case .signedOut: "This device is signed out of the circle. Join again with: handshake nearby circle join URL"
+        case .removed: "You are no member of this circle any more. Remove it here with: handshake nearby circle leave"
+        case .notAMember: "You did not join: the service does not know you as a member, or you declined in the browser"
+        case .attemptOver: "This attempt to join is over. Start again"
+        case .tooMany(let seconds): "The circle got too many requests. Try again in \(seconds) seconds"
+        case .clock(let seconds):
+            "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time: until then nothing is published, and others do not recognise you"
+        case .notJoined: "You are in no such circle. Join one with: handshake nearby circle join URL"
+        case .alreadyJoined: "You are in this circle already. Leave it first with: handshake nearby circle leave"
+        case .record(let error): "\(error)"
+        case .wave(let reason): "You cannot wave now: \(reason)"
+        }
+    }
+}

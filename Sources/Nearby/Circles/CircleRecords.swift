@@ -1,0 +1,247 @@
+import Beacons
+import Circles
+import Crypto
+import Foundation
+import Handshake
+import OAuth
+
+/// What is stored of a circle that the user is in (circles dossier 8): a state, a table, packs of photos.
+struct CircleRecords: Sendable {
+    let vault: any Vault
+    let community: String
+    /// The circle's scope in hexadecimal digits.
+    let scope: String
+
+    init(in vault: any Vault, community: String, scope: CircleScope) {
+        self.vault = vault
+        self.community = community
+        self.scope = Beacons.Hexadecimal.encode(scope.bytes)
+    }
+
+    private init(in vault: any Vault, community: String, scopeText: String) {
+        self.vault = vault
+        self.community = community
+        scope = scopeText
+    }
+
+    /// The circles of a community that the user is in.
+    static func all(in vault: any Vault, community: String) async throws -> [CircleRecords] {
+        try await vault.keys(of: .circle).keys.compactMap { key in
+            let parts = key.components
+            guard parts.count == 3, parts[0] == community, parts[2] == "state" else { return nil }
+            return CircleRecords(in: vault, community: community, scopeText: parts[1])
+        }.sorted { $0.scope < $1.scope }
+    }
+
+    // MARK: The state
+
+    /// What the user is in the circle.
+    struct State: Sendable, Codable {
+        var address: String
+        var circle: String
+        var service: String
+        var number: UInt32
+        var name: String
+        var batch: String
+        /// Secret.
+        var bearer: String
+        /// Seconds since 1970.
+        var expires: Int64
+        /// The private keys of the identity. Secret.
+        var keys: Data
+        var generation: UInt32 = 1
+        /// The published identity.
+        var identity = Data()
+        /// The sequence of the last key record that was sent or may have been.
+        var sequence: UInt32 = 0
+        var epoch: UInt32 = 0
+        /// The last day whose key is published.
+        var publishedUntil: UInt32 = 0
+        /// The digest of that key: a seed that was renewed meanwhile is published again.
+        var publishedKey: Data?
+        /// When keys are published next, and when the tables are fetched next: seconds since 1970.
+        var nextPublish = 0.0
+        var nextSync = 0.0
+        var isPaused = false
+        /// From whom the user hides, at the server.
+        var hidden: Set<UInt32> = []
+        /// Whom the user has forgotten: they are not recognised, and not fetched again.
+        var blocked: Set<UInt32> = []
+        var membersTag: String?
+        var keysTag: String?
+        /// Waves that wait, and when each person was waved at last.
+        var waves: [PendingWave] = []
+        var waved: [UInt32: UInt32] = [:]
+        /// Why the last synchronisation failed, for `doctor`; nil when it did not.
+        var trouble: String?
+    }
+
+    struct PendingWave: Sendable, Codable {
+        let id: String
+        let person: UInt32
+        let day: UInt32
+        /// Seconds since 1970.
+        let expires: Double
+    }
+
+    func state() async throws -> State? {
+        guard let bytes = try await vault.record(key("state")) else { return nil }
+        return try Self.decode(bytes)
+    }
+
+    /// Changes the state; nil removes it.
+    @discardableResult
+    func change<Result: Sendable>(_ body: @Sendable (inout State?) throws -> Result) async throws -> Result {
+        try await vault.update(key("state")) { record in
+            var state = try await record.contents.map { try Self.decode($0) }
+            let result = try body(&state)
+            if let state {
+                try await record.replace(with: Array(try JSONEncoder().encode(state)))
+            } else {
+                try await record.remove()
+            }
+            return result
+        }
+    }
+
+    /// Changes the state, if there is one.
+    func changeState(_ body: @Sendable (inout State) -> Void) async throws {
+        try await change { state in
+            guard var changed = state else { return }
+            body(&changed)
+            state = changed
+        }
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws -> State {
+        guard let state = try? JSONDecoder().decode(State.self, from: Data(bytes)) else {
+            throw VaultError.damaged(what: "your membership in a circle", reason: "it is not a record of this version")
+        }
+        return state
+    }
+
+    // MARK: The table
+
+    func table() async throws -> CircleTable {
+        guard let bytes = try await largeTable.contents(),
+            let table = try? JSONDecoder().decode(CircleTable.self, from: Data(bytes))
+        else { return CircleTable() }
+        return table
+    }
+
+    /// Replaces the table.
+    ///
+    /// - Parameter known: the table before; nil when it does not matter.
+    func replaceTable(_ table: CircleTable, known: CircleTable? = nil) async throws {
+        guard table != known else { return }
+        try await largeTable.replace(with: Array(try JSONEncoder().encode(table)))
+        if table.rows != known?.rows { try await noteChange() }
+    }
+
+    /// A watch that runs begins again.
+    func noteChange() async throws { try await ChangeMark.note(in: vault, community: community) }
+
+    private var largeTable: LargeRecord { LargeRecord(in: vault, .circle, [community, scope, "table"]) }
+
+    // MARK: Photos
+
+    /// A pack with the tag of the server: two bytes of length, the tag, the pack.
+    func pack(_ index: UInt8) async throws -> (tag: String, pack: PhotoPack)? {
+        guard let bytes = try await vault.record(key("photos", "\(index)")), bytes.count >= 2 else { return nil }
+        let length = Int(bytes[0]) << 8 | Int(bytes[1])
+        guard bytes.count >= 2 + length, let pack = try? PhotoPack(Array(bytes.dropFirst(2 + length))) else { return nil }
+        return (String(decoding: bytes[2..<(2 + length)], as: UTF8.self), pack)
+    }
+
+    func replacePack(_ index: UInt8, tag: String, _ pack: PhotoPack) async throws {
+        let tag = Array(tag.utf8.prefix(200))
+        let bytes = [UInt8(tag.count >> 8), UInt8(truncatingIfNeeded: tag.count)] + tag + pack.bytes
+        try await vault.replace(key("photos", "\(index)"), with: bytes)
+    }
+
+    func photo(of person: UserNumber) async throws -> [UInt8]? {
+        guard let number = UInt32(exactly: person.value) else { return nil }
+        return try await pack(PhotoPack.index(of: number))?.pack.photos[number]
+    }
+
+    // MARK: Forgetting
+
+    /// Forgets a person: the row and the photo go, and the number is not taken again.
+    ///
+    /// - Returns: whether there was a row.
+    func forget(_ person: UserNumber) async throws -> Bool {
+        guard let number = UInt32(exactly: person.value), try await state() != nil else { return false }
+        var table = try await table()
+        guard table.rows.removeValue(forKey: number) != nil else { return false }
+        try await changeState { state in
+            state.blocked.insert(number)
+            state.waves.removeAll { $0.person == number }
+            state.waved[number] = nil
+        }
+        try await replaceTable(table)
+        let index = PhotoPack.index(of: number)
+        if let (tag, pack) = try await pack(index), pack.photos[number] != nil {
+            try await replacePack(index, tag: tag, PhotoPack(pack.photos.filter { $0.key != number }))
+        }
+        return true
+    }
+
+    /// Removes everything of the circle.
+    func removeAll() async throws {
+        // The state last, so that a failure leaves something to begin again with.
+        for key in try await vault.keys(of: .circle).keys where key.components.starts(with: [community, scope]) {
+            guard key.components != self.key("state").components, key.components.count > 2,
+                key.components[2] != "farewell"
+            else { continue }
+            try await vault.remove(key)
+        }
+        try await vault.remove(key("state"))
+        try await noteChange()
+    }
+
+    /// Remembers that the server must still be told of a sign-out or of leaving.
+    func rememberFarewell(_ farewell: CircleFarewell) async throws {
+        try await vault.replace(key("farewell"), with: Array(try JSONEncoder().encode(farewell)))
+    }
+
+    private func key(_ parts: String...) -> VaultKey { VaultKey(.circle, [community, scope] + parts) }
+}
+
+/// What the server must still be told: a device is signed out, or a member leaves. It outlives everything else of the circle.
+struct CircleFarewell: Sendable, Codable {
+    let address: String
+    /// Secret.
+    let bearer: String
+    let isLeaving: Bool
+    /// Seconds since 1970; the bearer is of no use afterwards.
+    let expires: Int64
+
+    /// Tells the servers what they must still be told. What cannot be sent now stays.
+    static func deliver(in vault: any Vault, community: String, transport: any Transport, at now: Int64) async {
+        for key in (try? await vault.keys(of: .circle).keys) ?? [] {
+            let parts = key.components
+            guard parts.count == 3, parts[0] == community, parts[2] == "farewell",
+                let bytes = try? await vault.record(key),
+                let farewell = try? JSONDecoder().decode(CircleFarewell.self, from: Data(bytes))
+            else { continue }
+            var isDone = farewell.expires < now
+            if !isDone { isDone = await farewell.deliver(over: transport) }
+            if isDone { _ = try? await vault.remove(key) }
+        }
+    }
+
+    /// Tells the server.
+    ///
+    /// - Returns: whether nothing is left to tell.
+    func deliver(over transport: any Transport) async -> Bool {
+        do {
+            let server = try CircleServer(address, transport: transport, bearer: Secret(bearer))
+            _ = try await server.send(.delete, isLeaving ? "v1/me" : "v1/me/token", expecting: [204])
+            return true
+        } catch CircleProblem.signedOut, CircleProblem.removed {
+            return true
+        } catch {
+            return false
+        }
+    }
+}

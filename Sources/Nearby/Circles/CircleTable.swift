@@ -1,0 +1,132 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+
+/// What a member knows of the other members: names, identities and day keys, for use without a network.
+///
+/// The first identity of a number is pinned. Another one counts only where the pinned one has signed it; otherwise the person is
+/// unverified until the two pair.
+struct CircleTable: Sendable, Codable, Equatable {
+    struct Row: Sendable, Codable, Equatable {
+        var name: String
+        var batch: String
+        var photoPack: String?
+        /// The digest of the photo; another photo is dropped.
+        var photoDigest: Data?
+        /// The pinned identity.
+        var identity: Data
+        /// An identity that the pinned one has not signed.
+        var changedIdentity: Data?
+        /// The newest valid keys.
+        var keys: Data?
+    }
+
+    var rows: [UInt32: Row] = [:]
+    var membersCursor: String?
+    var keysCursor: String?
+    var epoch: UInt32 = 0
+
+    /// The most rows.
+    static let maximumRows = 20_000
+
+    /// A person of the table.
+    struct Entry: Sendable {
+        let person: UserNumber
+        let row: Row
+
+        var isChanged: Bool { row.changedIdentity != nil }
+        /// The identity that the keys must be of.
+        var identity: MemberRecord? { (try? MemberRecord(Array(row.changedIdentity ?? row.identity))) }
+        var keys: KeyRecord? { row.keys.flatMap { try? KeyRecord(Array($0)) } }
+        var trust: Trust { isChanged ? .unverified : .circle }
+    }
+
+    func entry(_ person: UserNumber) -> Entry? {
+        UInt32(exactly: person.value).flatMap { rows[$0] }.map { Entry(person: person, row: $0) }
+    }
+
+    var entries: [Entry] {
+        rows.compactMap { number, row in
+            (try? UserNumber(Int(number))).map { Entry(person: $0, row: row) }
+        }
+    }
+
+    // MARK: Taking pages
+
+    /// Takes a row of the server. One that is not valid changes nothing.
+    mutating func take(row object: JSONObject, in scope: CircleScope, at now: UInt64) {
+        guard let number = object["number"]?.integer.flatMap({ UInt32(exactly: $0) }), number > 0,
+            let name = object["name"]?.string, MemberText.isName(name),
+            let bytes = object["member"]?.string.flatMap({ Base64URL.decode($0) }),
+            let record = try? MemberRecord(bytes), (try? record.check(in: scope, of: number, at: now)) != nil,
+            rows[number] != nil || rows.count < Self.maximumRows
+        else { return }
+        let batch = object["batch"]?.string ?? ""
+        var row = rows[number] ?? Row(name: name, batch: "", identity: Data(bytes))
+        row.name = name
+        row.batch = MemberText.isBatch(batch) ? batch : ""
+        let photo = object["photo"]?.object
+        row.photoPack = photo?["pack"]?.string.flatMap { $0.utf8.count == 2 ? $0 : nil }
+        row.photoDigest = photo?["sha256"]?.string.flatMap { Base64URL.decode($0) }.map { Data($0) }
+        pin(record, in: &row)
+        rows[number] = row
+    }
+
+    private func pin(_ record: MemberRecord, in row: inout Row) {
+        guard let pinned = try? MemberRecord(Array(row.identity)), pinned.bytes != record.bytes else {
+            row.changedIdentity = nil
+            return
+        }
+        if pinned.identity == record.identity, record.generation >= pinned.generation {
+            row.changedIdentity = nil
+            row.identity = Data(record.bytes)
+        } else if record.replaces(pinned) {
+            row.changedIdentity = nil
+            row.identity = Data(record.bytes)
+            row.keys = nil
+        } else if row.changedIdentity != Data(record.bytes) {
+            row.changedIdentity = Data(record.bytes)
+            row.keys = nil
+        }
+    }
+
+    /// Takes a page's keys. Those that are not valid are ignored; the known ones stay.
+    mutating func take(_ entry: KeyPage.Entry, in scope: CircleScope, at now: UInt64) {
+        switch entry {
+        case .unknown: break
+        case .gone(let number): rows[number]?.keys = nil
+        case .keys(let record):
+            let number = record.terms.number
+            guard var row = rows[number], let person = try? UserNumber(Int(number)),
+                let identity = Entry(person: person, row: row).identity
+            else { return }
+            let known = row.keys.flatMap { try? KeyRecord(Array($0)) }
+            guard (try? record.check(in: scope, by: identity, at: now, after: known, epoch: epoch)) == true else { return }
+            row.keys = record.isWithdrawal ? nil : Data(record.bytes)
+            rows[number] = row
+        }
+    }
+
+    /// Removes keys of past days: the day and its key are not needed any more.
+    mutating func expireKeys(today: UInt32) {
+        for (number, row) in rows {
+            guard let record = row.keys.flatMap({ try? KeyRecord(Array($0)) }) else { continue }
+            let last = record.terms.firstDay &+ UInt32(record.count) &- 1
+            if last &+ 1 < today { rows[number]?.keys = nil }
+        }
+    }
+
+    /// The day keys of everyone, by trust.
+    func dayKeys(without hidden: Set<UInt32>) -> [Trust: [(UserNumber, DayKey)]] {
+        var keys: [Trust: [(UserNumber, DayKey)]] = [:]
+        for entry in entries where !hidden.contains(UInt32(truncatingIfNeeded: entry.person.value)) {
+            for (day, key) in entry.keys?.dayKeys ?? [] {
+                guard let key = try? DayKey(day: RollingDay(number: day), revealed: key) else { continue }
+                keys[entry.trust, default: []].append((entry.person, key))
+            }
+        }
+        return keys
+    }
+}

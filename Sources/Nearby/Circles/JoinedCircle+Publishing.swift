@@ -1,0 +1,97 @@
+import Beacons
+import Circles
+import Crypto
+import Foundation
+import Handshake
+import OAuth
+
+/// What the user publishes in a circle: a signed identity, and the day keys of today and the next three days.
+extension JoinedCircle {
+    /// For how many days keys are published at once. With four, a member publishes every third day, so that
+    /// 10,000 members cost 0.8 MB a day.
+    private static let publishedDays = UInt32(KeyRecord.maximumDays)
+    /// How far a clock may be from the server's, in seconds.
+    private static let clockTolerance: Int64 = 120
+
+    /// Whether keys have to be published: the published ones end, or are those of a seed that is no more.
+    func mustPublish(_ state: CircleRecords.State) async throws -> Bool {
+        guard !state.isPaused else { return false }
+        guard now < state.nextPublish, state.publishedUntil >= (try Self.day(now)) else { return true }
+        let seed = try await RollingKeys(in: environment.vault, community: environment.community).existingSeed()
+        return state.publishedKey != seed.map { Self.digest($0.dayKey(for: RollingDay(number: state.publishedUntil))) }
+    }
+
+    private static func digest(_ key: DayKey) -> Data { Data(SHA256.hash(data: key.reveal())) }
+
+    func publishIdentity() async throws {
+        let state = try await state()
+        let keys = try Self.keys(state)
+        let record =
+            try state.identity.isEmpty
+            ? MemberRecord(
+                signedBy: keys, in: try server(state).scope, number: state.number, at: UInt64(max(0, now)))
+            : MemberRecord(Array(state.identity))
+        let epoch = try await server(state).publish(record.bytes, as: "member")
+        try await records.changeState { state in
+            state.identity = Data(record.bytes)
+            state.generation = record.generation
+            state.epoch = max(state.epoch, epoch)
+        }
+    }
+
+    /// Publishes the day keys of today and the next three days, or withdraws all of them.
+    func publishKeys(withdrawing: Bool = false) async throws {
+        try await requireClock()
+        let rolling = RollingKeys(in: environment.vault, community: environment.community)
+        guard let time = Timestamp(secondsSince1970: now) else { throw CircleProblem.clock(seconds: .max) }
+        let dayKeys = withdrawing ? [] : try await rolling.ownKeys(days: Int(Self.publishedDays), from: time)
+        let today = try Self.day(now)
+        for attempt in 0..<2 {
+            let state = try await nextSequence(isRetry: attempt > 0)
+            let record = try KeyRecord(
+                signedBy: try Self.keys(state),
+                KeyRecord.Terms(
+                    scope: try server(state).scope, number: state.number, generation: state.generation,
+                    sequence: state.sequence, epoch: state.epoch, firstDay: today, issued: UInt64(max(0, now)),
+                    waves: !withdrawing),
+                dayKeys: dayKeys.map { $0.reveal() })
+            do {
+                let epoch = try await server(state).publish(record.bytes, as: "keys")
+                let last = today &+ Self.publishedDays &- 1
+                // In the first half of the last published day, at random: keys are never more than three days ahead.
+                let next = Double(last) * Self.secondsOfDay + environment.random(0...Self.secondsOfDay / 2)
+                try await records.changeState { state in
+                    state.epoch = max(state.epoch, epoch)
+                    state.publishedUntil = withdrawing ? 0 : last
+                    state.publishedKey = dayKeys.last.map(Self.digest)
+                    state.nextPublish = next
+                }
+                return
+            } catch CircleProblem.refused(409, "stale_sequence", _) where attempt == 0 {
+                // Another device, or a backup: numbers go on from the minutes since 1970.
+                continue
+            }
+        }
+    }
+
+    /// The state with a sequence that no record has had. It is stored before it is used.
+    private func nextSequence(isRetry: Bool) async throws -> CircleRecords.State {
+        let minutes = UInt32(clamping: Int64(max(0, now) / 60))
+        let state = try await records.change { state -> CircleRecords.State? in
+            guard var changed = state else { return nil }
+            changed.sequence = isRetry ? max(changed.sequence &+ 1, minutes) : changed.sequence &+ 1
+            state = changed
+            return changed
+        }
+        guard let state else { throw CircleProblem.notJoined }
+        return state
+    }
+
+    /// A clock that is off would publish keys for another time.
+    private func requireClock() async throws {
+        let info = try await server(try await state()).info()
+        let ahead = Int64(now) - info.time
+        guard ahead.magnitude <= Self.clockTolerance.magnitude else { throw CircleProblem.clock(seconds: ahead) }
+        try await records.changeState { $0.epoch = max($0.epoch, info.epoch) }
+    }
+}

@@ -1,0 +1,110 @@
+public import Beacons
+import Circles
+import Foundation
+import Handshake
+
+/// What the user decides in a circle.
+extension JoinedCircle {
+    /// Stops to send and withdraws the published keys: others do not recognise the user any more within six hours.
+    ///
+    /// The device is silent immediately, also when the server cannot be reached.
+    public func pause() async throws {
+        try await CircleEnvironment.placing {
+            try await records.changeState { $0.isPaused = true }
+            try await records.noteChange()
+            try await publishKeys(withdrawing: true)
+        }
+    }
+
+    /// Publishes keys of a new seed: nobody who had the old ones recognises the user by them.
+    public func resume() async throws {
+        try await CircleEnvironment.placing {
+            try await renewSeed()
+            try await records.changeState { $0.isPaused = false }
+            try await records.noteChange()
+            try await publishKeys()
+        }
+    }
+
+    /// Hides the user and a person from each other, from now on with a new seed, so that old keys are useless.
+    public func hide(_ person: UserNumber) async throws {
+        try await CircleEnvironment.placing {
+            let number = try Self.number(person)
+            let state = try await state()
+            _ = try await server(state).send(.put, "v1/me/hidden/\(number)", expecting: [204])
+            try await records.changeState { $0.hidden.insert(number) }
+            _ = try await records.forget(person)
+            try await records.changeState { $0.blocked.remove(number) }
+            try await renewSeed()
+            if !state.isPaused { try await publishKeys() }
+        }
+    }
+
+    /// Ends hiding from a person.
+    public func unhide(_ person: UserNumber) async throws {
+        try await CircleEnvironment.placing {
+            let number = try Self.number(person)
+            _ = try await server(try await state()).send(.delete, "v1/me/hidden/\(number)", expecting: [204])
+            try await records.changeState { state in
+                state.hidden.remove(number)
+                state.blocked.remove(number)
+                state.nextSync = 0
+            }
+        }
+    }
+
+    /// Replaces the identity and the seed: a device that holds the old ones is locked out.
+    public func rotate() async throws {
+        try await CircleEnvironment.placing {
+            let state = try await state()
+            let keys = MemberKeys()
+            let record = try MemberRecord(
+                signedBy: keys, in: try server(state).scope, number: state.number, at: UInt64(max(0, now)),
+                replacing: (try Self.keys(state), state.generation))
+            // Stored before it is sent: an answer that is lost leaves an identity that was published.
+            try await records.changeState { state in
+                state.keys = Data(keys.reveal())
+                state.generation = record.generation
+                state.identity = Data(record.bytes)
+                state.sequence = 0
+            }
+            try await renewSeed()
+            try await publishIdentity()
+            if !state.isPaused { try await publishKeys() }
+        }
+    }
+
+    /// Leaves the circle: everything about it and its members goes from this device, also when the server cannot be reached;
+    /// it is told later then.
+    ///
+    /// - Returns: whether the server has been told.
+    public func leave() async throws -> Bool {
+        try await CircleEnvironment.placing {
+            let state = try await state()
+            let isTold = try await part(isLeaving: true, state)
+            try await renewSeed()
+            return isTold
+        }
+    }
+
+    /// Signs this device out and removes everything of the circle from it; the user stays a member.
+    func signOut() async throws {
+        guard let state = try await records.state() else { return }
+        _ = try await part(isLeaving: false, state)
+    }
+
+    private func part(isLeaving: Bool, _ state: CircleRecords.State) async throws -> Bool {
+        let farewell = CircleFarewell(
+            address: state.address, bearer: state.bearer, isLeaving: isLeaving, expires: state.expires)
+        try await records.rememberFarewell(farewell)
+        try await records.removeAll()
+        guard await farewell.deliver(over: environment.transport) else { return false }
+        await CircleFarewell.deliver(
+            in: environment.vault, community: environment.community, transport: environment.transport, at: .max)
+        return true
+    }
+
+    private func renewSeed() async throws {
+        try await RollingKeys(in: environment.vault, community: environment.community).forgetSeed()
+    }
+}

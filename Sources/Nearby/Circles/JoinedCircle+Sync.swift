@@ -1,0 +1,209 @@
+import Beacons
+import Circles
+import Crypto
+import Foundation
+import Handshake
+import OAuth
+
+extension JoinedCircle {
+    /// Keeps the published keys and the tables current until the task is cancelled.
+    ///
+    /// Tables are fetched three to six hours after the last time, whatever is heard meanwhile. A failure is retried a quarter of
+    /// an hour to half an hour later.
+    ///
+    /// - Parameter report: receives why a synchronisation failed; nil when it succeeded.
+    public func keepSynchronized(report: @Sendable (NearbyError?) -> Void) async throws {
+        while true {
+            let state: CircleRecords.State = try await CircleEnvironment.placing { try await self.state() }
+            let mustPublish: Bool = try await CircleEnvironment.placing { try await self.mustPublish(state) }
+            let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
+            let due = mustPublish ? now : next
+            // A clock that was set back, or a state of another time, must not put it off for days.
+            let wait = min(max(due - now, 0), Self.longestPause)
+            if wait > 0 { try await environment.time.clock.sleep(for: .seconds(wait)) }
+            do {
+                _ = try await synchronize()
+                report(nil)
+            } catch let error as NearbyError {
+                report(error)
+                try await environment.time.clock.sleep(for: .seconds(environment.random(Self.retryPause)))
+            }
+        }
+    }
+
+    private static let longestPause = 21_600.0
+    private static let pause = 10_800.0...21_600.0
+    private static let retryPause = 900.0...1_800.0
+
+    /// Publishes keys if they are due, and fetches what changed in the tables.
+    ///
+    /// - Returns: how many members the table has.
+    @discardableResult
+    public func synchronize() async throws -> Int {
+        do {
+            let count = try await CircleEnvironment.placing { try await synchronizeNow() }
+            return count
+        } catch let error as NearbyError {
+            try? await records.changeState { $0.trouble = "\(error)" }
+            throw error
+        }
+    }
+
+    private func synchronizeNow() async throws -> Int {
+        let before = try await state()
+        let info = try await server(before).info()
+        if info.epoch > before.epoch {
+            // A member was removed: what was published so far becomes useless.
+            try await RollingKeys(in: environment.vault, community: environment.community).forgetSeed()
+            try await records.changeState { state in
+                state.epoch = info.epoch
+                state.publishedUntil = 0
+            }
+        }
+        var trouble: (any Error)?
+        do {
+            if try await mustPublish(state()) { try await publishKeys() }
+        } catch let error as CircleProblem {
+            // Others can be recognised all the same.
+            trouble = error
+        }
+        let table = try await fetchTables()
+        try await fetchPhotos(table)
+        let next = now + environment.random(Self.pause)
+        try await records.changeState { state in
+            state.nextSync = next
+            state.trouble = nil
+        }
+        if let trouble { throw trouble }
+        return table.rows.count
+    }
+
+    // MARK: Tables
+
+    /// Fetches what changed. All pages count, or none.
+    private func fetchTables() async throws -> CircleTable {
+        let known = try await records.table()
+        do {
+            return try await fetchTables(beginningWith: known)
+        } catch CircleProblem.refused(410, _, _) {
+            // The cursor is too old: everything is fetched. Pinned identities stay.
+            var empty = known
+            (empty.membersCursor, empty.keysCursor) = (nil, nil)
+            return try await fetchTables(beginningWith: empty)
+        }
+    }
+
+    private func fetchTables(beginningWith known: CircleTable) async throws -> CircleTable {
+        let state = try await state()
+        let server = try server(state)
+        let moment = UInt64(max(0, now))
+        var table = known
+        table.epoch = state.epoch
+        let membersTag = try await fetchMembers(into: &table, server, state, at: moment)
+        let keysTag = try await fetchKeys(into: &table, server, state, at: moment)
+        for number in state.blocked.union(state.hidden) { table.rows[number] = nil }
+        table.rows[state.number] = nil
+        table.expireKeys(today: try Self.day(now))
+        try await records.replaceTable(table, known: try await records.table())
+        try await records.changeState { state in
+            state.membersTag = membersTag
+            state.keysTag = keysTag
+        }
+        return table
+    }
+
+    private func fetchMembers(
+        into table: inout CircleTable, _ server: CircleServer, _ state: CircleRecords.State, at moment: UInt64
+    ) async throws -> String? {
+        let isWhole = table.membersCursor == nil
+        var seen: Set<UInt32> = []
+        let tag = try await forEachPage("members", from: table.membersCursor, server, tag: state.membersTag) { answer in
+            let object = try answer.object("a page of members")
+            guard let cursor = object["cursor"]?.string, cursor.utf8.count <= KeyPage.maximumCursor,
+                let epoch = object["epoch"]?.integer.flatMap({ UInt32(exactly: $0) })
+            else { throw CircleProblem.malformed("a page of members") }
+            table.epoch = max(table.epoch, epoch)
+            for row in (object["members"]?.array ?? []).compactMap(\.object) {
+                table.take(row: row, in: server.scope, at: moment)
+                if let number = row["number"]?.integer.flatMap({ UInt32(exactly: $0) }) { seen.insert(number) }
+            }
+            for number in object["gone"]?.array ?? [] {
+                if let number = number.integer.flatMap({ UInt32(exactly: $0) }) { table.rows[number] = nil }
+            }
+            table.membersCursor = cursor
+            return (cursor, object["more"]?.bool ?? false)
+        }
+        if isWhole, !seen.isEmpty { table.rows = table.rows.filter { seen.contains($0.key) } }
+        return tag
+    }
+
+    private func fetchKeys(
+        into table: inout CircleTable, _ server: CircleServer, _ state: CircleRecords.State, at moment: UInt64
+    ) async throws -> String? {
+        try await forEachPage("keys", from: table.keysCursor, server, tag: state.keysTag) { answer in
+            let page: KeyPage
+            do {
+                page = try KeyPage(answer.content)
+            } catch {
+                throw CircleProblem.malformed("a page of keys")
+            }
+            table.epoch = max(table.epoch, page.epoch)
+            for entry in page.entries { table.take(entry, in: server.scope, at: moment) }
+            table.keysCursor = page.cursor
+            return (page.cursor, page.hasMore)
+        }
+    }
+
+    /// Fetches the pages of a table.
+    ///
+    /// - Returns: the tag for the next fetch, which is known only where nothing has changed.
+    private func forEachPage(
+        _ what: String, from start: String?, _ server: CircleServer, tag: String?,
+        _ take: (CircleServer.Answer) throws -> (cursor: String, more: Bool)
+    ) async throws -> String? {
+        var cursor = start
+        for index in 0..<Self.maximumPages {
+            let since = cursor.map { "&since=\($0)" } ?? ""
+            let answer = try await server.send(
+                .get, "v1/\(what)?limit=\(KeyPage.maximumEntries)\(since)", expecting: [200, 304],
+                tag: index == 0 ? tag : nil)
+            if answer.status == 304 { return tag }
+            let (next, more) = try take(answer)
+            guard more else { return next == cursor ? answer.tag : nil }
+            guard next != cursor else { throw CircleProblem.malformed("pages that do not go forward") }
+            cursor = next
+        }
+        throw CircleProblem.malformed("more pages than a circle has members")
+    }
+
+    /// More than 20,000 rows, a thousand a page.
+    private static let maximumPages = 64
+
+    // MARK: Photos
+
+    /// Fetches the packs of all members, so that nobody learns whose photo is wanted. One whose digest is another is dropped.
+    private func fetchPhotos(_ table: CircleTable) async throws {
+        var wanted: [UInt8: [UInt32: Data]] = [:]
+        for (number, row) in table.rows {
+            guard let digest = row.photoDigest else { continue }
+            wanted[PhotoPack.index(of: number), default: [:]][number] = digest
+        }
+        let server = try server(try await state())
+        for index in wanted.keys.sorted() {
+            let known = try await records.pack(index)
+            let name = (index < 16 ? "0" : "") + String(index, radix: 16)
+            let answer: CircleServer.Answer
+            do {
+                answer = try await server.send(.get, "v1/photos/\(name)", expecting: [200, 304, 404], tag: known?.tag)
+            } catch CircleProblem.tooMany, CircleProblem.network {
+                // Photos come with the next synchronisation.
+                return
+            }
+            guard answer.status == 200, let pack = try? PhotoPack(answer.content) else { continue }
+            let valid = pack.photos.filter { number, photo in
+                wanted[index]?[number] == Data(SHA256.hash(data: photo))
+            }
+            try await records.replacePack(index, tag: answer.tag ?? "", PhotoPack(valid))
+        }
+    }
+}

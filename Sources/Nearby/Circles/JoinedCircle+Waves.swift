@@ -1,0 +1,157 @@
+public import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+
+/// A wave that both have sent: the meeting was mutual.
+public struct MutualWave: Sendable, Hashable {
+    public let person: UserNumber
+    public let name: String
+    /// What the other person wrote. It came from that person: escape it before display.
+    public let text: String
+    /// When it was written: seconds since 1970.
+    public let time: Double
+}
+
+/// Waves: two members who have recognised each other greet each other, and neither learns of it unless both do (dossier 6).
+extension JoinedCircle {
+    private static let windowLength = 900.0
+    private static let windowsOfDay: UInt32 = 96
+
+    /// Waves at a member whom the user has met today or yesterday.
+    ///
+    /// - Parameters:
+    ///   - person: the member.
+    ///   - text: what the member reads, at most 80 bytes.
+    ///   - log: says when the two have met.
+    public func wave(at person: UserNumber, text: String, log: EncounterLog) async throws {
+        try await CircleEnvironment.placing {
+            let number = try Self.number(person)
+            let state = try await state()
+            guard let entry = try await records.table().entry(person), !state.hidden.contains(number) else {
+                throw CircleProblem.wave("number \(person) is no member of \(quoted(state.circle, limit: 80))")
+            }
+            guard !entry.isChanged, let identity = entry.identity else {
+                throw CircleProblem.wave("\(quoted(entry.row.name, limit: 80)) has a new identity. Ask in person, then pair again")
+            }
+            guard let keys = entry.keys, keys.terms.waves else {
+                throw CircleProblem.wave("\(quoted(entry.row.name, limit: 80)) takes no waves")
+            }
+            let windows = try await windows(with: person, log: log)
+            guard let newest = windows.max() else {
+                throw CircleProblem.wave("you have not met \(quoted(entry.row.name, limit: 80)) in the last hours")
+            }
+            let day = newest / Self.windowsOfDay
+            guard state.waved[number] != day else {
+                throw CircleProblem.wave("you have waved at \(quoted(entry.row.name, limit: 80)) today")
+            }
+            let secret = try await secret(with: identity, keys, day: day, state)
+            let meetings = Self.meetings(of: windows, with: secret)
+            let greeting = Greeting(window: newest, time: UInt64(max(0, now)), text: text)
+            let box: [UInt8]
+            do {
+                box = try secret.seal(greeting, from: try Self.keys(state).identity)
+            } catch CircleError.malformed {
+                throw CircleProblem.wave("a text has at most \(WaveSecret.maximumText) bytes and no control characters")
+            }
+            let object = try await server(state).send(
+                .post, "v1/waves",
+                json: [
+                    "meet": .array(meetings.map { .string(Base64URL.encode($0)) }), "box": .string(Base64URL.encode(box)),
+                ], expecting: [201]
+            ).object("the wave")
+            guard let id = object["id"]?.string, let seconds = object["expires_in"]?.integer else {
+                throw CircleProblem.malformed("the wave")
+            }
+            let pending = CircleRecords.PendingWave(
+                id: id, person: number, day: day, expires: now + Double(min(max(seconds, 0), 86_400)))
+            try await records.changeState { state in
+                state.waves.append(pending)
+                state.waved[number] = day
+            }
+        }
+    }
+
+    /// Asks what became of the waves that wait. Asks nothing when none waits.
+    ///
+    /// - Returns: those that were answered, each once.
+    public func collectWaves() async throws -> [MutualWave] {
+        try await CircleEnvironment.placing {
+            let moment = now
+            try await records.changeState { $0.waves.removeAll { $0.expires <= moment } }
+            let state = try await state()
+            guard !state.waves.isEmpty else { return [] }
+            let object = try await server(state).send(.get, "v1/waves").object("the waves")
+            var mutual: [MutualWave] = []
+            let table = try await records.table()
+            for matched in (object["matched"]?.array ?? []).compactMap(\.object) {
+                guard let id = matched["id"]?.string, let wave = state.waves.first(where: { $0.id == id }),
+                    let box = matched["box"]?.string.flatMap({ Base64URL.decode($0) })
+                else { continue }
+                // Once a person and day, whatever the server repeats.
+                try await records.changeState { $0.waves.removeAll { $0.id == id } }
+                if let answer = try await open(box, wave, table, state) { mutual.append(answer) }
+            }
+            return mutual
+        }
+    }
+
+    /// Whether a wave waits for its answer.
+    public func hasWavesWaiting() async throws -> Bool {
+        try await CircleEnvironment.placing { try await records.state()?.waves.isEmpty == false }
+    }
+
+    private func open(
+        _ box: [UInt8], _ wave: CircleRecords.PendingWave, _ table: CircleTable, _ state: CircleRecords.State
+    ) async throws -> MutualWave? {
+        guard let person = try? UserNumber(Int(wave.person)), let entry = table.entry(person), let keys = entry.keys,
+            let identity = entry.identity, !entry.isChanged
+        else { return nil }
+        for day in [wave.day, wave.day &- 1] {
+            guard let secret = try? await secret(with: identity, keys, day: day, state),
+                let greeting = try? secret.open(box, from: identity.identity, at: UInt64(max(0, now)))
+            else { continue }
+            return MutualWave(
+                person: person, name: entry.row.name, text: greeting.text, time: Double(greeting.time))
+        }
+        return nil
+    }
+
+    private func secret(
+        with identity: MemberRecord, _ keys: KeyRecord, day: UInt32, _ state: CircleRecords.State
+    ) async throws -> WaveSecret {
+        guard let theirs = keys.dayKeys.first(where: { $0.day == day })?.key,
+            let seed = try await RollingKeys(in: environment.vault, community: environment.community).existingSeed()
+        else { throw CircleProblem.wave("the keys of that day are not known any more") }
+        let own = seed.dayKey(for: RollingDay(number: day)).reveal()
+        return try WaveSecret(
+            try Self.keys(state), identity, ownDayKey: own, otherDayKey: theirs, day: day)
+    }
+
+    /// The windows of the last day in which the user has met a person.
+    private func windows(with person: UserNumber, log: EncounterLog) async throws -> Set<UInt32> {
+        var windows: Set<UInt32> = []
+        for encounter in try await log.history(of: person)?.encounters ?? [] {
+            let begin = max(encounter.firstSeen, now - 86_400)
+            let end = min(encounter.lastSeen, now)
+            guard begin <= end, begin >= 0, end < Double(UInt32.max) else { continue }
+            windows.formUnion(UInt32(begin / Self.windowLength)...UInt32(end / Self.windowLength))
+        }
+        return windows
+    }
+
+    /// Eight values: of the newest windows, of their neighbours, then random ones, in no order.
+    static func meetings(of windows: Set<UInt32>, with secret: WaveSecret) -> [[UInt8]] {
+        let newest = windows.sorted(by: >)
+        let neighbours = newest.flatMap { [$0 &+ 1, $0 &- 1] }.filter { !windows.contains($0) }
+        var values: [[UInt8]] = []
+        for window in newest.prefix(WaveSecret.meetings / 2) + neighbours + newest.dropFirst(WaveSecret.meetings / 2) {
+            guard values.count < WaveSecret.meetings, let value = secret.meeting(in: window), !values.contains(value)
+            else { continue }
+            values.append(value)
+        }
+        while values.count < WaveSecret.meetings { values.append(RandomSource.system.bytes(16)) }
+        return values.shuffled()
+    }
+}

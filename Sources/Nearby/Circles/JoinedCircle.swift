@@ -1,0 +1,140 @@
+public import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+
+/// A circle that the user is in: members recognise each other offline (circles dossier 3 and 4).
+///
+/// The tables are fetched whole and at times that nothing nearby has an influence on, so that the server does not learn who met
+/// whom. Functions throw ``NearbyError``, or `CancellationError`.
+public struct JoinedCircle: Sendable {
+    /// What the user is in the circle.
+    public struct Summary: Sendable, Hashable {
+        public let address: String
+        public let circle: String
+        public let number: UserNumber
+        public let name: String
+        public let isPaused: Bool
+        /// Until when this device is signed in: seconds since 1970.
+        public let expires: Double
+        /// How many members the table has, and when it is fetched next.
+        public let members: Int
+        public let nextSync: Double
+        /// Why the last synchronisation failed; nil when it did not.
+        public let trouble: String?
+    }
+
+    /// A member of the circle as its table says.
+    public struct Member: Sendable, Hashable {
+        public let person: UserNumber
+        public let name: String
+        public let batch: String
+        public let trust: Trust
+        /// Whether the member can be recognised today.
+        public let isPublishing: Bool
+        /// Whether the member receives waves.
+        public let takesWaves: Bool
+    }
+
+    let records: CircleRecords
+    let environment: CircleEnvironment
+
+    static let secondsOfDay = 86_400.0
+
+    init(_ records: CircleRecords, _ environment: CircleEnvironment) {
+        self.records = records
+        self.environment = environment
+    }
+
+    /// The circles that the user is in.
+    public static func all(in environment: CircleEnvironment) async throws -> [JoinedCircle] {
+        try await CircleEnvironment.placing {
+            try await CircleRecords.all(in: environment.vault, community: environment.community)
+                .map { JoinedCircle($0, environment) }
+        }
+    }
+
+    /// What the user is in the circle.
+    public func summary() async throws -> Summary {
+        try await CircleEnvironment.placing {
+            let state = try await state()
+            let number = try number(state.number)
+            return Summary(
+                address: state.address, circle: state.circle, number: number, name: state.name,
+                isPaused: state.isPaused, expires: Double(state.expires),
+                members: try await records.table().rows.count, nextSync: state.nextSync, trouble: state.trouble)
+        }
+    }
+
+    /// The members, sorted by name.
+    public func members() async throws -> [Member] {
+        try await CircleEnvironment.placing {
+            let hidden = try await state().hidden
+            return try await records.table().entries.filter { !hidden.contains(UInt32(truncatingIfNeeded: $0.person.value)) }
+                .map { entry in
+                    Member(
+                        person: entry.person, name: entry.row.name, batch: entry.row.batch, trust: entry.trust,
+                        isPublishing: entry.keys != nil, takesWaves: entry.keys?.terms.waves ?? false)
+                }.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
+        }
+    }
+
+    /// The day keys of the members, by trust.
+    public func dayKeys() async throws -> [Trust: [(UserNumber, DayKey)]] {
+        try await CircleEnvironment.placing {
+            let state = try await state()
+            return try await records.table().dayKeys(without: state.hidden.union(state.blocked))
+        }
+    }
+
+    /// A member as the table says; nil for who is none.
+    public func introduce(_ person: UserNumber) async throws -> Person? {
+        try await CircleEnvironment.placing {
+            guard let entry = try await records.table().entry(person) else { return nil }
+            return Person(name: entry.row.name, batch: entry.row.batch.isEmpty ? nil : entry.row.batch)
+        }
+    }
+
+    /// A member's photo, if its digest is that of the table.
+    public func photo(of person: UserNumber) async throws -> [UInt8]? {
+        try await CircleEnvironment.placing { try await records.photo(of: person) }
+    }
+
+    // MARK: Helpers
+
+    var now: Double { environment.time.now() }
+
+    func state() async throws -> CircleRecords.State {
+        guard let state = try await records.state() else { throw CircleProblem.notJoined }
+        return state
+    }
+
+    func server(_ state: CircleRecords.State) throws -> CircleServer {
+        try CircleServer(state.address, transport: environment.transport, bearer: Secret(state.bearer))
+    }
+
+    static func keys(_ state: CircleRecords.State) throws -> MemberKeys {
+        guard let keys = MemberKeys(revealed: Array(state.keys)) else {
+            throw VaultError.damaged(what: "your identity in a circle", reason: "its keys have another length")
+        }
+        return keys
+    }
+
+    static func day(_ now: Double) throws -> UInt32 {
+        guard now >= 0, now < Double(UInt32.max) else { throw CircleProblem.clock(seconds: .max) }
+        return UInt32(now / secondsOfDay)
+    }
+
+    static func number(_ person: UserNumber) throws -> UInt32 {
+        guard let number = UInt32(exactly: person.value) else { throw CircleProblem.notJoined }
+        return number
+    }
+
+    private func number(_ number: UInt32) throws -> UserNumber {
+        guard let number = Int(exactly: number).flatMap({ try? UserNumber($0) }) else {
+            throw CircleProblem.malformed("your number")
+        }
+        return number
+    }
+}

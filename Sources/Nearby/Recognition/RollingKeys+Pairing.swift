@@ -1,0 +1,100 @@
+public import Beacons
+public import Circles
+import Crypto
+import Foundation
+import Handshake
+
+/// Pairing: two people who meet give each other signed keys, without a server (circles dossier 5).
+extension RollingKeys {
+    /// The user's card for a pairing, with keys of 31 days.
+    ///
+    /// - Parameters:
+    ///   - scope: the pair's.
+    ///   - number: the user's own number; nil when there is none.
+    ///   - name: how the other person knows the user.
+    ///   - time: the present.
+    public func pairingCard(
+        in scope: CircleScope, number: UserNumber?, name: String, at time: Timestamp
+    ) async throws -> PairingCard {
+        let own = try await memberKeys()
+        let seconds = UInt64(max(0, time.wholeSeconds))
+        let number = number.flatMap { UInt32(exactly: $0.value) } ?? 0
+        let first = try today(time).number
+        let keys = try await ownKeys(days: Self.maximumDays, from: time)
+        return try await CircleEnvironment.placing {
+            try PairingCard(
+                name: name, member: MemberRecord(signedBy: own, in: scope, number: number, at: seconds),
+                keys: KeyRecord(
+                    signedBy: own,
+                    KeyRecord.Terms(
+                        scope: scope, number: number, generation: 1, sequence: 1, epoch: 0, firstDay: first,
+                        issued: seconds, isPair: true),
+                    dayKeys: keys.map { $0.reveal() }))
+        }
+    }
+
+    /// Stores the card of a person whom the user has paired with. It takes the place of earlier keys, whoever signed them: this
+    /// identity was verified in person.
+    ///
+    /// - Returns: the person. Who gave no number gets one that no beacon carries.
+    /// - Throws: ``NearbyError/sharedKeys(_:)`` for the user's own card, or keys that are another person's.
+    public func addPaired(_ card: PairingCard, at time: Timestamp) async throws -> UserNumber {
+        guard try await memberKeys().identity != card.member.identity else {
+            throw NearbyError.sharedKeys("they are your own")
+        }
+        let person = try Self.person(of: card)
+        var keys: [DayKey] = []
+        for (day, key) in card.keys.dayKeys {
+            guard let key = try? DayKey(day: RollingDay(number: day), revealed: key) else { continue }
+            keys.append(key)
+        }
+        try await refuseKnown(keys, of: person)
+        try await wrapped {
+            let shared = Shared(
+                person: person, keys: keys, identity: Beacons.Hexadecimal.encode(card.member.identity), name: card.name)
+            try await vault.replace(key(person), with: Array(try JSONEncoder().encode(shared)))
+            try await ChangeMark.note(in: vault, community: community)
+        }
+        return person
+    }
+
+    /// The names that paired people gave.
+    public func pairedNames() async throws -> [UserNumber: String] {
+        let listing = try await wrapped { try await vault.keys(of: .beaconFriend) }
+        var names: [UserNumber: String] = [:]
+        for name in listing.keys where name.components.first == community && name.components.count == 2 {
+            guard let person = Int(name.components[1]).flatMap({ try? UserNumber($0) }),
+                let bytes = try? await vault.record(name), let stored = try? Self.decode(bytes, of: person)
+            else { continue }
+            names[person] = stored.name
+        }
+        return names
+    }
+
+    /// The number of a card; for one without, a number beyond those that beacons carry, derived from the identity.
+    private static func person(of card: PairingCard) throws -> UserNumber {
+        if let number = Int(exactly: card.member.number), number > 0, let person = try? UserNumber(number) {
+            return person
+        }
+        let digest = SHA256.hash(data: card.member.identity).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        return try UserNumber(0x4000_0000 | digest & 0x3FFF_FFFF)
+    }
+
+    /// The keys that the user pairs with; created at the first call.
+    private func memberKeys() async throws -> MemberKeys {
+        try await wrapped {
+            try await vault.update(VaultKey(.beaconSeed, [community, "member"])) { record in
+                if let contents = await record.contents {
+                    guard let keys = MemberKeys(revealed: contents) else {
+                        throw VaultError.damaged(
+                            what: "your identity in pairings", reason: "its keys have another length")
+                    }
+                    return keys
+                }
+                let keys = MemberKeys()
+                try await record.replace(with: keys.reveal())
+                return keys
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import Circles
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+
+@Suite("Joining a circle", .heavy)
+struct CircleJoiningTests {
+    private func post(
+        _ world: CircleWorld, _ path: String, _ body: String, bearer: String? = nil
+    ) async throws -> WireClient.Answer {
+        var headers = ["Content-Type": "application/json"]
+        headers["Authorization"] = bearer.map { "Bearer \($0)" }
+        return try await world.wire.send("POST", "/rc/v1/\(path)", headers: headers, body: body)
+    }
+
+    /// Begins an attempt, and says yes in the browser.
+    private func approved(_ world: CircleWorld, verifier: String) async throws -> String {
+        let challenge = Base64URL.encode(Circle.digest(verifier))
+        let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
+        #expect(attempt.status == 201 && attempt.number("expires_in") == 600 && attempt.number("interval") == 3)
+        try await CircleBrowser(world).walk(
+            try #require(attempt.string("verify_url")), code: try #require(attempt.string("code")),
+            as: "ada@example.test", answer: "yes")
+        return try #require(attempt.string("attempt"))
+    }
+
+    private static let verifier = String(repeating: "v", count: 43)
+
+    @Test("a member of the community joins with name, batch and photo; the table has the other members")
+    func joins() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let zoe = CircleDevice(world)
+            let circle = try await ada.join()
+            #expect(try await circle.summary().number.value == 759)
+            #expect(try await circle.members().isEmpty)
+            let other = try await zoe.join(as: "zoe@example.test")
+            #expect(try await other.members().map(\.name) == ["Ada Example"])
+            try await circle.synchronize()
+            let member = try #require(try await circle.members().first)
+            #expect(member.name == "Zoë Ångström" && member.trust == .circle && member.isPublishing && member.takesWaves)
+            #expect(try await other.introduce(try UserNumber(759))?.name == "Ada Example")
+            #expect(try await other.photo(of: try UserNumber(759)) == [0xFF, 0xD8, 0xFF] + Array("photo of 759".utf8))
+            let found = try #require(try await zoe.recognizes(ada, other))
+            #expect(found.person.value == 759 && found.trust == .circle)
+        }
+    }
+
+    @Test("CI24: who is no member is told so, on the page and on the device, and the server stores nothing of that user")
+    func notAMember() async throws {
+        let vault = MemoryVault()
+        try await CircleWorld.with(vault: vault, isMember: { $0 != 759 }) { world in
+            let before = try await vault.keys(of: .circle).keys.count
+            let device = CircleDevice(world)
+            await #expect(throws: NearbyError.circle(.notAMember)) { try await device.join() }
+            #expect(try await vault.keys(of: .circle).keys.count == before)
+            #expect(await world.circle.members.isEmpty)
+            #expect(try await JoinedCircle.all(in: device.environment).isEmpty)
+            // The service's token is revoked all the same.
+            #expect(world.sandbox.requests(.recurseCenter).contains { $0.path.hasSuffix("/revoke") || $0.path.hasSuffix("/token") })
+        }
+    }
+
+    @Test("who declines in the browser does not join, and nothing is stored")
+    func declined() async throws {
+        try await CircleWorld.with { world in
+            let device = CircleDevice(world)
+            await #expect(throws: NearbyError.circle(.notAMember)) { try await device.join(answer: "no") }
+            #expect(await world.circle.members.isEmpty)
+        }
+    }
+
+    @Test("CI25: the token is handed over once, and to the device that began alone")
+    func verifier() async throws {
+        try await CircleWorld.with { world in
+            let attempt = try await approved(world, verifier: Self.verifier)
+            let other = String(repeating: "w", count: 43)
+            let stolen = try await post(world, "attempts/\(attempt)/token", #"{"verifier":"\#(other)"}"#)
+            #expect(stolen.status == 403 && stolen.string("code") == "wrong_verifier")
+            let body = #"{"verifier":"\#(Self.verifier)"}"#
+            let first = try await post(world, "attempts/\(attempt)/token", body)
+            #expect(first.status == 200 && first.string("token")?.utf8.count == 43 && first.number("number") == 759)
+            let second = try await post(world, "attempts/\(attempt)/token", body)
+            #expect(second.status == 410 && second.string("code") == "attempt_gone")
+            #expect(try await post(world, "attempts/nobody/token", body).status == 410)
+        }
+    }
+
+    @Test("an attempt waits with 202 until the user has decided, and is over after ten minutes")
+    func pending() async throws {
+        try await CircleWorld.with { world in
+            let challenge = Base64URL.encode(Circle.digest(Self.verifier))
+            let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
+            let id = try #require(attempt.string("attempt"))
+            let body = #"{"verifier":"\#(Self.verifier)"}"#
+            #expect(try await post(world, "attempts/\(id)/token", body).status == 202)
+            world.time.advance(by: 601)
+            #expect(try await post(world, "attempts/\(id)/token", body).status == 410)
+            #expect(try await world.wire.send("GET", "/rc/v1/attempts/\(id)/verify").status == 410)
+        }
+    }
+
+    @Test("CI26: after a join neither the service's token nor the bearer is in the server's records")
+    func records() async throws {
+        let vault = MemoryVault()
+        try await CircleWorld.with(vault: vault) { world in
+            let device = CircleDevice(world)
+            _ = try await device.join()
+            let state = try #require(
+                try await CircleRecords.all(in: device.vault, community: "recurse-center").first?.state())
+            for kind in VaultKey.Kind.allCases {
+                for key in try await vault.keys(of: kind).keys {
+                    let text = String(decoding: try await vault.record(key) ?? [], as: UTF8.self)
+                    #expect(!text.contains(state.bearer) && !text.contains("access_token"), "\(key)")
+                }
+            }
+            #expect(try await vault.keys(of: .account).keys.isEmpty)
+        }
+    }
+
+    @Test("another browser, another site and another attempt's form cannot join in a user's name")
+    func forged() async throws {
+        try await CircleWorld.with { world in
+            let challenge = Base64URL.encode(Circle.digest(Self.verifier))
+            let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
+            let target = "/rc/v1/attempts/\(try #require(attempt.string("attempt")))/verify"
+            let browser = CircleBrowser(world)
+            let asked = try await browser.approve(target, as: "ada@example.test")
+            let token = try #require(CircleBrowser.token(asked.text))
+            let body = "token=\(token)&answer=yes"
+            let stranger = try await CircleBrowser(world).send("POST", "/rc/v1/join", body: body)
+            #expect(stranger.status == 410)
+            let changed = try await browser.send("POST", "/rc/v1/join", body: "token=\(token)x&answer=yes")
+            #expect(changed.status == 410)
+            let site = try await world.wire.send(
+                "POST", "/rc/v1/join",
+                headers: ["Content-Type": "application/x-www-form-urlencoded", "Origin": "https://evil.example"],
+                body: body)
+            #expect(site.status == 403)
+            #expect(try await browser.send("POST", "/rc/v1/join", body: body).status == 200)
+            #expect(try await browser.send("POST", "/rc/v1/join", body: body).status == 410)
+        }
+    }
+
+    @Test("a name with markup is text on the page, and control characters are not stored")
+    func hostileNames() {
+        let attempt = CircleAttempts(random: .system).begin(challenge: [], at: 0)
+        let page = CirclePages.ask(
+            CircleApplicant(number: 1, name: "<script>\u{202E}", batch: "\"'"), token: "a\"b", circle: "C&D")
+        _ = page
+        #expect(attempt?.code.count == 9)
+        #expect(MemberText.clean("Eve\u{1B}[2J", limit: 80) == "Eve[2J")
+    }
+
+    @Test("CI35: beyond its rate a device is told when to ask again: 61 reads in a minute, six attempts from one address")
+    func rates() async throws {
+        try await CircleWorld.with { world in
+            let bearer = try await bearer(world)
+            var statuses: [Int] = []
+            for _ in 0..<61 {
+                let answer = try await world.wire.send("GET", "/rc/v1/me", headers: ["Authorization": "Bearer \(bearer)"])
+                statuses.append(answer.status)
+                if answer.status == 429 { #expect(answer["Retry-After"] == "60") }
+            }
+            #expect(statuses == Array(repeating: 200, count: 60) + [429])
+            let challenge = Base64URL.encode(Circle.digest(Self.verifier))
+            var attempts: [Int] = []
+            for _ in 0..<5 { attempts.append(try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#).status) }
+            // One was used to get the bearer.
+            #expect(attempts == [201, 201, 201, 201, 429])
+        }
+    }
+
+    private func bearer(_ world: CircleWorld) async throws -> String {
+        let attempt = try await approved(world, verifier: Self.verifier)
+        let answer = try await post(world, "attempts/\(attempt)/token", #"{"verifier":"\#(Self.verifier)"}"#)
+        return try #require(answer.string("token"))
+    }
+
+    @Test(
+        "what is no request of a member is refused before it is read",
+        arguments: [
+            ("GET", "me", nil, 401), ("GET", "members", "Bearer x", 401), ("GET", "members", "Basic abc", 401),
+            ("PUT", "me/keys", nil, 401), ("GET", "nothing", nil, 404), ("DELETE", "members", nil, 405),
+        ] as [(String, String, String?, Int)])
+    func strangers(method: String, path: String, authorization: String?, status: Int) async throws {
+        try await CircleWorld.with { world in
+            var headers: [String: String] = [:]
+            headers["Authorization"] = authorization
+            let answer = try await world.wire.send(method, "/rc/v1/\(path)", headers: headers)
+            #expect(answer.status == status || (status == 405 && answer.status == 404))
+            if status == 401 { #expect(answer["WWW-Authenticate"] == "Bearer" && answer.string("type") == "error") }
+        }
+    }
+
+    @Test("bodies that are too long, of another type or no JSON are refused with the right status")
+    func bodies() async throws {
+        try await CircleWorld.with { world in
+            let bearer = try await bearer(world)
+            func put(_ path: String, _ type: String, _ body: String) async throws -> Int {
+                let headers = [
+                    "Authorization": "Bearer \(bearer)", "Content-Type": type, "Content-Length": "\(body.utf8.count)",
+                ]
+                return try await world.wire.send("PUT", "/rc/v1/\(path)", headers: headers, body: body).status
+            }
+            #expect(try await put("me/keys", "application/octet-stream", String(repeating: "x", count: 2_049)) == 413)
+            #expect(try await put("me/keys", "application/json", "{}") == 415)
+            #expect(try await put("me/keys", "application/octet-stream", "x") == 422)
+            #expect(try await put("me/settings", "application/json", "[]") == 400)
+            #expect(try await put("me/hidden/0", "application/json", "{}") == 404)
+            for limit in ["0", "1001", "x", "-1"] {
+                let answer = try await world.wire.send(
+                    "GET", "/rc/v1/members?limit=\(limit)", headers: ["Authorization": "Bearer \(bearer)"])
+                #expect(answer.status == 400)
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+@Suite("Members of a circle", .heavy)
+struct CircleMemberTests {
+    @Test("a member who leaves is gone from the others' tables, and nothing of the circle is left on the device")
+    func leave() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, zoes) = try await world.pair()
+            #expect(try await adas.leave())
+            #expect(try await ada.vault.keys(of: .circle).keys.isEmpty)
+            await #expect(throws: NearbyError.circle(.notJoined)) { try await adas.summary() }
+            try await zoes.synchronize()
+            #expect(try await zoes.members().isEmpty)
+            #expect(await world.circle.members[759]?.identity == nil && world.circle.members[759]?.name == "")
+        }
+    }
+
+    @Test("who leaves without a network is gone from the device immediately, and the server is told later")
+    func leaveOffline() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, zoes) = try await world.pair()
+            ada.transport.fail(.timedOut(host: "circle.example"))
+            #expect(try await !adas.leave())
+            let keys = try await ada.vault.keys(of: .circle).keys
+            #expect(keys.map(\.components.last) == ["farewell"])
+            ada.transport.fail(nil)
+            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
+            await stored.deliverFarewells(over: ada.transport, at: world.now)
+            #expect(try await ada.vault.keys(of: .circle).keys.isEmpty)
+            try await zoes.synchronize()
+            #expect(try await zoes.members().isEmpty)
+        }
+    }
+
+    @Test("CI49: signing out everywhere leaves nothing of a circle, and its server refuses the bearer")
+    func signOut() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, _, _) = try await world.pair()
+            let bearer = try #require(
+                try await CircleRecords.all(in: ada.vault, community: "recurse-center").first?.state()?.bearer)
+            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
+            #expect(try await stored.forgetEveryone().records[.circles] == 1)
+            await stored.deliverFarewells(over: ada.transport, at: world.now)
+            for kind in VaultKey.Kind.allCases { #expect(try await ada.vault.keys(of: kind).keys.isEmpty) }
+            let answer = try await world.wire.send("GET", "/rc/v1/me", headers: ["Authorization": "Bearer \(bearer)"])
+            #expect(answer.status == 401)
+            #expect(await world.circle.members[759]?.gone == nil, "the user stays a member")
+        }
+    }
+
+    @Test("forgetting a member removes row, photo and keys, and the next synchronisation does not bring them back")
+    func forget() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            #expect(try await adas.photo(of: zoe) != nil)
+            let deletion = try await StoredPeople(in: ada.vault, community: "recurse-center").forget(zoe)
+            #expect(deletion.people == [zoe] && deletion.records[.circles] == 1)
+            #expect(try await adas.photo(of: zoe) == nil)
+            try await adas.synchronize()
+            #expect(try await adas.members().isEmpty && adas.dayKeys().isEmpty)
+        }
+    }
+
+    @Test("CI31, CI32: two who are hidden from each other do not see each other, and old keys recognise nobody")
+    func hide() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            #expect(try await zoe.recognizes(ada, zoes) != nil)
+            try await adas.hide(try UserNumber(65_535))
+            // Zoë keeps her old table, and Ada sends the identifiers of another seed.
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            try await zoes.synchronize()
+            try await adas.synchronize()
+            #expect(try await zoes.members().isEmpty && adas.members().isEmpty)
+            #expect(try await zoes.dayKeys().isEmpty && adas.dayKeys().isEmpty)
+            try await adas.unhide(try UserNumber(65_535))
+            for circle in [adas, zoes] { try await circle.synchronize() }
+            #expect(try await zoes.members().count == 1 && adas.members().count == 1)
+        }
+    }
+
+    @Test("CI31: what is seen of a hide is what is seen of a leave")
+    func tombstones() async throws {
+        try await CircleWorld.with { world in
+            let (_, adas, zoe, _) = try await world.pair()
+            let quentin = CircleDevice(world)
+            let quentins = try await quentin.join(as: CircleDevice.quentin)
+            let bearer = try #require(
+                try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first?.state()?.bearer)
+            func tables(since: String) async throws -> (gone: [Any], keys: [UInt8], cursor: String) {
+                let headers = ["Authorization": "Bearer \(bearer)"]
+                let members = try await world.wire.send("GET", "/rc/v1/members?since=\(since)", headers: headers)
+                let object = try JSONSerialization.jsonObject(with: Data(members.body)) as? [String: Any] ?? [:]
+                let keys = try await world.wire.send("GET", "/rc/v1/keys?since=\(since)", headers: headers)
+                return (object["gone"] as? [Any] ?? [], keys.body, object["cursor"] as? String ?? "")
+            }
+            let before = try await tables(since: "").cursor
+            try await adas.hide(try UserNumber(65_535))
+            let hidden = try await tables(since: before)
+            _ = try await quentins.leave()
+            let left = try await tables(since: hidden.cursor)
+            #expect(hidden.gone.map { "\($0)" } == ["759"] && left.gone.map { "\($0)" } == ["70000"])
+            #expect(try KeyPage(hidden.keys).entries == [.gone(759)] && KeyPage(left.keys).entries == [.gone(70_000)])
+        }
+    }
+
+    @Test("CI33: a removed member is refused everywhere, and the keys that the member has fetched match nobody")
+    func removed() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            try await world.circle.remove(65_535)
+            await #expect(throws: NearbyError.circle(.removed)) { try await zoes.synchronize() }
+            for path in ["me", "members", "keys", "waves", "photos/00"] {
+                let bearer = try #require(
+                    try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first?.state()?.bearer)
+                let answer = try await world.wire.send(
+                    "GET", "/rc/v1/\(path)", headers: ["Authorization": "Bearer \(bearer)"])
+                #expect(answer.status == 403 && answer.string("code") == "removed")
+            }
+            try await adas.synchronize()
+            #expect(try await adas.members().isEmpty)
+            #expect(try await zoe.recognizes(ada, zoes) == nil, "Ada has a new seed since the epoch changed")
+            #expect(try await ada.recognizes(zoe, adas) == nil)
+            await #expect(throws: NearbyError.circle(.removed)) {
+                try await CircleDevice(world).join(as: CircleDevice.zoe)
+            }
+            world.time.advance(by: 31 * CircleWorld.day)
+            try await adas.synchronize()
+        }
+    }
+
+    @Test("CI34: a pause withdraws the keys, and what is sent afterwards is of another seed")
+    func pause() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let before = try await RollingKeys(in: ada.vault, community: "recurse-center").seed().reveal()
+            try await adas.pause()
+            #expect(try await adas.summary().isPaused)
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            #expect(try await zoes.members().map(\.isPublishing) == [false])
+            world.time.advance(by: 4 * CircleWorld.day)
+            try await adas.synchronize()
+            #expect(try await zoes.synchronize() == 1)
+            #expect(try await zoes.members().map(\.isPublishing) == [false], "nothing is published while paused")
+            try await adas.resume()
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes) != nil)
+            #expect(try await RollingKeys(in: ada.vault, community: "recurse-center").seed().reveal() != before)
+        }
+    }
+
+    @Test("CI22: an identity that the old one has not signed makes the person unverified, and waves are refused")
+    func changedIdentity() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            #expect(try await adas.members().map(\.trust) == [.circle])
+            // The server gives Zoë's number to somebody else.
+            var row = try #require(await world.circle.members[65_535])
+            row.identity = try MemberRecord(
+                signedBy: MemberKeys(), in: world.circle.scope, number: 65_535, at: UInt64(world.now))
+            row.rowRevision = await world.circle.nextRevision()
+            try await world.circle.store(row)
+            try await adas.synchronize()
+            #expect(try await adas.members().map(\.trust) == [.unverified])
+            #expect(try await adas.dayKeys().isEmpty)
+            let log = EncounterLog(in: ada.vault, community: "recurse-center")
+            let met = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60)
+            try await log.note(met, with: zoe, wasLogged: false)
+            do {
+                try await adas.wave(at: zoe, text: "Hello", log: log)
+                Issue.record("waved at somebody who may be another person")
+            } catch NearbyError.circle(.wave(let problem)) {
+                #expect(problem.hasSuffix("has a new identity. Ask in person, then pair again"))
+            }
+            #expect(await world.circle.waves.isEmpty)
+        }
+    }
+
+    @Test("CI22: while the table has an identity, another one without its signature is unverified; a signed one is not")
+    func pins() throws {
+        let scope = CircleScope(circleAt: "https://circle.example/rc")
+        let (old, new) = (MemberKeys(), MemberKeys())
+        let now: UInt64 = 1_767_225_900
+        func row(_ record: MemberRecord) -> JSONObject {
+            ["number": .number("36"), "name": .string("Grace"), "member": .string(Base64URL.encode(record.bytes))]
+        }
+        let first = try MemberRecord(signedBy: old, in: scope, number: 36, at: now)
+        let forged = try MemberRecord(signedBy: new, in: scope, number: 36, at: now)
+        let rotated = try MemberRecord(signedBy: new, in: scope, number: 36, at: now, replacing: (old, 1))
+        let grace = try UserNumber(36)
+        var table = CircleTable()
+        table.take(row: row(first), in: scope, at: now)
+        #expect(table.entry(grace)?.trust == .circle)
+        table.take(row: row(forged), in: scope, at: now)
+        #expect(table.entry(grace)?.trust == .unverified && table.entry(grace)?.identity == forged)
+        table.take(row: row(first), in: scope, at: now)
+        #expect(table.entry(grace)?.trust == .circle)
+        table.take(row: row(rotated), in: scope, at: now)
+        #expect(table.entry(grace)?.trust == .circle && table.entry(grace)?.identity == rotated)
+        table.take(row: row(first), in: scope, at: now)
+        #expect(table.entry(grace)?.trust == .unverified, "an earlier identity does not come back")
+        // Rows that are not valid change nothing.
+        for bad in [[:], ["number": .number("0")], ["number": .number("36"), "name": .string("")]] as [JSONObject] {
+            table.take(row: bad, in: scope, at: now)
+        }
+        #expect(table.rows.count == 1)
+    }
+
+    @Test("a rotated identity is taken by the others without a question, and its keys count")
+    func rotate() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            try await adas.rotate()
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            try await zoes.synchronize()
+            let found = try #require(try await zoe.recognizes(ada, zoes))
+            #expect(found.trust == .circle)
+            try await adas.rotate()
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes)?.trust == .circle)
+        }
+    }
+
+    @Test("a second device of a member cannot publish another identity, and is told what to do")
+    func secondDevice() async throws {
+        try await CircleWorld.with { world in
+            _ = try await world.pair()
+            let second = CircleDevice(world)
+            do {
+                _ = try await second.join()
+                Issue.record("a second identity was taken")
+            } catch NearbyError.circle(.refused(409, "identity_exists", let message)) {
+                #expect(message.contains("leave"))
+            }
+            #expect(try await second.vault.keys(of: .circle).keys.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+@Suite("Keys that a member publishes", .heavy)
+struct CirclePublishingTests {
+    @Test("CI23: with a clock that is ten minutes off nothing is published, the reason is told, and others are recognised")
+    func clock() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, _, _) = try await world.pair()
+            let records = try #require(try await CircleRecords.all(in: ada.vault, community: "recurse-center").first)
+            let late = CircleEnvironment(
+                vault: ada.vault, community: "recurse-center", transport: ada.transport,
+                time: TimeSource(now: { world.now + 3 * CircleWorld.day + 600 }, clock: HurriedClock()), random: { $0.lowerBound })
+            world.time.advance(by: 3 * CircleWorld.day)
+            let before = ada.transport.sent.count
+            await #expect(throws: NearbyError.circle(.clock(seconds: 259_800))) {
+                try await JoinedCircle(records, late).synchronize()
+            }
+            #expect(!ada.transport.sent.dropFirst(before).contains { $0.hasPrefix("PUT") })
+            #expect(try await records.state()?.trouble?.contains("ahead of") == true)
+        }
+    }
+
+    @Test("keys are published for four days, again in the first half of the last one, and never more than three days ahead")
+    func publishing() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world, draw: { $0.upperBound })
+            let adas = try await ada.join()
+            let records = try #require(try await CircleRecords.all(in: ada.vault, community: "recurse-center").first)
+            for _ in 0..<40 {
+                let state = try #require(try await records.state())
+                let today = UInt32(world.now / CircleWorld.day)
+                let keys = try #require(await world.circle.members[759]?.keys)
+                #expect(keys.dayKeys.contains { $0.day == today }, "today's key is published")
+                #expect(keys.dayKeys.allSatisfy { $0.day <= today + 3 })
+                #expect(state.nextSync - world.now <= 21_600)
+                world.time.advance(by: 21_600)
+                try await adas.synchronize()
+            }
+            let published = ada.transport.sent.count { $0.hasPrefix("PUT /rc/v1/me/keys") }
+            #expect((3...5).contains(published), "\(published) in ten days")
+        }
+    }
+
+    @Test("a seed that was renewed for another reason is published with the next synchronisation, and not before it is due")
+    func renewedSeed() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let puts = { ada.transport.sent.count { $0 == "PUT /rc/v1/me/keys" } }
+            try await adas.synchronize()
+            let before = puts()
+            try await RollingKeys(in: ada.vault, community: "recurse-center").forgetSeed()
+            _ = try await RollingKeys(in: ada.vault, community: "recurse-center").seed()
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            try await adas.synchronize()
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes) != nil)
+            #expect(puts() == before + 1)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+@Suite("Tables of a circle", .heavy)
+struct CircleTableTests {
+    @Test("CI28: an unchanged table is answered by 304, a cursor of 31 days by 410 and a whole fetch")
+    func unchanged() async throws {
+        try await CircleWorld.with { world in
+            let (_, _, zoe, _) = try await world.pair()
+            let bearer = try #require(
+                try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first?.state()?.bearer)
+            let headers = ["Authorization": "Bearer \(bearer)"]
+            let first = try await world.wire.send("GET", "/rc/v1/members?since=", headers: headers)
+            let tag = try #require(first["ETag"])
+            #expect(first["Cache-Control"] == "private, no-cache" && first["Vary"] == "Authorization")
+            let again = try await world.wire.send(
+                "GET", "/rc/v1/members?since=", headers: headers.merging(["If-None-Match": tag]) { $1 })
+            #expect(again.status == 304 && again.body.isEmpty)
+            for cursor in ["x", "AAAAAAAA.1.1", "a.b.c.d.e", "..", String(repeating: "a", count: 65)] {
+                let answer = try await world.wire.send("GET", "/rc/v1/keys?since=\(cursor)", headers: headers)
+                #expect(answer.status == 410 && answer.string("code") == "cursor_gone")
+            }
+        }
+    }
+
+    @Test("CI28: a device that was away for 31 days fetches everything, and whoever has left meanwhile is gone")
+    func longAway() async throws {
+        try await CircleWorld.with { world in
+            let (_, adas, zoe, zoes) = try await world.pair()
+            let quentins = try await CircleDevice(world).join(as: CircleDevice.quentin)
+            try await zoes.synchronize()
+            #expect(try await zoes.members().count == 2)
+            _ = try await quentins.leave()
+            for _ in 0..<28 {
+                world.time.advance(by: CircleWorld.day)
+                try await adas.synchronize()
+            }
+            // Zoë's bearer lasts thirty days: she signs in again and keeps what she has pinned.
+            let records = try #require(try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first)
+            let bearer = try await world.circle.newBearer(for: 65_535).bearer
+            try await records.changeState { $0.bearer = bearer }
+            world.time.advance(by: 3 * CircleWorld.day)
+            try await zoes.synchronize()
+            #expect(zoe.transport.sent.contains { $0.hasPrefix("GET /rc/v1/members?limit=1000&since=") })
+            #expect(try await zoes.members().map(\.name) == ["Ada Example"])
+        }
+    }
+
+    @Test("CI30: what a device asks the circle's server does not depend on whom it hears")
+    func requestsDoNotTell() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let start = (ada.transport.sent.count, zoe.transport.sent.count)
+            let log = EncounterLog(in: ada.vault, community: "recurse-center")
+            for round in 0..<10 {
+                world.time.advance(by: 10_800)
+                // Ada meets people all the time, and Zoë nobody.
+                for index in 0..<5 {
+                    _ = try await adas.introduce(try UserNumber(65_535))
+                    _ = try await adas.photo(of: try UserNumber(65_535))
+                    _ = try await ada.recognizes(zoe, adas)
+                    _ = try await log.announce(try UserNumber(1 + round * 5 + index), at: world.now)
+                }
+                try await adas.synchronize()
+                try await zoes.synchronize()
+            }
+            func requests(_ device: CircleDevice, from start: Int) -> [String] {
+                // Photos are in the packs of the others, which are not the same ones.
+                device.transport.sent.dropFirst(start).filter { !$0.contains("/photos/") }
+                    .map { $0.replacing(/since=[^&]*/, with: "since=") }
+            }
+            #expect(requests(ada, from: start.0) == requests(zoe, from: start.1))
+            #expect(requests(ada, from: start.0).count >= 30)
+        }
+    }
+
+    @Test("CI36: a photo whose digest is another one is dropped, and the name is shown without it")
+    func photoDigest() async throws {
+        try await CircleWorld.with { world in
+            let (_, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            #expect(try await adas.photo(of: zoe) != nil)
+            let records = adas.records
+            var table = try await records.table()
+            table.rows[65_535]?.photoDigest = Data(repeating: 0, count: 32)
+            try await records.replaceTable(table)
+            let index = PhotoPack.index(of: 65_535)
+            try await records.replacePack(index, tag: "", PhotoPack([:]))
+            try await adas.synchronize()
+            #expect(try await adas.photo(of: zoe) == nil)
+            #expect(try await adas.introduce(zoe)?.name == "Zoë Ångström")
+        }
+    }
+
+    @Test("CI29: pages of one fetch are of one revision, and a change between them comes with the next fetch")
+    func changeDuringPaging() async throws {
+        try await CircleWorld.with { world in
+            let crowd = (1...5).map { CrowdMember(number: UInt32($0)) }
+            for member in crowd { try await member.enrol(in: world) }
+            let reader = try await world.circle.admit(CircleApplicant(number: 759, name: "Ada")).bearer
+            func page(_ since: String?) async throws -> KeyPage {
+                let cursor = since.map { "&since=\($0)" } ?? ""
+                let answer = try await world.wire.send(
+                    "GET", "/rc/v1/keys?limit=2\(cursor)", headers: ["Authorization": "Bearer \(reader)"])
+                #expect(answer.status == 200)
+                return try KeyPage(answer.body)
+            }
+            func numbers(_ page: KeyPage) -> [UInt32] {
+                page.entries.map { entry in
+                    switch entry {
+                    case .keys(let record): record.terms.number
+                    case .gone(let number): number
+                    case .unknown: 0
+                    }
+                }
+            }
+            let first = try await page(nil)
+            // One whose keys have come changes, and one whose keys are to come leaves.
+            try await crowd[0].publish(in: world, sequence: 2)
+            try await world.circle.leave(4)
+            let second = try await page(first.cursor)
+            let third = try await page(second.cursor)
+            #expect(first.hasMore && second.hasMore == (second.cursor != third.cursor || third.hasMore))
+            #expect(Set([first, second, third].map(\.revision)).count == 1, "one revision")
+            let seen = [first, second, third].flatMap(numbers)
+            #expect(Set(seen).isSuperset(of: [1, 2, 3, 5]) && seen.count == Set(seen).count)
+            let later = try await page((third.hasMore ? second : third).cursor)
+            #expect(Set(numbers(later)) == [1, 4])
+            #expect(later.entries.contains(.gone(4)))
+        }
+    }
+
+    @Test("CI27: a member costs the others less than a hundred bytes a day: 10,000 members less than a megabyte")
+    func traffic() async throws {
+        try await CircleWorld.with { world in
+            let crowd = (0..<150).map { CrowdMember(number: UInt32(1_000 + $0)) }
+            for member in crowd { try await member.enrol(in: world) }
+            let device = CircleDevice(world)
+            let circle = try await device.join()
+            var received: [Int] = []
+            for day in 0..<6 {
+                world.time.advance(by: CircleWorld.day)
+                // As the client does: keys of four days, in the first half of the last one.
+                for (index, member) in crowd.enumerated() where (index + day) % 3 == 0 {
+                    try await member.publish(in: world, sequence: UInt32(day + 2))
+                }
+                let before = device.transport.received
+                try await circle.synchronize()
+                received.append(device.transport.received - before)
+                #expect(try await circle.members().count == crowd.count)
+            }
+            let average = received.reduce(0, +) / received.count / crowd.count
+            #expect(average < 100, "\(average) bytes a member and day: \(received)")
+            #expect(average > 40, "keys were received")
+        }
+    }
+}
+
+/// A member without a device.
+private struct CrowdMember {
+    let number: UInt32
+    let keys = MemberKeys()
+
+    func enrol(in world: CircleWorld) async throws {
+        _ = try await world.circle.admit(CircleApplicant(number: number, name: "Member \(number)"))
+        let record = try MemberRecord(
+            signedBy: keys, in: world.circle.scope, number: number, at: UInt64(world.now))
+        _ = try await world.circle.publish(record.bytes, ofIdentity: number)
+        try await publish(in: world, sequence: 1)
+    }
+
+    func publish(in world: CircleWorld, sequence: UInt32) async throws {
+        let record = try KeyRecord(
+            signedBy: keys,
+            KeyRecord.Terms(
+                scope: world.circle.scope, number: number, generation: 1, sequence: sequence, epoch: 1,
+                firstDay: UInt32(world.now / CircleWorld.day), issued: UInt64(world.now)),
+            dayKeys: (0..<KeyRecord.maximumDays).map { _ in RandomSource.system.bytes(32) })
+        _ = try await world.circle.publish(record.bytes, ofKeys: number)
+    }
+}

@@ -1,0 +1,234 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+
+@Suite("Waves through a circle's server", .heavy)
+struct CircleWaveTests {
+    /// Two members who have met, and what each has to wave with.
+    private struct Meeting {
+        let ada: CircleDevice
+        let adas: JoinedCircle
+        let zoe: CircleDevice
+        let zoes: JoinedCircle
+
+        static let adasNumber = try! UserNumber(759)
+        static let zoesNumber = try! UserNumber(65_535)
+
+        init(_ world: CircleWorld, seconds: ClosedRange<Double> = -120 ... 0) async throws {
+            (ada, zoe) = (CircleDevice(world), CircleDevice(world))
+            adas = try await ada.join()
+            zoes = try await zoe.join(as: "zoe@example.test")
+            try await adas.synchronize()
+            let (first, last) = (world.now + seconds.lowerBound, world.now + seconds.upperBound)
+            let encounter = Encounter(firstSeen: first, lastSeen: last, duration: last - first)
+            try await log(of: ada).note(encounter, with: Self.zoesNumber, wasLogged: false)
+            try await log(of: zoe).note(encounter, with: Self.adasNumber, wasLogged: false)
+        }
+
+        func log(of device: CircleDevice) -> EncounterLog { EncounterLog(in: device.vault, community: "recurse-center") }
+
+        func adaWaves(_ text: String = "Coffee?") async throws {
+            try await adas.wave(at: Self.zoesNumber, text: text, log: log(of: ada))
+        }
+
+        func zoeWaves(_ text: String = "Tea!") async throws {
+            try await zoes.wave(at: Self.adasNumber, text: text, log: log(of: zoe))
+        }
+    }
+
+    @Test("CI44: when both have waved, both are told once, and the server holds nothing more")
+    func mutual() async throws {
+        let vault = MemoryVault()
+        try await CircleWorld.with(vault: vault) { world in
+            let before = try await vault.keys(of: .circle).keys.count
+            let meeting = try await Meeting(world)
+            try await meeting.adaWaves()
+            #expect(try await meeting.adas.hasWavesWaiting() && meeting.adas.collectWaves().isEmpty)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+            let told = try await meeting.adas.collectWaves()
+            #expect(told.map(\.text) == ["Tea!"] && told.map(\.name) == ["Zoë Ångström"])
+            #expect(told.map(\.person) == [Meeting.zoesNumber] && told.map(\.time) == [world.now.rounded(.down)])
+            for circle in [meeting.adas, meeting.zoes] {
+                #expect(try await circle.collectWaves().isEmpty)
+                #expect(try await !circle.hasWavesWaiting())
+            }
+            #expect(await world.circle.waves.isEmpty)
+            // What is stored are two members.
+            #expect(try await vault.keys(of: .circle).keys.count == before + 2)
+        }
+    }
+
+    @Test("CI43: who is waved at and does not wave sees nothing, and the wave expires after a day")
+    func unanswered() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await Meeting(world)
+            try await meeting.adaWaves()
+            let requests = meeting.zoe.transport.sent.count
+            for _ in 0..<8 {
+                world.time.advance(by: 10_800)
+                try await meeting.zoes.synchronize()
+                #expect(try await meeting.zoes.collectWaves().isEmpty)
+            }
+            // Nothing in what Zoë is sent is of waves: her device does not even ask.
+            #expect(meeting.zoe.transport.sent.dropFirst(requests).allSatisfy { !$0.contains("waves") })
+            world.time.advance(by: 1)
+            try await meeting.adas.synchronize()
+            #expect(try await meeting.adas.collectWaves().isEmpty)
+            #expect(try await !meeting.adas.hasWavesWaiting())
+            #expect(await world.circle.waves.isEmpty)
+        }
+    }
+
+    @Test("the one who met across the border of a window is found, and who did not meet is not")
+    func windows() async throws {
+        try await CircleWorld.with { world in
+            // 00:05 to 00:16: the two log different windows when one hears later.
+            let meeting = try await Meeting(world)
+            world.time.advance(by: 660)
+            let later = Encounter(firstSeen: world.now - 5, lastSeen: world.now, duration: 5)
+            try await meeting.adaWaves()
+            try await meeting.log(of: meeting.zoe).forget(Meeting.adasNumber)
+            try await meeting.log(of: meeting.zoe).note(later, with: Meeting.adasNumber, wasLogged: false)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+        }
+        try await CircleWorld.with { world in
+            let meeting = try await Meeting(world)
+            try await meeting.adaWaves()
+            // Zoë claims a meeting four hours later.
+            world.time.advance(by: 14_400)
+            let other = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60)
+            try await meeting.log(of: meeting.zoe).forget(Meeting.adasNumber)
+            try await meeting.log(of: meeting.zoe).note(other, with: Meeting.adasNumber, wasLogged: false)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.adas.collectWaves().isEmpty && meeting.zoes.collectWaves().isEmpty)
+        }
+    }
+
+    @Test("waving needs a meeting, a text that fits, and patience: once a person and day")
+    func conditions() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await Meeting(world)
+            func problem(_ body: () async throws -> Void) async -> String? {
+                do {
+                    try await body()
+                    return nil
+                } catch NearbyError.circle(.wave(let problem)) {
+                    return problem
+                } catch {
+                    return "\(error)"
+                }
+            }
+            #expect(await problem { try await meeting.adaWaves("a\nb") }?.contains("at most 80 bytes") == true)
+            #expect(
+                await problem { try await meeting.adaWaves(String(repeating: "x", count: 81)) }?
+                    .contains("at most 80 bytes") == true)
+            #expect(await problem { try await meeting.adaWaves() } == nil)
+            #expect(await problem { try await meeting.adaWaves() } == "you have waved at Zoë Ångström today")
+            #expect(
+                await problem {
+                    try await meeting.adas.wave(at: try UserNumber(36), text: "", log: meeting.log(of: meeting.ada))
+                } == "number 36 is no member of Recurse Center")
+            try await meeting.log(of: meeting.zoe).forgetEveryone()
+            #expect(
+                await problem { try await meeting.zoeWaves() }
+                    == "you have not met Ada Example in the last hours")
+        }
+    }
+
+    @Test("CI45: a wave that was answered cannot be sent again, and the server's repetition tells nobody anything")
+    func repeated() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await Meeting(world)
+            try await meeting.adaWaves()
+            let wave = try #require(await world.circle.waves.values.first)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.adas.collectWaves().count == 1)
+            #expect(try await meeting.zoes.collectWaves().count == 1)
+            // The box again, by the member or by anybody who has stolen it.
+            for sender: UInt32 in [759, 65_535, 36] {
+                await #expect(throws: RequestRefusal.self) {
+                    _ = try await world.circle.wave(from: sender, meetings: wave.meetings, box: wave.box)
+                }
+            }
+            // A server that repeats a matched wave: the device has forgotten its identifier.
+            try await world.circle.store(
+                CircleWave(
+                    id: wave.id, sender: 759, meetings: wave.meetings, box: wave.box, expires: world.now + 100,
+                    matched: (wave.meetings[0], wave.box)))
+            #expect(try await meeting.adas.collectWaves().isEmpty)
+        }
+    }
+
+    @Test("a box that the other member did not seal is dropped")
+    func forgedBox() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await Meeting(world)
+            try await meeting.adaWaves()
+            var wave = try #require(await world.circle.waves.values.first)
+            // A server that answers in Zoë's name, with Ada's own box and with an invented one.
+            for box in [wave.box, [UInt8](repeating: 7, count: wave.box.count)] {
+                wave.matched = (wave.meetings[0], box)
+                try await world.circle.store(wave)
+                #expect(try await meeting.adas.collectWaves().isEmpty)
+            }
+        }
+    }
+
+    @Test("CI45: the eleventh wave of a day is refused with 429")
+    func rate() async throws {
+        try await CircleWorld.with { world in
+            let device = CircleDevice(world)
+            _ = try await device.join()
+            let bearer = try await world.circle.newBearer(for: 759).bearer
+            var statuses: [Int] = []
+            for round in 0..<11 {
+                let meetings = (0..<8).map { Base64URL.encode([UInt8](repeating: UInt8(round * 8 + $0), count: 16)) }
+                let body = JSONValue.object([
+                    "meet": .array(meetings.map { .string($0) }),
+                    "box": .string(Base64URL.encode([UInt8](repeating: 1, count: 128))),
+                ]).json
+                let answer = try await world.wire.send(
+                    "POST", "/rc/v1/waves",
+                    headers: ["Authorization": "Bearer \(bearer)", "Content-Type": "application/json"], body: body)
+                statuses.append(answer.status)
+                if answer.status == 429 { #expect(answer["Retry-After"] == "8640") }
+            }
+            #expect(statuses == Array(repeating: 201, count: 10) + [429])
+        }
+    }
+
+    @Test("waves of another shape are refused, and one that is withdrawn is never matched")
+    func shapes() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await Meeting(world)
+            let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 16) }
+            let values = (1...8).map { value($0) }
+            let box = [UInt8](repeating: 1, count: WaveSecret.boxLength)
+            for (meetings, box) in [
+                ([], box), (Array(values.dropLast()), box), (values + [value(9)], box),
+                (Array(repeating: value(1), count: 8), box), (values.map { Array($0.dropLast()) }, box),
+                (values, Array(box.dropLast())),
+            ] {
+                await #expect(throws: RequestRefusal.self) {
+                    _ = try await world.circle.wave(from: 759, meetings: meetings, box: box)
+                }
+            }
+            try await meeting.adaWaves()
+            let id = try #require(await world.circle.waves.keys.first)
+            try await world.circle.withdraw(id, of: 65_535)
+            #expect(await world.circle.waves.count == 1, "another member's wave stays")
+            try await world.circle.withdraw(id, of: 759)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.zoes.collectWaves().isEmpty)
+        }
+    }
+}

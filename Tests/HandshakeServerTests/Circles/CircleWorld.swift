@@ -1,0 +1,239 @@
+import Beacons
+import Circles
+import Foundation
+import HTTPTypes
+import Handshake
+import Hummingbird
+import Nearby
+import OAuth
+import RecurseCenter
+import Sandbox
+import Synchronization
+import TestFixtures
+
+@testable import HandshakeServer
+
+/// A circle of the sandbox's Recurse Center, its server, and people who join it. Time is the test's.
+final class CircleWorld: Sendable {
+    /// Where the circle is reached from outside: requests go to the port of this process.
+    static let address = "https://circle.example/rc"
+
+    let sandbox: Sandbox
+    let vault: any Vault
+    let circle: Circle
+    let server: RunningServer
+    let wire: WireClient
+    let time: SharedTime
+
+    var now: Double { time.now }
+    var timestamp: Timestamp { Timestamp(clampingMicroseconds: Int64(now * 1_000_000)) }
+
+    private init(
+        sandbox: Sandbox, vault: any Vault, circle: Circle, server: RunningServer, wire: WireClient, time: SharedTime
+    ) {
+        self.sandbox = sandbox
+        self.vault = vault
+        self.circle = circle
+        self.server = server
+        self.wire = wire
+        self.time = time
+    }
+
+    /// Runs a test body in a world of its own.
+    ///
+    /// - Parameters:
+    ///   - vault: where the circle stores its members.
+    ///   - isMember: whom the service knows as a member.
+    static func with(
+        vault: any Vault = MemoryVault(), isMember: @escaping @Sendable (Int64) -> Bool = { _ in true },
+        _ body: (CircleWorld) async throws -> Void
+    ) async throws {
+        let sandbox = try await Sandbox.start()
+        let clock = SharedTime()
+        let circle = try await Circle(
+            named: "Recurse Center", at: try PublicAddress(address), in: vault, time: clock.source)
+        let router = Router()
+        let service = Service.recurseCenter.at(
+            try EndpointURL(sandbox.recurseCenter.origin, security: .allowingInsecureLoopback))
+        let client = Client(
+            service: service, id: "recurse-app", authentication: .post(Secret("recurse-app-secret")),
+            redirect: .uri(try RedirectURI("\(address)/v1/callback")))
+        let routes = try CircleRoutes<BasicRequestContext>(
+            circle, joiningThrough: try Handshake(client, vault: MemoryVault()), log: World.log
+        ) { account in
+            let profile = try await RecurseCenter(account).profile(.me)
+            guard isMember(profile.id.number) else { return nil }
+            return CircleApplicant(
+                number: UInt32(profile.id.number), name: profile.name, batch: profile.batchLabel,
+                photo: [0xFF, 0xD8, 0xFF] + Array("photo of \(profile.id)".utf8))
+        }
+        routes.add(to: router.group("rc"))
+        let server = try await RunningServer.start(router)
+        let world = CircleWorld(
+            sandbox: sandbox, vault: vault, circle: circle, server: server,
+            wire: try WireClient(origin: server.origin), time: clock)
+        do {
+            try await body(world)
+        } catch {
+            await world.stop()
+            throw error
+        }
+        await world.stop()
+    }
+
+    private func stop() async {
+        await server.stop()
+        await sandbox.stop()
+    }
+
+    static let day = 86_400.0
+
+    /// Two devices that have joined, and have fetched each other's keys.
+    func pair() async throws -> (ada: CircleDevice, adas: JoinedCircle, zoe: CircleDevice, zoes: JoinedCircle) {
+        let (ada, zoe) = (CircleDevice(self), CircleDevice(self))
+        let adas = try await ada.join()
+        let zoes = try await zoe.join(as: CircleDevice.zoe)
+        try await adas.synchronize()
+        return (ada, adas, zoe, zoes)
+    }
+}
+
+/// The time of a circle's server and of all its members, which a test moves. Pauses end immediately.
+final class SharedTime: Sendable {
+    /// 2026-01-01T00:05:00Z, in the middle of a term.
+    private let moment = Mutex(1_767_225_900.0)
+
+    var now: Double { moment.withLock(\.self) }
+    var source: TimeSource { TimeSource(now: { [self] in now }, clock: HurriedClock()) }
+
+    func advance(by seconds: Double) { moment.withLock { $0 += seconds } }
+}
+
+/// One device of a member.
+struct CircleDevice: Sendable {
+    static let zoe = "zoe@example.test"
+    static let quentin = "quentin@example.test"
+
+    let world: CircleWorld
+    let vault = MemoryVault()
+    let transport: Redirecting
+    let environment: CircleEnvironment
+
+    /// - Parameters:
+    ///   - world: the circle.
+    ///   - draw: what the device draws from a range.
+    init(_ world: CircleWorld, draw: @escaping @Sendable (ClosedRange<Double>) -> Double = { $0.lowerBound }) {
+        self.world = world
+        transport = Redirecting(to: world.server.origin)
+        environment = CircleEnvironment(
+            vault: vault, community: "recurse-center", transport: transport, time: world.time.source, random: draw)
+    }
+
+    /// Joins as a user of the sandbox: walks through the pages as a browser does.
+    func join(as user: String = "ada@example.test", answer: String = "yes") async throws -> JoinedCircle {
+        let joining = try await CircleJoining.begin(at: CircleWorld.address, in: environment)
+        try await CircleBrowser(world).walk(joining.page, code: joining.code, as: user, answer: answer)
+        return try await joining.finish()
+    }
+
+    /// Who a member's beacon of now is to this device.
+    func recognizes(_ device: CircleDevice, _ circle: JoinedCircle) async throws -> (person: UserNumber, trust: Trust)? {
+        guard let seed = try await RollingKeys(in: device.vault, community: "recurse-center").existingSeed() else {
+            return nil
+        }
+        let window = try RollingWindow(at: world.timestamp)
+        let uuid = RollingUUID(seed.token(in: window))
+        for (trust, keys) in try await circle.dayKeys() {
+            var recognition = Recognition()
+            recognition.add(keys, trust: trust)
+            if let person = recognition.person(of: .rollingService(uuid), at: world.timestamp) { return (person, trust) }
+        }
+        return nil
+    }
+}
+
+/// Sends what is for the circle's public address to the test's server, and remembers it.
+final class Redirecting: Transport {
+    private let authority: String
+    private let log = Mutex<[String]>([])
+    private let failure = Mutex<TransportError?>(nil)
+    private let octets = Mutex(0)
+
+    init(to origin: String) {
+        authority = String(origin.dropFirst("http://".count))
+    }
+
+    /// Method and path with query, oldest first.
+    var sent: [String] { log.withLock(\.self) }
+
+    /// How many bytes of content have come back.
+    var received: Int { octets.withLock(\.self) }
+
+    /// Nothing gets through from now on; nil ends that.
+    func fail(_ error: TransportError?) { failure.withLock { $0 = error } }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        log.withLock { $0.append("\(request.head.method.rawValue) \(request.head.path ?? "")") }
+        if let error = failure.withLock(\.self) { throw error }
+        var request = request
+        request.head.scheme = "http"
+        request.head.authority = authority
+        let response = try await PlatformTransport().send(request, limits: limits)
+        octets.withLock { $0 += response.content.count }
+        return response
+    }
+}
+
+/// A browser that keeps cookies and follows the forms of the joining pages.
+struct CircleBrowser {
+    private let world: CircleWorld
+    private let cookies = Mutex<[String]>([])
+
+    init(_ world: CircleWorld) {
+        self.world = world
+    }
+
+    struct Stuck: Error {
+        let status: Int
+        let text: String
+    }
+
+    func send(_ method: String, _ target: String, body: String = "") async throws -> WireClient.Answer {
+        var headers = ["Cookie": cookies.withLock { $0 }.joined(separator: "; "), "Accept": "text/html"]
+        if method == "POST" {
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            headers["Origin"] = "https://circle.example"
+        }
+        let answer = try await world.wire.send(method, target, headers: headers, body: body)
+        let set = answer.fields.filter { $0.name.lowercased() == "set-cookie" }.map { String($0.value.prefix { $0 != ";" }) }
+        cookies.withLock { $0 += set }
+        return answer
+    }
+
+    /// Goes through the pages to the end.
+    func walk(_ page: String, code: String, as user: String, answer: String) async throws {
+        let target = String(page.dropFirst("https://circle.example".count))
+        let shown = try await send("GET", target)
+        guard shown.status == 200, shown.text.contains(code) else { throw Stuck(status: shown.status, text: shown.text) }
+        let asked = try await approve(target, as: user)
+        guard asked.status == 200, let token = Self.token(asked.text) else {
+            // Who is no member is told so by the device, too.
+            if asked.status == 403 { return }
+            throw Stuck(status: asked.status, text: asked.text)
+        }
+        let done = try await send("POST", "/rc/v1/join", body: "token=\(token)&answer=\(answer)")
+        guard done.status == 200 else { throw Stuck(status: done.status, text: done.text) }
+    }
+
+    /// Signs in at the service and comes back.
+    func approve(_ target: String, as user: String) async throws -> WireClient.Answer {
+        let away = try await send("POST", target)
+        guard away.status == 303, let location = away["Location"] else { throw Stuck(status: away.status, text: away.text) }
+        let back = try await world.sandbox.approve(location, as: user)
+        return try await send("GET", String(back.dropFirst("https://circle.example".count)))
+    }
+
+    static func token(_ page: String) -> String? {
+        page.firstMatch(of: /name="token" value="([^"]+)"/).map { String($0.1) }
+    }
+}
