@@ -38,7 +38,7 @@ struct TextTests {
                 person: try UserNumber(number), known: Person(name: "Ada \u{1B}[2J\(number)", batch: "S1'14"),
                 distance: 2,
                 proximity: .near, encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0,
-                isVerified: number == 1)
+                trust: number == 1 ? .paired : .unverified)
         }
         let lines = LiveList.lines(people, status: "listening", columns: 40, rows: 5)
         #expect(lines.count == 5)

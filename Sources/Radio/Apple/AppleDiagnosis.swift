@@ -23,6 +23,11 @@ extension AppleRadio {
         }
         findings.append(bluetooth)
         findings.append(contentsOf: ranging)
+        findings.append(background)
+        findings.append(
+            .init(
+                .address, .limited, "the system decides when the address changes, so it can outlast an identifier",
+                cure: "none: iOS and macOS leave an app no choice"))
         findings.append(
             .init(
                 .advertising, .limited, "beacons are sent only while the app is in the foreground and the screen is on",
@@ -36,6 +41,18 @@ extension AppleRadio {
         case .notDetermined: .init(.permission, .unknown, "the user has not been asked for Bluetooth yet")
         default: .init(.permission, .notPermitted(reason: "this app may not use Bluetooth"))
         }
+    }
+
+    /// The modes in which a sleeping app is woken: for a service UUID in the air, and for a region.
+    private var background: RadioDiagnosis.Finding {
+        let declared = Bundle.main.object(forInfoDictionaryKey: "UIBackgroundModes") as? [String] ?? []
+        let missing = ["bluetooth-central", "location"].filter { !declared.contains($0) }
+        guard missing.isEmpty else {
+            return .init(
+                .scanning, .limited, "this app is not woken for people who come near: Info.plist lacks a background mode",
+                cure: "add \(missing.joined(separator: " and ")) to UIBackgroundModes")
+        }
+        return .init(.scanning, .good, "this app can be woken when a person comes near")
     }
 
     @MainActor

@@ -10,6 +10,8 @@ struct BlueZAdapter: Sendable, Hashable {
     var interfaces: Set<String>
     /// The number of free advertising instances; nil when BlueZ does not report it.
     var freeInstances: UInt8?
+    /// How many advertisements are sent, whoever sends them.
+    var activeInstances: UInt8 = 0
     /// The supported monitor types.
     var monitorTypes: [String]
 
@@ -24,6 +26,8 @@ struct BlueZAdapter: Sendable, Hashable {
         self.interfaces = Set(interfaces.keys)
         freeInstances = interfaces[InterfaceName.advertisingManager.text]?["SupportedInstances"]
             .flatMap { UInt8(reading: $0) }
+        activeInstances = interfaces[InterfaceName.advertisingManager.text]?["ActiveInstances"]
+            .flatMap { UInt8(reading: $0) } ?? 0
         monitorTypes =
             interfaces[InterfaceName.monitorManager.text]?["SupportedMonitorTypes"]
             .flatMap { [String](reading: $0) } ?? []
@@ -34,6 +38,7 @@ struct BlueZAdapter: Sendable, Hashable {
             isPowered = powered
         }
         if let free = changed["SupportedInstances"].flatMap({ UInt8(reading: $0) }) { freeInstances = free }
+        if let active = changed["ActiveInstances"].flatMap({ UInt8(reading: $0) }) { activeInstances = active }
     }
 
     mutating func gain(_ interfaces: [String: [String: Value]]) {
@@ -44,6 +49,7 @@ struct BlueZAdapter: Sendable, Hashable {
             address = later.address
         }
         freeInstances = later.freeInstances ?? freeInstances
+        if interfaces[InterfaceName.advertisingManager.text] != nil { activeInstances = later.activeInstances }
         if !later.monitorTypes.isEmpty { monitorTypes = later.monitorTypes }
     }
 

@@ -5,6 +5,8 @@ package struct RadioDiagnosis: Sendable, Hashable {
         case bus, daemon, version, adapter, power, permission, advertising, scanning
         /// Passive scanning, which saves power.
         case monitor
+        /// Whether the address changes together with a rolling identifier.
+        case address
     }
 
     /// The result of a check.

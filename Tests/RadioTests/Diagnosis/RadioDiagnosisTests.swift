@@ -30,7 +30,7 @@ struct RadioDiagnosisTests {
         #expect(diagnosis.canScan && diagnosis.canAdvertise)
         #expect(
             diagnosis.findings.map(\.topic)
-                == [.bus, .daemon, .version, .adapter, .power, .advertising, .scanning, .monitor])
+                == [.bus, .daemon, .version, .adapter, .power, .advertising, .address, .scanning, .monitor])
     }
 
     @Test(
@@ -73,6 +73,15 @@ struct RadioDiagnosisTests {
         let finding = try #require(diagnosis.findings.last)
         #expect(finding.topic == .monitor && finding.verdict == .limited)
         #expect(diagnosis.canScan && diagnosis.canAdvertise)
+    }
+
+    @Test("another advertiser, beside which the address can outlast an identifier, is named with the cure")
+    func otherAdvertiser() throws {
+        var facts = Self.facts()
+        facts.adapters[0].change("org.bluez.LEAdvertisingManager1", ["ActiveInstances": .byte(1)])
+        let finding = try #require(RadioDiagnosis(facts).findings.first { $0.topic == .address })
+        #expect(finding.verdict == .limited && finding.cure?.contains("Privacy = device") == true)
+        #expect(RadioDiagnosis(facts).canAdvertise)
     }
 
     @Test("a version that cannot be told is unknown, not wrong")

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Handshake
+import Nearby
 import OAuth
 import Radio
 
@@ -78,7 +79,7 @@ struct Doctor: AsyncParsableCommand {
                         detail: "unencrypted http on this machine is allowed for: \(insecure.joined(separator: ", "))",
                         cure: "expected with a sandbox; otherwise sign in with an https URL"))
             }
-            return findings
+            return findings + (await circles(in: vault))
         } catch {
             let text = Failure.report(of: error)?.message ?? "\(error)"
             return [
@@ -87,6 +88,21 @@ struct Doctor: AsyncParsableCommand {
                     cure: "\(text)\(text.hasSuffix(".") ? "" : ".") No account was deleted.")
             ]
         }
+    }
+
+    /// What stops a circle from being current: an unset clock, a server that refuses, another device's identity.
+    private func circles(in vault: any Vault) async -> [Finding] {
+        guard let circles = try? await JoinedCircle.all(in: NearbyVault.environment(vault)) else { return [] }
+        var findings: [Finding] = []
+        for circle in circles {
+            guard let summary = try? await circle.summary() else { continue }
+            let name = "circle " + quoted(summary.circle, limit: 80)
+            findings.append(
+                summary.trouble.map {
+                    Finding(name: name, verdict: .limited, detail: $0, cure: "afterwards: handshake nearby circle sync")
+                } ?? Finding(name: name, verdict: .works, detail: "\(summary.members) other members are known"))
+        }
+        return findings
     }
 
     private static func finding(_ key: VaultChoice.KeyPlace) -> Finding {

@@ -21,7 +21,7 @@ struct NearbyCommand: AsyncParsableCommand {
         subcommands: [
             NearbyWatch.self, NearbyScan.self, NearbyAdvertise.self, NearbyReplay.self, NearbyLog.self,
             NearbyShow.self, NearbyForget.self, NearbyFriends.self, NearbyShare.self, NearbyBefriend.self,
-            NearbyUnfriend.self, NearbyAudit.self,
+            NearbyUnfriend.self, NearbyPair.self, NearbyWave.self, NearbyCircleCommand.self, NearbyAudit.self,
         ])
 
     /// The namespace of the numbers in beacons.
@@ -35,8 +35,7 @@ enum NearbyFailure {
             return try await body()
         } catch let error as NearbyError {
             if case .vault(let error) = error { throw error }
-            throw CommandError(
-                status: error.isDamage ? .vault : .usage, code: error.code, message: error.description)
+            throw CommandError(status: error.status, code: error.code, message: error.description)
         } catch let error as RadioError {
             throw CommandError(status: status(error), code: error.code, message: error.description)
         } catch let error as BeaconsError {
@@ -51,7 +50,21 @@ enum NearbyFailure {
 }
 
 extension NearbyError {
-    fileprivate var isDamage: Bool { if case .damaged = self { true } else { false } }
+    fileprivate var status: ExitStatus {
+        switch self {
+        case .vault, .damaged: .vault
+        case .sharedKeys, .otherIdentity, .everyoneForgotten: .usage
+        case .circle(let problem):
+            switch problem {
+            case .address, .notJoined, .alreadyJoined, .wave: .usage
+            case .network: .network
+            case .refused, .malformed, .removed, .tooMany: .serviceError
+            case .signedOut: .signInNeeded
+            case .notAMember, .attemptOver: .abandoned
+            case .clock, .record: .refused
+            }
+        }
+    }
 }
 
 extension RadioError {

@@ -33,6 +33,7 @@ struct NearbyForget: AsyncParsableCommand {
             if let person { return try await stored.forget(person) }
             return try await stored.forgetEveryone()
         }
+        await stored.deliverFarewells(over: .platform, at: Now.seconds)
         // A damaged record cannot be assigned to a person and stays, so this is an error.
         if everyone, let error = deletion.damaged.first {
             throw CommandError(
@@ -56,6 +57,7 @@ extension StoredPeople.Deletion {
         let parts = [
             count(.encounters, "encounter log", "encounter logs"), count(.profiles, "profile", "profiles"),
             count(.photos, "photo", "photos"), count(.friends, "friend's keys", "friends' keys"),
+            count(.circles, "circle", "circles"),
             records[.own].map { _ in "your own seed, identity and number" },
         ].compactMap(\.self)
         guard !parts.isEmpty else { return "There was nothing to remove." }

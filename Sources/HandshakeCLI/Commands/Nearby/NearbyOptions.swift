@@ -84,6 +84,9 @@ struct Acquaintances: Sendable {
         photos = PhotoCache(in: vault, community: NearbyCommand.community, account: account)
     }
 
+    /// Whether there is a service to ask.
+    var hasService: Bool { center != nil }
+
     /// The cached profile of a person and when it was fetched; nil when there is none.
     func cached(_ number: UserNumber) async -> ProfileDirectory.Entry? {
         guard let id = PersonID(Int64(number.value)) else { return nil }

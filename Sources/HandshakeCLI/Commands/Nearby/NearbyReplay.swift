@@ -74,15 +74,15 @@ struct NearbyReplay: AsyncParsableCommand {
             let time = replay.time
             let reporter = NearbyReporter(json: options.common.json) { time.now().secondsSince1970 }
             defer { reporter.end() }
-            let circle = try await NearbyCircle.form(me: me, options: options, center: center, vault: vault) {
+            let people = try await KnownPeople.gather(me: me, options: options, center: center, vault: vault) {
                 reporter.note(signInEnded: $0)
             }
-            let people = PeopleNearby(
-                log: log, ignoring: circle.own, alerts: AlertPlace.terminal.open(reporter), pace: .recorded,
-                clock: time.clock, lookup: circle.lookup)
+            let nearby = PeopleNearby(
+                log: log, ignoring: people.own, alerts: AlertPlace.terminal.open(reporter), pace: .recorded,
+                clock: time.clock, lookup: people.lookup)
             do {
-                try await people.run(
-                    over: replay, recognizing: circle.recognition, time: time, radioEvent: { reporter.note($0) },
+                try await nearby.run(
+                    over: replay, recognizing: people.recognition, time: time, radioEvent: { reporter.note($0) },
                     report: { reporter.note($0) })
             } catch RadioError.notARecording(let error) {
                 throw notRecording(error)

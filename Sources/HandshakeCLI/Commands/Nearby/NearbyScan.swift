@@ -116,10 +116,14 @@ struct NearbyAdvertise: AsyncParsableCommand {
             guard let broadcasts = try await sending.broadcasts(of: own, in: period) else { return }
             let radio = try adapter.radio()
             try await TimeLimit.run(duration) {
-                let isForgotten = try await period.run {
+                let ending = try await period.run {
                     try await radio.advertise(broadcasts) { reporter.note(.sending($0)) }
                 }
-                if isForgotten { Output.note("Everyone was forgotten, so sending ends.") }
+                switch ending {
+                case .ended: break
+                case .everyoneForgotten: Output.note("Everyone was forgotten, so sending ends.")
+                case .changed: Output.note("Your seed, keys or circles have changed, so sending ends. Start it again.")
+                }
             }
             try reporter.requireRadio()
         }

@@ -118,28 +118,33 @@ struct PersonFacts {
     private var last: Double? { encounters.map(\.lastSeen).max() }
 
     var lines: [String] {
-        let rows = [
+        let picture = photo.map { "\($0.rawValue); see --photo" } ?? ""
+        let met = encounters.isEmpty ? "none" : "\(encounters.count), \(Span.text(duration)) in all"
+        let closest = encounters.compactMap(\.closest).min().map(Span.metres) ?? ""
+        let rows: [[String]] = [
             ["Number", person.description], ["Name", name ?? ""], ["Batch", batch ?? ""],
             ["Email", profile?.email ?? ""], ["GitHub", profile?.github ?? ""], ["Page", known?.page ?? ""],
-            ["Photo", photo.map { "\($0.rawValue); see --photo" } ?? ""],
-            ["Encounters", encounters.isEmpty ? "none" : "\(encounters.count), \(Span.text(duration)) in all"],
+            ["Photo", picture], ["Encounters", met],
             ["Last seen", last.map { Moment.text($0) } ?? ""],
-            ["Closest", encounters.compactMap(\.closest).min().map(Span.metres) ?? ""],
+            ["Closest", closest],
             ["Friend until", friendUntil?.date ?? ""],
         ]
         return Table.lines(rows.filter { !$0[1].isEmpty })
     }
 
     var json: JSONText {
-        .object([
+        let who: [(String, JSONText)] = [
             ("person", .integer(Int64(person.value))), ("name", .optional(name)), ("batch", .optional(batch)),
             ("email", .optional(profile?.email)), ("github", .optional(profile?.github)),
             ("page", .optional(known?.page)), ("photo", .optional(photo?.mediaType)),
+        ]
+        let closest: JSONText = encounters.compactMap(\.closest).min().map { .decimal($0) } ?? .null
+        let met: [(String, JSONText)] = [
             ("encounters", .integer(Int64(encounters.count))), ("duration_seconds", .seconds(duration)),
-            ("last_seen", .seconds(last)),
-            ("closest_metres", encounters.compactMap(\.closest).min().map { .decimal($0) } ?? .null),
+            ("last_seen", .seconds(last)), ("closest_metres", closest),
             ("friend_until", .optional(friendUntil?.date)),
-        ])
+        ]
+        return .object(who + met)
     }
 }
 

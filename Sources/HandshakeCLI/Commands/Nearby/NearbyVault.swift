@@ -16,7 +16,13 @@ enum NearbyVault {
         try removeFormerFiles(settings)
         // What cannot be read is told of by the command that needs it.
         _ = try? await stored(in: vault).expire(at: Now.seconds)
+        await stored(in: vault).deliverFarewells(over: .platform, at: Now.seconds)
         return vault
+    }
+
+    /// What circles need.
+    static func environment(_ vault: any Vault) -> CircleEnvironment {
+        CircleEnvironment(vault: vault, community: NearbyCommand.community)
     }
 
     /// The vault for a run that stores what it hears, until everyone is forgotten.
@@ -27,7 +33,9 @@ enum NearbyVault {
     /// Removes everything about people nearby when an account is signed out.
     static func forgetEveryone(in vault: any Vault, _ settings: Settings) async throws -> StoredPeople.Deletion {
         try removeFormerFiles(settings)
-        return try await NearbyFailure.reported { try await stored(in: vault).forgetEveryone() }
+        let deletion = try await NearbyFailure.reported { try await stored(in: vault).forgetEveryone() }
+        await stored(in: vault).deliverFarewells(over: .platform, at: Now.seconds)
+        return deletion
     }
 
     private static func stored(in vault: any Vault) -> StoredPeople {

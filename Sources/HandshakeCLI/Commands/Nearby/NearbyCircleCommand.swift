@@ -1,0 +1,264 @@
+#if CommandLine
+import ArgumentParser
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+
+/// `handshake nearby circle …`: communities whose members recognise each other offline.
+struct NearbyCircleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "circle",
+        abstract: "Join a circle: its members recognise each other, also without a network.",
+        discussion: """
+            A circle's server knows who is a member, and what members see of each other. It is never told who met whom: each \
+            device fetches the whole table every few hours and recognises people by itself. Pause, leave, hide and rotate take \
+            effect for others within six hours, and on this device immediately.
+            """,
+        subcommands: [
+            CircleJoin.self, CircleMembers.self, CirclePause.self, CircleResume.self, CircleHide.self, CircleUnhide.self,
+            CircleRotate.self, CircleSync.self, CircleLeave.self,
+        ])
+}
+
+/// Which circle is meant.
+struct CircleChoice: ParsableArguments {
+    @Option(help: ArgumentHelp("The circle, if you are in several: its address.", valueName: "url"))
+    var circle: String?
+
+    @OptionGroup var common: CommonOptions
+
+    /// The circle.
+    ///
+    /// - Throws: ``CommandError`` with status 64 when there is none, or several and none was chosen.
+    func chosen(in vault: any Vault) async throws -> JoinedCircle {
+        try await NearbyFailure.reported {
+            var found: [(circle: JoinedCircle, summary: JoinedCircle.Summary)] = []
+            for circle in try await JoinedCircle.all(in: NearbyVault.environment(vault)) {
+                let summary = try await circle.summary()
+                if self.circle.map({ Self.isSame($0, summary.address) }) ?? true { found.append((circle, summary)) }
+            }
+            guard let first = found.first else { throw NearbyError.circle(.notJoined) }
+            guard found.count == 1 else {
+                let addresses = found.map { quoted($0.summary.address, limit: 200) }.joined(separator: ", ")
+                throw CommandError.usage("You are in several circles. Choose one with --circle: \(addresses)")
+            }
+            return first.circle
+        }
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        func plain(_ text: String) -> Substring { text.hasSuffix("/") ? text.dropLast() : text[...] }
+        return plain(one) == plain(other)
+    }
+}
+
+struct CircleJoin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "join", abstract: "Join a circle: prove in the browser that you are a member of its community.")
+
+    @Argument(help: "The circle's address.")
+    var url: String
+
+    @Option(help: "Open the system's browser at the page (the default), or print its URL.")
+    var browser = LoginOptions.BrowserChoice.system
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let vault = try await NearbyVault.open(common)
+        let joining = try await NearbyFailure.reported {
+            try await CircleJoining.begin(at: url, in: NearbyVault.environment(vault))
+        }
+        Output.note("Check that the page shows this code: \(joining.code)")
+        switch browser {
+        case .print: Output.result(joining.page)
+        case .system:
+            let address = try EndpointURL(joining.page, security: .allowingInsecureLoopback)
+            do {
+                try SystemBrowser(environment: ProcessInfo.processInfo.environment).open(address)
+                Output.note("If no page opens, open this URL:\n\(joining.page)")
+            } catch {
+                Output.error("No browser could be opened. Open this URL:\n\(joining.page)")
+            }
+        }
+        let summary = try await NearbyFailure.reported { try await joining.finish().summary() }
+        if common.json {
+            Output.result(CircleText.json(summary).text)
+        } else {
+            let name = quoted(summary.name, limit: 80)
+            Output.note(
+                "You are in \(quoted(summary.circle, limit: 80)) as \(name), with \(summary.members) others. "
+                    + "Let them notice you with: handshake nearby watch --advertise rolling")
+            if let trouble = summary.trouble { Output.note(quoted(trouble, limit: 400)) }
+        }
+    }
+}
+
+struct CircleMembers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "members", abstract: "List the members, as this device has fetched them.")
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        let vault = try await NearbyVault.open(choice.common)
+        let members = try await NearbyFailure.reported { try await choice.chosen(in: vault).members() }
+        if choice.common.json {
+            let rows = members.map { member in
+                JSONText.object([
+                    ("person", .integer(Int64(member.person.value))), ("name", .string(member.name)),
+                    ("batch", .string(member.batch)), ("trust", .string(member.trust.word)),
+                    ("publishing", .bool(member.isPublishing)), ("waves", .bool(member.takesWaves)),
+                ])
+            }
+            return Output.result(JSONText.object([("members", .array(rows))]).text)
+        }
+        guard !members.isEmpty else { return Output.note("You are the only member, or the table has not been fetched yet.") }
+        let rows = members.map { member in
+            [
+                member.person.description, member.name, member.batch,
+                member.trust == .unverified
+                    ? "new identity: ask in person, then pair again" : member.isPublishing ? "can be recognised" : "not today",
+            ]
+        }
+        for line in Table.lines([["NUMBER", "NAME", "BATCH", "STATE"]] + rows) { Output.result(line) }
+    }
+}
+
+struct CirclePause: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Send nothing, and withdraw your keys, until `resume`.")
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        try await CircleAction.run(choice, "Paused. Others do not recognise you any more within six hours.") {
+            try await $0.pause()
+        }
+    }
+}
+
+struct CircleResume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Publish keys of a new seed after a pause.",
+        discussion: "Friends to whom you gave keys before need new ones.")
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        try await CircleAction.run(choice, "Resumed with a new seed. Friends with older keys of yours need new ones.") {
+            try await $0.resume()
+        }
+    }
+}
+
+struct CircleHide: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hide", abstract: "Hide yourself and a person from each other.",
+        discussion: "The person is not told. Your keys become new, so that those that the person holds are useless immediately.")
+
+    @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
+    var person: UserNumber
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        try await CircleAction.run(choice, "Number \(person) and you do not see each other any more.") {
+            try await $0.hide(person)
+        }
+    }
+}
+
+struct CircleUnhide: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "unhide", abstract: "End hiding from a person.")
+
+    @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
+    var person: UserNumber
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        try await CircleAction.run(choice, "Number \(person) and you see each other again within six hours.") {
+            try await $0.unhide(person)
+        }
+    }
+}
+
+struct CircleRotate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate", abstract: "Replace your identity, after a device was lost.")
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        try await CircleAction.run(choice, "Your identity and seed are new. A device that holds the old ones is locked out.") {
+            try await $0.rotate()
+        }
+    }
+}
+
+struct CircleSync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Fetch the tables now, and publish keys if they are due.")
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        let vault = try await NearbyVault.open(choice.common)
+        let count = try await NearbyFailure.reported { try await choice.chosen(in: vault).synchronize() }
+        if choice.common.json {
+            Output.result(JSONText.object([("members", .integer(Int64(count)))]).text)
+        } else {
+            Output.note("The table has \(count == 1 ? "1 member" : "\(count) members") besides you.")
+        }
+    }
+}
+
+struct CircleLeave: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "leave", abstract: "Leave a circle, and remove everything about it and its members from this device.")
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        let vault = try await NearbyVault.open(choice.common)
+        let isTold = try await NearbyFailure.reported { try await choice.chosen(in: vault).leave() }
+        if choice.common.json {
+            Output.result(JSONText.object([("left", .bool(true)), ("server_told", .bool(isTold))]).text)
+        } else {
+            Output.note(
+                "You have left. The table, the photos and your identity in the circle are removed from this device."
+                    + (isTold ? "" : " The server cannot be reached: it is told with the next command."))
+        }
+    }
+}
+
+/// A change of one's membership.
+enum CircleAction {
+    static func run(
+        _ choice: CircleChoice, _ done: String, _ body: (JoinedCircle) async throws -> Void
+    ) async throws {
+        let vault = try await NearbyVault.open(choice.common)
+        let circle = try await choice.chosen(in: vault)
+        try await NearbyFailure.reported { try await body(circle) }
+        if choice.common.json {
+            Output.result(CircleText.json(try await NearbyFailure.reported { try await circle.summary() }).text)
+        } else {
+            Output.note(done)
+        }
+    }
+}
+
+enum CircleText {
+    static func json(_ summary: JoinedCircle.Summary) -> JSONText {
+        .object([
+            ("address", .string(summary.address)), ("circle", .string(summary.circle)),
+            ("number", .integer(Int64(summary.number.value))), ("name", .string(summary.name)),
+            ("paused", .bool(summary.isPaused)), ("members", .integer(Int64(summary.members))),
+            ("expires_at", .seconds(summary.expires)), ("trouble", .optional(summary.trouble)),
+        ])
+    }
+}
+#endif

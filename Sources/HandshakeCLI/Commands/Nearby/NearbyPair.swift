@@ -1,0 +1,233 @@
+#if CommandLine
+import ArgumentParser
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import RecurseCenter
+
+struct NearbyPair: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair", abstract: "Exchange keys with a person beside you: both screens show the same six digits.",
+        discussion: """
+            One of you runs `pair` without a code, and the other one with the code that the first screen shows. Compare the \
+            digits: if they differ, another device is in between, and nothing is stored. The keys are signed and last 31 days. \
+            Where the two devices are in no common network, use --by-hand on both: the messages are lines to copy.
+            """)
+
+    @Argument(help: "The code that the other screen shows.")
+    var code: String?
+
+    @Option(help: "How the other person knows you.")
+    var name: String?
+
+    @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
+    var me: UserNumber?
+
+    @Flag(help: "Exchange the messages as lines that you copy, instead of over the network.")
+    var byHand = false
+
+    @Flag(help: "Listen on this machine only.")
+    var local = false
+
+    @OptionGroup var options: NearbyOptions
+
+    func run() async throws {
+        let vault = try await NearbyVault.open(options.common)
+        let store = PairingAttempts(in: vault, community: NearbyCommand.community)
+        try await NearbyFailure.reported { try await store.begin(at: Now.seconds) }
+        let (number, name) = try await identity(in: vault)
+        let line: any PairingLine
+        var session: PairingSession
+        var first: [UInt8]?
+        do {
+            if let code {
+                let parsed = try PairingCode(code)
+                let (joined, message) = try PairingSession.join(parsed, at: Self.now)
+                (session, first) = (joined, message)
+                line = byHand ? HandLine() : try await Self.connect(to: parsed)
+            } else {
+                session = PairingSession(offeringAt: Self.now)
+                line = byHand ? HandLine() : try NetworkLine(listeningLocally: local)
+                show((line as? NetworkLine)?.code(for: session) ?? session.code)
+            }
+        } catch {
+            throw Self.commandError(error)
+        }
+        do {
+            let card = try await exchange(&session, line, first, vault, number, name)
+            let person = try await NearbyFailure.reported {
+                try await RollingKeys(in: vault, community: NearbyCommand.community).addPaired(card, at: Now.timestamp)
+            }
+            try await NearbyFailure.reported { try await store.note(success: true, at: Now.seconds) }
+            print(card, person)
+        } catch {
+            try? await store.note(success: false, at: Now.seconds)
+            throw Self.commandError(error)
+        }
+    }
+
+    /// Runs the protocol to its end.
+    private func exchange(
+        _ session: inout PairingSession, _ line: any PairingLine, _ first: [UInt8]?, _ vault: any Vault,
+        _ number: UserNumber?, _ name: String
+    ) async throws -> PairingCard {
+        if let first { try await line.send(first) }
+        while session.digits == nil {
+            if let reply = try session.receive(try await line.receive(), at: Self.now) { try await line.send(reply) }
+        }
+        guard let digits = session.digits, let scope = session.scope else { throw CircleError.pairing(.unexpected) }
+        guard try await isSame(digits) else {
+            try? await line.send(session.cancel(.differentDigits))
+            throw CircleError.pairing(.differentDigits)
+        }
+        let own = try await RollingKeys(in: vault, community: NearbyCommand.community)
+            .pairingCard(in: scope, number: number, name: name, at: Now.timestamp)
+        try await line.send(try session.confirm(with: own, at: Self.now))
+        while session.card == nil { _ = try session.receive(try await line.receive(), at: Self.now) }
+        guard let card = session.card else { throw CircleError.pairing(.unexpected) }
+        return card
+    }
+
+    /// Whether the other screen shows the same digits: the user types them, so that nobody agrees without looking.
+    private func isSame(_ digits: String) async throws -> Bool {
+        let shown = digits.prefix(3) + " " + digits.suffix(3)
+        if options.common.json {
+            Output.result(JSONText.object([("event", .string("digits")), ("digits", .string(digits))]).text)
+        } else {
+            Output.note("This screen shows \(shown).")
+        }
+        let typed = try await Prompt.line("Type the six digits that the other screen shows:", wanted: "the digits")
+        return typed.filter(\.isNumber) == digits
+    }
+
+    private func show(_ code: PairingCode) {
+        if options.common.json {
+            return Output.result(JSONText.object([("event", .string("code")), ("code", .string(code.text))]).text)
+        }
+        if Terminal.canRedraw, let picture = QRCode(Array(code.text.utf8))?.picture(columns: Terminal.columns, rows: Terminal.rows) {
+            Output.note("Scan this code, or run on the other device:")
+            Output.error(picture)
+        } else {
+            Output.note("Run on the other device:")
+        }
+        Output.result("handshake nearby pair \(code.text)")
+    }
+
+    private func identity(in vault: any Vault) async throws -> (UserNumber?, String) {
+        let circle = try await NearbyFailure.reported {
+            try await JoinedCircle.all(in: NearbyVault.environment(vault)).first?.summary()
+        }
+        let center = try await options.center(in: vault)
+        var number = me ?? circle?.number
+        if number == nil, let center { number = try await options.ownNumber(center, in: vault) }
+        if let name { return (number, name) }
+        if let circle { return (number, circle.name) }
+        if let center, let profile = try? await center.profile(.me) { return (number, profile.name) }
+        throw CommandError.usage("Say how the other person knows you: --name NAME")
+    }
+
+    private func print(_ card: PairingCard, _ person: UserNumber) {
+        if options.common.json {
+            Output.result(
+                JSONText.object([
+                    ("person", .integer(Int64(person.value))), ("name", .string(card.name)),
+                    ("days", .integer(Int64(card.keys.count))),
+                ]).text)
+        } else {
+            Output.note(
+                "You and \(quoted(card.name, limit: 80)) recognise each other for \(card.keys.count) days, as number \(person).")
+        }
+    }
+
+    private static var now: UInt64 { UInt64(max(0, Now.seconds)) }
+
+    private static func connect(to code: PairingCode) async throws -> NetworkLine {
+        switch code.address {
+        case .ipv4(let bytes, let port)?, .ipv6(let bytes, let port)?:
+            return NetworkLine(try await PairingChannel.connect(to: bytes, port: port))
+        case nil: throw CommandError.usage("This code has no address. Use --by-hand on both devices.")
+        }
+    }
+
+    private static func commandError(_ error: any Error) -> any Error {
+        switch error {
+        case let error as CircleError:
+            let status: ExitStatus = if case .malformed(.pairingCode) = error { .usage } else { .refused }
+            return CommandError(status: status, code: "pairing_failed", message: error.description)
+        case let error as PairingProblem:
+            return CommandError(status: .network, code: "pairing_failed", message: error.description)
+        default: return error
+        }
+    }
+}
+
+/// How the messages of a pairing travel.
+protocol PairingLine: Sendable {
+    func send(_ message: [UInt8]) async throws
+    func receive() async throws -> [UInt8]
+}
+
+/// Over the network: one side listens, the other one connects.
+private final class NetworkLine: PairingLine {
+    private let listener: PairingListener?
+    private let channel: SingleChannel
+
+    init(_ channel: PairingChannel) {
+        listener = nil
+        self.channel = SingleChannel(channel)
+    }
+
+    init(listeningLocally isLocal: Bool) throws {
+        listener = try PairingListener(isLocal: isLocal)
+        channel = SingleChannel(nil)
+    }
+
+    /// The session's code with this machine's address.
+    func code(for session: PairingSession) -> PairingCode {
+        guard let listener else { return session.code }
+        return session.code.at(.ipv4(listener.address, port: listener.port))
+    }
+
+    func send(_ message: [UInt8]) async throws { try await channel.get(from: listener).send(message) }
+
+    func receive() async throws -> [UInt8] {
+        try await channel.get(from: listener).receive(within: Int(PairingSession.timeout))
+    }
+
+    /// The first device that connects.
+    private actor SingleChannel {
+        private var channel: PairingChannel?
+
+        init(_ channel: PairingChannel?) {
+            self.channel = channel
+        }
+
+        func get(from listener: PairingListener?) async throws -> PairingChannel {
+            if let channel { return channel }
+            guard let listener else { throw PairingProblem.closed }
+            let accepted = try await listener.accept(within: Int(PairingSession.timeout))
+            channel = accepted
+            return accepted
+        }
+    }
+}
+
+/// As lines that the users copy from one screen to the other.
+private struct HandLine: PairingLine {
+    func send(_ message: [UInt8]) async throws {
+        Output.note("Give this line to the other device:")
+        Output.result(Base64URL.encode(message))
+    }
+
+    func receive() async throws -> [UInt8] {
+        let line = try await Prompt.line("Paste the line that the other device shows:", wanted: "the line")
+        guard let message = Base64URL.decode(line.filter { !$0.isWhitespace }) else {
+            throw CircleError.malformed(.pairingMessage)
+        }
+        return message
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+#if CommandLine
+import ArgumentParser
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+
+struct NearbyWave: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wave", abstract: "Greet a member whom you have met: the person sees it only by waving too.",
+        discussion: """
+            Without a number, asks for answers to the waves that wait. Nobody learns of a wave that is not answered; the circle's \
+            server learns of a match that two members met that day, and not where or when.
+            """)
+
+    @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
+    var person: UserNumber?
+
+    @Option(help: "What the person reads, at most 80 bytes.")
+    var text = ""
+
+    @OptionGroup var choice: CircleChoice
+
+    func run() async throws {
+        let vault = try await NearbyVault.open(choice.common)
+        let circle = try await choice.chosen(in: vault)
+        if let person {
+            let log = EncounterLog(in: vault, community: NearbyCommand.community)
+            try await NearbyFailure.reported { try await circle.wave(at: person, text: text, log: log) }
+        }
+        let answers = try await NearbyFailure.reported { try await circle.collectWaves() }
+        let isWaiting = try await NearbyFailure.reported { try await circle.hasWavesWaiting() }
+        if choice.common.json {
+            let rows = answers.map { wave in
+                JSONText.object([
+                    ("person", .integer(Int64(wave.person.value))), ("name", .string(wave.name)),
+                    ("text", .string(wave.text)), ("time", .seconds(wave.time)),
+                ])
+            }
+            return Output.result(JSONText.object([("answers", .array(rows)), ("waiting", .bool(isWaiting))]).text)
+        }
+        for wave in answers { Output.result(Self.line(wave)) }
+        if answers.isEmpty {
+            Output.note(
+                isWaiting ? "Waiting for an answer: `nearby watch` tells you, or ask again with: handshake nearby wave"
+                    : "No wave waits for an answer.")
+        }
+    }
+
+    static func line(_ wave: MutualWave) -> String {
+        let text = wave.text.isEmpty ? "" : ": " + quoted(wave.text, limit: 100)
+        return "\(quoted(wave.name, limit: 80)) waved back\(text)"
+    }
+}
+#endif
