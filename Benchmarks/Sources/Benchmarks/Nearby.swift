@@ -163,6 +163,12 @@ private struct RollingIdentifiers {
             try await benchmark.figure("16 bytes of a stranger", .atMost(50), strangers) {
                 try prepared.resolve($0, at: benchmark.now) == .unknown
             },
+            try await benchmark.figure("the service UUID of a member", .atMost(2), tokens) {
+                try prepared.resolve(RollingUUID($0), at: benchmark.now) != .unknown
+            },
+            try await benchmark.figure("the service UUID of a stranger", .atMost(2), strangers) {
+                try prepared.resolve(RollingUUID($0), at: benchmark.now) == .unknown
+            },
             Figure("the tables of three windows, made", "ms", samples: preparing),
         ]
     }

@@ -1,0 +1,128 @@
+#if Server && Sandbox
+import Foundation
+import Handshake
+import HandshakeServer
+import Hummingbird
+import Logging
+import OAuth
+import RecurseCenter
+import Sandbox
+
+/// Serves a circle of the Recurse Center.
+///
+/// `swift run CircleServer` serves one beside a sandbox of the service, for a try on one machine. With `--address` it serves the
+/// real one, behind a proxy that has TLS. A circle of another community differs in ``member(of:)``: it asks another service.
+///
+/// `--help` lists the options.
+@main
+struct CircleServer {
+    static func main() async throws {
+        let options: Options
+        do {
+            options = try Options(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("CircleServer: \(error.description)\n\(Options.help)".utf8))
+            exit(64)
+        }
+        guard !options.showsHelp else {
+            FileHandle.standardOutput.write(Data(Options.help.utf8))
+            return
+        }
+        guard options.address == nil else {
+            try await serve(options, service: .recurseCenter, sandbox: nil)
+            return
+        }
+        let sandbox = try await Sandbox.start()
+        do {
+            let origin = try EndpointURL(sandbox.recurseCenter.origin, security: .allowingInsecureLoopback)
+            try await serve(options, service: .recurseCenter.at(origin), sandbox: sandbox)
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+        await sandbox.stop()
+    }
+
+    private static func serve(_ options: Options, service: Service, sandbox: Sandbox?) async throws {
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("circle-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: temporary) }
+        let folder = options.folder ?? temporary
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let vault = try FileVault(directory: "\(folder)/circle", keyFile: "\(folder)/key/key")
+        let address = try PublicAddress(options.address ?? "http://127.0.0.1:\(options.port)/circle")
+        let circle = try await Circle(named: "Recurse Center", at: address, in: vault)
+        let routes = try CircleRoutes<BasicRequestContext>(
+            circle, joiningThrough: try client(of: service, at: address, isSandbox: sandbox != nil),
+            applicant: member(of:))
+        let router = Router()
+        routes.add(to: router.group(RouterPath(address.path)))
+        var log = Logger(label: "CircleServer")
+        log.logLevel = .error
+        let application = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: options.port)),
+            onServerRunning: { _ in announce(address, sandbox, isJSON: options.printsJSON) }, logger: log)
+        let orders = Task.detached { await follow(circle) }
+        defer { orders.cancel() }
+        try await application.runService()
+    }
+
+    /// The app's registration at the service. Its vault holds an account only while a browser signs in.
+    private static func client(of service: Service, at address: PublicAddress, isSandbox: Bool) throws -> Handshake {
+        let environment = ProcessInfo.processInfo.environment
+        let (id, secret) = ("CIRCLE_CLIENT_ID", "CIRCLE_CLIENT_SECRET")
+        guard isSandbox || (environment[id] != nil && environment[secret] != nil) else {
+            throw Options.Problem(description: "--address needs \(id) and \(secret)")
+        }
+        let client = Client(
+            service: service, id: isSandbox ? "recurse-app" : environment[id] ?? "",
+            authentication: .post(Secret(isSandbox ? "recurse-app-secret" : environment[secret] ?? "")),
+            redirect: .uri(try RedirectURI("\(address)/v1/callback")))
+        return try Handshake(client, vault: MemoryVault())
+    }
+
+    /// Who an account belongs to: whoever has a profile is a member.
+    @Sendable private static func member(of account: Account) async throws -> CircleApplicant? {
+        let center = RecurseCenter(account)
+        let profile = try await center.profile(.me)
+        guard let number = UInt32(exactly: profile.id.number) else { return nil }
+        // A name and no photo is better than nothing.
+        let photo = try? await center.photo(of: profile)
+        return CircleApplicant(
+            number: number, name: profile.name, batch: profile.batchLabel, photo: photo.map { Array($0.bytes) })
+    }
+
+    private static func announce(_ address: PublicAddress, _ sandbox: Sandbox?, isJSON: Bool) {
+        let user = sandbox?.recurseCenter.users.first
+        let text =
+            isJSON
+            ? #"{"circle":"\#(address)","recurse_center":"\#(sandbox?.recurseCenter.origin ?? "")"}"#
+            : "The circle is \(address)\n"
+                + (user.map { "At the sandbox: \($0.name) \($0.password)\n" } ?? "")
+                + "Ctrl-C ends it. \"remove NUMBER\" removes a member, \"count\" counts them."
+        say(text)
+    }
+
+    /// Writes a line immediately, also where standard output is a pipe.
+    private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+    /// Does what the operator types.
+    private static func follow(_ circle: Circle) async {
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            switch (words.first, words.dropFirst().first.flatMap { UInt32($0) }) {
+            case ("remove", let number?):
+                do {
+                    try await circle.remove(number)
+                    say("\(number) is no member any more.")
+                } catch {
+                    say("Nothing was removed: \(error)")
+                }
+            case ("count", nil): say("\(await circle.count) members.")
+            default: say("Type \"remove NUMBER\" or \"count\".")
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,134 @@
+"""An attacker floods, replays, relays and edits keys, and hides nobody and invents nobody."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import attacker
+import bluez
+from command import Finished
+from test_circles import ADA, ZOE, Circle, Member, circle, members  # noqa: F401 (fixtures)
+from test_nearby_radio import Person, alerts, interrupt, people, seen, wait_for  # noqa: F401 (fixtures)
+
+reason = bluez.missing()
+pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
+
+
+class Scene:
+    """What Ada has recorded of Zoë, whom her circle verifies; and what an attacker makes of it."""
+
+    def __init__(self, ada: Member, recording: Path, folder: Path) -> None:
+        self.ada, self.recording, self.folder = ada, recording, folder
+
+    def attack(self, name: str) -> Path:
+        """A recording that the attacker's script has changed."""
+        done = subprocess.run([sys.executable, attacker.__file__, name, str(self.recording)], capture_output=True, text=True,
+                              timeout=60, check=True)
+        path = self.folder / f"{name}.jsonl"
+        path.write_text(done.stdout)
+        return path
+
+    def replay(self, path: Path, *options: str) -> Finished:
+        # Her own number is another one than any that the attacker invents.
+        return self.ada.command.run("nearby", "replay", str(path), "--no-delay", "--json", *options, seconds=240).ok()
+
+    def events(self, path: Path, *options: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.replay(path, *options).stdout.splitlines()]
+
+
+@pytest.fixture
+def scene(members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> Iterator[Scene]:  # noqa: F811
+    recording = tmp_path / "heard.jsonl"
+    with bluez.room() as (one, other):
+        ada, zoe = members(ADA, one), members(ZOE, other)
+        ada.nearby("circle", "sync")
+        sending = zoe.command.start("nearby", "advertise", "--advertise", "rolling", "--json")
+        running = ada.command.start("nearby", "watch", "--json", "--record", str(recording))
+        wait_for(running, lambda events: [person for person, _ in alerts(events)] == [ZOE])
+        # A second or more beyond the alert, so that every attack has packets before and after it.
+        end = time.monotonic() + 20
+        while len(recording.read_text().splitlines()) < 60:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert interrupt(running) == 130 and interrupt(sending) == 130
+    yield Scene(ada, recording, tmp_path)
+
+
+def people_in(events: list[dict[str, Any]], kind: str) -> set[int]:
+    return {event["person"] for event in events if event["event"] == kind}
+
+
+def test_a_flood_of_invented_numbers_hides_nobody_and_invents_nobody(scene: Scene) -> None:
+    """Half an hour of ten numbers a second: the member is told of, by name, and nobody else."""
+    events = scene.events(scene.attack("flood"))
+    assert [(event["person"], event["name"], event["trust"]) for event in events
+            if event["event"] == "alert" and not event["update"]] == [(ZOE, "Zoë Ångström", "circle")]
+    assert people_in(events, "introduced") <= {ZOE}
+
+
+def test_a_crowd_from_one_device_is_no_crowd(scene: Scene) -> None:
+    events = scene.events(scene.attack("crowd"))
+    assert people_in(events, "alert") == {ZOE}
+    assert any(event["event"] == "trouble" and event["code"] == "one_transmitter" for event in events)
+
+
+def test_what_is_sent_again_later_is_nobody(scene: Scene) -> None:
+    """CI8."""
+    before = scene.ada.log()
+    events = scene.events(scene.attack("replay"), "--keep")
+    assert not [event for event in events if "person" in event], events
+    assert scene.ada.log() == before
+
+
+def test_what_another_device_repeats_has_a_remark(scene: Scene) -> None:
+    events = scene.events(scene.attack("relay"))
+    assert people_in(events, "alert") == {ZOE}
+    assert any(event["relayed"] for event in events if event["event"] == "alert")
+
+
+def test_the_recording_itself_is_the_member(scene: Scene) -> None:
+    assert people_in(scene.events(scene.recording), "alert") == {ZOE}
+
+
+def test_edited_keys_are_refused_whatever_is_edited(
+        people: Callable[[int, bluez.Air], Person]) -> None:  # noqa: F811
+    """CI20: no edit makes another person appear or one vanish."""
+    with bluez.air() as air:
+        ada, zoe = people(759, air), people(65535, air)
+        shared = json.loads(zoe.command.run("nearby", "share", "--days", "2").ok().stdout)
+        ada.command.run("nearby", "befriend", "-", stdin=json.dumps(shared)).ok()
+        before = ada.command.run("nearby", "friends", "--json").ok().stdout
+        count = 0
+        for place, edited in attacker.edits(shared):
+            done = ada.command.run("nearby", "befriend", "-", stdin=json.dumps(edited))
+            assert done.status not in (0, 70) and "[" not in done.stdout, (place, done)
+            count += 1
+        assert count > 20
+        assert ada.command.run("nearby", "friends", "--json").ok().stdout == before
+
+
+def test_a_live_flood_does_not_keep_a_member_from_the_list(members: Callable[[int, bluez.Air], Member]) -> None:  # noqa: F811
+    """CI47 on the bus: the member comes while the flood goes on, and is told of within ten seconds."""
+    with bluez.room() as (one, other):
+        ada, zoe = members(ADA, one), members(ZOE, other)
+        ada.nearby("circle", "sync")
+        watching = ada.command.start("nearby", "watch", "--json")
+        wait_for(watching, lambda events: any(event.get("state") == "listening" for event in events))
+        sending = None
+        for number in range(400):
+            one.sight("C0:DE:00:00:00:01", -40, bytes.fromhex(attacker.plain(1_000 + number)))
+            if number == 100:
+                sending, began = zoe.command.start("nearby", "advertise", "--advertise", "rolling", "--json"), time.monotonic()
+            if ZOE in [person for person, _ in alerts(seen(watching))]:
+                break
+        assert sending
+        wait_for(watching, lambda events: ZOE in [person for person, _ in alerts(events)], seconds=10)
+        assert time.monotonic() - began < 15
+        assert {person for person, _ in alerts(seen(watching))} == {ZOE}
+        assert interrupt(watching) == 130 and interrupt(sending) == 130

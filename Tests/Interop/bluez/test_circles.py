@@ -1,0 +1,260 @@
+"""A circle: strangers join at its server, recognise each other without a network, wave, hide and leave.
+
+Two machines with Bluetooth, relayed to each other, one circle's server beside a sandbox of the Recurse Center, and one command
+for each person. Neither person is signed in to anything on the machine.
+"""
+
+import html
+import json
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+import requests
+
+import bluez
+import formlogin
+from command import Handshake, Running, binary
+from test_nearby_radio import alerts, interrupt, wait_for
+
+reason = bluez.missing()
+pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
+
+ADA, ZOE = 759, 65535
+USERS = {ADA: ("ada@example.test", "never-graduate"), ZOE: ("zoe@example.test", "be-kind")}
+
+
+@dataclass
+class Circle:
+    """A circle's server and the sandbox of its community's service."""
+
+    address: str
+    service: str
+    process: subprocess.Popen[str]
+
+    def asked_service(self) -> list[dict[str, Any]]:
+        lines = requests.get(f"{self.service}/_sandbox/requests", timeout=10).text.splitlines()
+        return [json.loads(line) for line in lines]
+
+    def forget_requests(self) -> None:
+        assert requests.delete(f"{self.service}/_sandbox/requests", timeout=10).ok
+
+    def order(self, line: str) -> str:
+        """Types a line, and gives what the server says."""
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline()
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.fixture
+def circle(tmp_path: Path) -> Iterator[Circle]:
+    path = binary()
+    assert path
+    server = path.parent / "CircleServer"
+    if not server.exists():
+        pytest.skip("the example CircleServer is not built")
+    port = free_port()
+    process = subprocess.Popen([str(server), "--port", str(port), "--folder", str(tmp_path / "circle"), "--print-json"],
+                               env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout
+        told = json.loads(process.stdout.readline())
+        yield Circle(told["circle"], told["recurse_center"], process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+class Browser:
+    """What a person does on the pages: compares the code, signs in, and joins."""
+
+    def __init__(self, circle: Circle) -> None:
+        self.circle, self.session = circle, requests.Session()
+
+    def post(self, page: requests.Response, **chosen: str) -> requests.Response:
+        form = re.search(r'<form method="post"(?: action="([^"]*)")?[^>]*>(.*?)</form>', page.text, re.S)
+        assert form, page.text
+        fields = {name: html.unescape(value) for name, value
+                  in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form[2])}
+        origin = "/".join(page.url.split("/")[:3])
+        return self.session.post(urljoin(page.url, html.unescape(form[1] or "")), data=fields | chosen,
+                                 headers={"Origin": origin}, allow_redirects=False, timeout=10)
+
+    def join(self, url: str, code: str, user: tuple[str, str]) -> None:
+        page = self.session.get(url, timeout=10)
+        assert code in page.text
+        away = self.post(page)
+        assert away.status_code == 303, away.text
+        asked = self.session.get(formlogin.walk(away.headers["Location"], *user), timeout=10)
+        assert asked.status_code == 200, asked.text
+        assert "You have joined" in self.post(asked, answer="yes").text
+
+
+class Member:
+    """A person's command on one machine."""
+
+    def __init__(self, circle: Circle, number: int, home: Path, air: bluez.Air) -> None:
+        path = binary()
+        assert path
+        self.circle, self.number = circle, number
+        self.command = Handshake(path, home)
+        self.command.environment |= air.environment
+
+    def join(self) -> dict[str, Any]:
+        joining = self.command.start("nearby", "circle", "join", self.circle.address, "--browser", "print", "--json")
+        url = joining.line()
+        end = time.monotonic() + 20
+        while not (code := re.search(r"code: (\S+)", "\n".join(joining.lines["stderr"]))):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        Browser(self.circle).join(url, code[1], USERS[self.number])
+        done = joining.finish().ok()
+        return dict(json.loads(done.stdout.splitlines()[-1]))
+
+    def log(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.command.run("nearby", "log", "--json").ok().stdout.splitlines()]
+
+    def nearby(self, *arguments: str) -> dict[str, Any]:
+        return dict(self.command.run("nearby", *arguments, "--json").ok().json)
+
+    def watch(self, *options: str) -> Running:
+        return self.command.start("nearby", "watch", "--advertise", "rolling", "--json", *options)
+
+    def members(self) -> list[tuple[int, str]]:
+        return [(row["person"], row["name"]) for row in self.nearby("circle", "members")["members"]]
+
+
+@pytest.fixture
+def members(circle: Circle, tmp_path: Path) -> Iterator[Callable[[int, bluez.Air], Member]]:
+    made: list[Member] = []
+
+    def make(number: int, air: bluez.Air) -> Member:
+        made.append(Member(circle, number, tmp_path / str(number), air))
+        made[-1].join()
+        return made[-1]
+
+    yield make
+    for member in made:
+        member.command.end()
+
+
+def test_strangers_of_a_circle_see_name_and_photo_in_ten_seconds_without_any_server(
+        circle: Circle, members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
+    """CI4, and the first of issue 16's ends: the two have never met, and ask neither the service nor the circle."""
+    with bluez.room() as (one, other):
+        ada, zoe = members(ADA, one), members(ZOE, other)
+        # Ada joined first: she has yet to hear of Zoë. Afterwards the circle's server is gone.
+        assert ada.nearby("circle", "sync")["members"] == 1
+        circle.forget_requests()
+        circle.process.send_signal(signal.SIGSTOP)
+        try:
+            started = time.monotonic()
+            first, second = ada.watch(), zoe.watch()
+            wait_for(first, lambda events: "Zoë Ångström" in [name for _, name in alerts(events)])
+            wait_for(second, lambda events: "Ada Example" in [name for _, name in alerts(events)])
+            took = time.monotonic() - started
+            assert took < 10, f"{took:.1f} s"
+            for member, person in ((ada, ZOE), (zoe, ADA)):
+                photo = tmp_path / f"{person}.png"
+                member.command.run("nearby", "show", str(person), "--photo", str(photo)).ok()
+                assert photo.read_bytes()[:4] == b"\x89PNG"
+            # 16 bytes of a service UUID and their header, and nothing else.
+            assert all(len(data) == 18 and data[:2] == b"\x11\x07" for data in one.on_air() + other.on_air())
+            assert interrupt(first) == 130 and interrupt(second) == 130
+        finally:
+            circle.process.send_signal(signal.SIGCONT)
+        assert circle.asked_service() == []
+        assert [entry["name"] for entry in ada.log()] == ["Zoë Ångström"]
+
+
+def test_waves_that_both_send_are_told_to_both(circle: Circle, members: Callable[[int, bluez.Air], Member]) -> None:
+    with bluez.room() as (one, other):
+        ada, zoe = members(ADA, one), members(ZOE, other)
+        ada.nearby("circle", "sync")
+        refused = ada.command.run("nearby", "wave", str(ZOE), "--json")
+        assert refused.status != 0 and "have not met" in refused.stderr
+        first, second = ada.watch(), zoe.watch()
+        wait_for(first, alerts)
+        wait_for(second, alerts)
+        assert interrupt(first) == 130 and interrupt(second) == 130
+        assert ada.nearby("wave", str(ZOE), "--text", "Coffee?") == {"answers": [], "waiting": True}
+        assert zoe.nearby("wave") == {"answers": [], "waiting": False}
+        [told] = zoe.nearby("wave", str(ADA), "--text", "Tea!")["answers"]
+        assert (told["person"], told["text"]) == (ADA, "Coffee?")
+        [answer] = ada.nearby("wave")["answers"]
+        assert (answer["person"], answer["name"], answer["text"]) == (ZOE, "Zoë Ångström", "Tea!")
+        assert ada.nearby("wave") == {"answers": [], "waiting": False}
+
+
+def test_a_pause_is_silent_and_what_follows_is_of_another_seed(members: Callable[[int, bluez.Air], Member]) -> None:
+    """CI34."""
+    with bluez.air() as air:
+        ada = members(ADA, air)
+        running = ada.watch()
+        air.wait(lambda air: air.on_air())
+        before = air.on_air()
+        ada.nearby("circle", "pause")
+        air.wait(lambda air: not air.on_air())
+        assert running.is_running()
+        ada.nearby("circle", "resume")
+        air.wait(lambda air: air.on_air())
+        assert air.on_air() != before
+        assert interrupt(running) == 130
+
+
+def test_who_is_hidden_removed_or_has_left_is_recognised_no_more(
+        circle: Circle, members: Callable[[int, bluez.Air], Member]) -> None:
+    with bluez.room() as (one, other):
+        ada, zoe = members(ADA, one), members(ZOE, other)
+        ada.nearby("circle", "sync")
+        ada.nearby("circle", "hide", str(ZOE))
+        zoe.nearby("circle", "sync")
+        assert ada.members() == [] and zoe.members() == []
+        ada.nearby("circle", "unhide", str(ZOE))
+        for member in (zoe, ada):
+            member.nearby("circle", "sync")
+        assert ada.members() == [(ZOE, "Zoë Ångström")] and zoe.members() == [(ADA, "Ada Example")]
+        assert "no member any more" in circle.order(f"remove {ADA}")
+        zoe.nearby("circle", "sync")
+        assert zoe.members() == []
+        removed = ada.command.run("nearby", "circle", "sync", "--json")
+        assert removed.status != 0 and "member" in removed.stderr, removed
+        zoe.nearby("circle", "leave")
+        assert zoe.command.run("nearby", "circle", "members", "--json").status != 0
+
+
+def test_leaving_and_forgetting_leave_no_trace(
+        circle: Circle, members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
+    """CI49 with a circle: neither names nor numbers nor keys, on the disk of the member or the server's."""
+    with bluez.air() as air:
+        ada = members(ADA, air)
+        home = ada.command.home
+
+        def files() -> set[str]:
+            return {file.name for file in home.rglob("*") if file.is_file()}
+
+        assert len(files()) > 1
+        ada.nearby("circle", "leave")
+        ada.nearby("forget", "--everyone")
+        left = [file for file in home.rglob("*") if file.is_file()]
+        for file in left:
+            content = file.read_bytes()
+            for trace in (b"Ada Example", b"Recurse", circle.address.encode(), b"\x89PNG"):
+                assert trace not in content, file
+        assert all("vault" in str(file) or "key" in str(file) or "lock" in str(file) for file in left), left
