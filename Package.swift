@@ -447,8 +447,9 @@ let package = Package(
                 "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
                 "FileSelector", "Positions", "Radio",
                 "PostgresVault", "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
-                argumentParser, httpTypes, logging,
+                argumentParser, httpTypes, logging, tomlKit, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
+            resources: ["html", "css", "js"].map { .embedInCode("Companion/Web/companion.\($0)") },
             swiftSettings: strict),
         .testTarget(
             name: "HandshakeCLITests",

@@ -51,7 +51,7 @@ struct CircleServer {
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let vault = try FileVault(directory: "\(folder)/circle", keyFile: "\(folder)/key/key")
         let address = try PublicAddress(options.address ?? "http://127.0.0.1:\(options.port)/circle")
-        let circle = try await Circle(named: "Recurse Center", at: address, in: vault)
+        let circle = try await MemberCircle(named: "Recurse Center", at: address, in: vault)
         let routes = try CircleRoutes<BasicRequestContext>(
             circle, joiningThrough: try client(of: service, at: address, isSandbox: sandbox != nil),
             applicant: member(of:))
@@ -108,7 +108,7 @@ struct CircleServer {
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     /// Does what the operator types.
-    private static func follow(_ circle: Circle) async {
+    private static func follow(_ circle: MemberCircle) async {
         while let line = readLine() {
             let words = line.split(separator: " ")
             switch (words.first, words.dropFirst().first.flatMap { UInt32($0) }) {

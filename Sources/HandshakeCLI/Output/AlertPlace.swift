@@ -13,11 +13,12 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
     case terminal
     case none
 
-    /// - Parameter photo: a person's photo as an image file, for the desktop.
+    /// - Parameters:
+    ///   - terminal: shows alerts in the terminal.
+    ///   - photo: a person's photo as an image file, for the desktop.
     func open(
-        _ reporter: NearbyReporter, photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil }
+        terminal: any Alerts, photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil }
     ) -> any Alerts {
-        let terminal = TerminalAlerts(reporter: reporter)
         switch self {
         case .none: return NoAlerts()
         case .terminal: return terminal
@@ -39,19 +40,19 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-private struct TerminalAlerts: Alerts {
+struct TerminalAlerts: Alerts {
     let reporter: NearbyReporter
 
     func show(_ alert: Alert) async { reporter.show(alert) }
     func show(_ crowd: CrowdAlert) async { reporter.show(crowd) }
 }
 
-private struct NoAlerts: Alerts {
+struct NoAlerts: Alerts {
     func show(_ alert: Alert) async {}
     func show(_ crowd: CrowdAlert) async {}
 }
 
-private struct BothAlerts: Alerts {
+struct BothAlerts: Alerts {
     let first: any Alerts
     let second: (any Alerts)?
 

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// A class with a lock, because the radio, the watch and the alerts report concurrently: lines must not mix, and a radio's
 /// reports keep their order.
-final class NearbyReporter: Sendable {
+final class NearbyReporter: NearbySink {
     private let state: Mutex<NearbyReport>
     private let availability = RadioAvailability()
     /// Whether there is a live list, which shows a radio's failure only until the next one.

@@ -1,6 +1,7 @@
 #if Server
 import Circles
 import Crypto
+import HTTPTypes
 import Handshake
 import OAuth
 import Synchronization

@@ -1,9 +1,10 @@
 #if Server
 import Circles
+import HTTPTypes
 import Handshake
 import OAuth
 
-extension Circle {
+extension MemberCircle {
     /// Makes an applicant a member, or renews what is known of a member.
     ///
     /// - Returns: a new bearer and when it expires.
@@ -40,7 +41,7 @@ extension Circle {
     func publish(_ bytes: [UInt8], ofIdentity number: UInt32) async throws -> UInt64 {
         let record = try Self.refusing { () throws(CircleError) in try MemberRecord(bytes) }
         return try await inTurn { circle in
-            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             if let known = member.identity {
                 guard known.bytes != record.bytes else { return circle.state.revision }
                 guard record.identity == known.identity || record.replaces(known) else {
@@ -72,7 +73,7 @@ extension Circle {
     func publish(_ bytes: [UInt8], ofKeys number: UInt32) async throws -> UInt64 {
         let record = try Self.refusing { () throws(CircleError) in try KeyRecord(bytes) }
         return try await inTurn { circle in
-            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             guard let identity = member.identity else {
                 throw RequestRefusal(.unprocessableContent, "malformed", "Publish an identity first")
             }
@@ -95,7 +96,7 @@ extension Circle {
     /// Changes what others see of a member.
     func change(_ number: UInt32, showsPhoto: Bool?, showsBatch: Bool?) async throws {
         try await inTurn { circle in
-            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             member.showsPhoto = showsPhoto ?? member.showsPhoto
             member.showsBatch = showsBatch ?? member.showsBatch
             member.rowRevision = circle.nextRevision()
@@ -106,7 +107,7 @@ extension Circle {
     /// Hides two members from each other, or ends that. Who hides is not told to the other; unknown numbers are taken too.
     func hide(_ other: UInt32, from number: UInt32, _ isHidden: Bool) async throws {
         try await inTurn { circle in
-            guard var member = circle.members[number], member.gone == nil else { throw Circle.unknownBearer }
+            guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             guard member.hidden.contains(other) != isHidden, other != number else { return }
             guard !isHidden || member.hidden.count < Self.maximumMembers else {
                 throw RequestRefusal(.unprocessableContent, "too_many", "Nobody else can be hidden")

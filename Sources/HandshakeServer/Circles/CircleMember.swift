@@ -98,8 +98,8 @@ extension CircleMember {
     }
 
     /// Reads a stored record; nil when it is not one of this version.
-    init?(stored bytes: [UInt8]) {
-        guard let members = (try? JSONValue(parsing: bytes))?.object, members["version"]?.integer == 1,
+    init?(stored contents: [UInt8]) {
+        guard let members = (try? JSONValue(parsing: contents))?.object, members["version"]?.integer == 1,
             let number = members["number"]?.integer.flatMap({ UInt32(exactly: $0) })
         else { return nil }
         self.init(number: number)

@@ -152,7 +152,7 @@ extension CircleRoutes {
 
     /// What only the page of this browser and attempt can send.
     private func formToken(_ id: String, _ browser: String) -> String {
-        Base64URL.encode(Circle.digest("join \(id) \(browser)"))
+        Base64URL.encode(MemberCircle.digest("join \(id) \(browser)"))
     }
 
     private static func fields(_ form: String) -> [String: String] {

@@ -86,7 +86,7 @@ extension CircleRoutes {
         }
         row["member"] = member.identity.map { .string(Base64URL.encode($0.bytes)) }
         guard own, let request, let bearer = try? Self.bearer(of: request) else { return row }
-        row["expires_at"] = member.bearers[Circle.digest(bearer)].map { .number("\(Int64($0))") }
+        row["expires_at"] = member.bearers[MemberCircle.digest(bearer)].map { .number("\(Int64($0))") }
         row["settings"] = .object(["photo": .bool(member.showsPhoto), "batch": .bool(member.showsBatch)])
         return row
     }
@@ -102,7 +102,7 @@ extension CircleRoutes {
                 "circle": .string(circle.name), "name": .string(circle.name),
                 "service": .string(handshake.clients.first?.service.name ?? ""), "epoch": .number("\(state.epoch)"),
                 "time": .number("\(Int64(circle.time.now()))"), "versions": .array([.number("1")]),
-                "limits": .object(["members": .number("\(Circle.maximumMembers)")]), "photos": .bool(true),
+                "limits": .object(["members": .number("\(MemberCircle.maximumMembers)")]), "photos": .bool(true),
             ])
             response.headers[.cacheControl] = "max-age=300"
             return response
@@ -153,7 +153,7 @@ extension CircleRoutes {
         return Self.tagged(request, tag) { response }
     }
 
-    private func body(_ page: CirclePage<Circle.MemberEntry>) async throws -> JSONObject {
+    private func body(_ page: CirclePage<MemberCircle.MemberEntry>) async throws -> JSONObject {
         var rows: [JSONValue] = []
         var gone: [JSONValue] = []
         for entry in page.rows {

@@ -27,7 +27,7 @@ import Foundation
 /// A member proves membership once: the browser signs in at the service, the routes ask who that is, and revoke and forget the
 /// service's token. Everything else is authorized by a bearer of 30 days. Nothing says who met whom: a table is fetched whole.
 public struct CircleRoutes<Context: RequestContext>: Sendable {
-    let circle: Circle
+    let circle: MemberCircle
     let handshake: Handshake
     let attempts: CircleAttempts
     let cookies: SignInCookies
@@ -49,7 +49,7 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     ///   - applicant: asks the service who an account belongs to; nil when it is no member of the community.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for another redirect URI or several clients.
     public init(
-        _ circle: Circle, joiningThrough handshake: Handshake, log: Logger = Logger(label: "handshake.server"),
+        _ circle: MemberCircle, joiningThrough handshake: Handshake, log: Logger = Logger(label: "handshake.server"),
         address: @escaping @Sendable (Request, Context) -> String = { _, _ in "" },
         applicant: @escaping @Sendable (Account) async throws -> CircleApplicant?
     ) throws(HandshakeServerError) {
@@ -98,10 +98,10 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     static func bearer(of request: Request) throws(RequestRefusal) -> String {
         let fields = request.headers[values: .authorization]
         guard fields.count == 1, let field = fields.first, field.prefix(7).lowercased() == "bearer " else {
-            throw Circle.unknownBearer
+            throw MemberCircle.unknownBearer
         }
         let bearer = field.dropFirst(7).drop { $0 == " " }
-        guard bearer.utf8.count == 43 else { throw Circle.unknownBearer }
+        guard bearer.utf8.count == 43 else { throw MemberCircle.unknownBearer }
         return String(bearer)
     }
 

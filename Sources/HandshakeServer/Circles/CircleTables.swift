@@ -1,6 +1,7 @@
 #if Server
 import Circles
 import Crypto
+import HTTPTypes
 import OAuth
 
 #if canImport(FoundationEssentials)
@@ -61,7 +62,7 @@ struct CirclePage<Row: Sendable>: Sendable {
     let rows: [Row]
 }
 
-extension Circle {
+extension MemberCircle {
     /// A member's row as a recipient sees it.
     enum MemberEntry: Sendable {
         case row(CircleMember)

@@ -1,5 +1,7 @@
 #if Server
 import Circles
+import HTTPTypes
+import Handshake
 import OAuth
 
 /// A sealed wave that waits for the other one, or for its reader (circles dossier 6).
@@ -48,7 +50,7 @@ extension CircleWave {
     }
 }
 
-extension Circle {
+extension MemberCircle {
     /// What a member who polls is told of waves.
     struct WaveReport: Sendable {
         var matched: [(id: String, box: [UInt8])] = []

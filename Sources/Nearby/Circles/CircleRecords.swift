@@ -62,6 +62,8 @@ struct CircleRecords: Sendable {
         /// When keys are published next, and when the tables are fetched next: seconds since 1970.
         var nextPublish = 0.0
         var nextSync = 0.0
+        /// When the tables were fetched last.
+        var synced = 0.0
         var isPaused = false
         /// From whom the user hides, at the server.
         var hidden: Set<UInt32> = []
@@ -189,14 +191,33 @@ struct CircleRecords: Sendable {
     /// Removes everything of the circle.
     func removeAll() async throws {
         // The state last, so that a failure leaves something to begin again with.
+        try await removeMembers()
+        try await vault.remove(key("state"))
+        try await noteChange()
+    }
+
+    /// Removes members and photos that were not fetched for so long. The user stays a member.
+    ///
+    /// - Returns: whether there were any.
+    func expire(at now: Double, after retention: Double) async throws -> Bool {
+        guard let state = try? await state(), now - state.synced > retention, try await removeMembers() else { return false }
+        try await changeState { state in
+            (state.membersTag, state.keysTag, state.waves, state.waved) = (nil, nil, [], [:])
+        }
+        try await noteChange()
+        return true
+    }
+
+    @discardableResult
+    private func removeMembers() async throws -> Bool {
+        var existed = false
         for key in try await vault.keys(of: .circle).keys where key.components.starts(with: [community, scope]) {
             guard key.components != self.key("state").components, key.components.count > 2,
                 key.components[2] != "farewell"
             else { continue }
-            try await vault.remove(key)
+            existed = try await vault.remove(key) || existed
         }
-        try await vault.remove(key("state"))
-        try await noteChange()
+        return existed
     }
 
     /// Remembers that the server must still be told of a sign-out or of leaving.

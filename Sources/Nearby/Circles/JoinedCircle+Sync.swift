@@ -69,9 +69,10 @@ extension JoinedCircle {
         }
         let table = try await fetchTables()
         try await fetchPhotos(table)
-        let next = now + environment.random(Self.pause)
+        let moment = now
+        let next = moment + environment.random(Self.pause)
         try await records.changeState { state in
-            state.nextSync = next
+            (state.synced, state.nextSync) = (moment, next)
             state.trouble = nil
         }
         if let trouble { throw trouble }

@@ -97,9 +97,11 @@ extension JoinedCircle {
         }
     }
 
-    /// Whether a wave waits for its answer.
-    public func hasWavesWaiting() async throws -> Bool {
-        try await CircleEnvironment.placing { try await records.state()?.waves.isEmpty == false }
+    /// The people at whom the user has waved, and who have not answered.
+    public func wavesWaiting() async throws -> [UserNumber] {
+        try await CircleEnvironment.placing {
+            try await records.state()?.waves.compactMap { try? UserNumber(Int($0.person)) } ?? []
+        }
     }
 
     private func open(

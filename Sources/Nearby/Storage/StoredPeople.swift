@@ -123,8 +123,17 @@ public struct StoredPeople: Sendable {
             for key in try await listed(.beaconFriend, &deletion) where try await hasPast(key, at: now) {
                 try await remove(key, .friends, &deletion)
             }
+            for records in try await CircleRecords.all(in: vault, community: community)
+            where try await records.expire(at: now, after: Self.retention) {
+                deletion.records[.circles, default: 0] += 1
+            }
             return deletion
         }
+    }
+
+    /// Lets a watch that runs begin again, with what has changed.
+    public func renewWatches() async throws {
+        try await wrapped { try await ChangeMark.note(in: vault, community: community) }
     }
 
     /// Tells the circles' servers which devices were signed out and who has left, as far as that could not be told before.

@@ -20,7 +20,7 @@ struct CircleJoiningTests {
 
     /// Begins an attempt, and says yes in the browser.
     private func approved(_ world: CircleWorld, verifier: String) async throws -> String {
-        let challenge = Base64URL.encode(Circle.digest(verifier))
+        let challenge = Base64URL.encode(MemberCircle.digest(verifier))
         let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
         #expect(attempt.status == 201 && attempt.number("expires_in") == 600 && attempt.number("interval") == 3)
         try await CircleBrowser(world).walk(
@@ -94,7 +94,7 @@ struct CircleJoiningTests {
     @Test("an attempt waits with 202 until the user has decided, and is over after ten minutes")
     func pending() async throws {
         try await CircleWorld.with { world in
-            let challenge = Base64URL.encode(Circle.digest(Self.verifier))
+            let challenge = Base64URL.encode(MemberCircle.digest(Self.verifier))
             let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
             let id = try #require(attempt.string("attempt"))
             let body = #"{"verifier":"\#(Self.verifier)"}"#
@@ -126,7 +126,7 @@ struct CircleJoiningTests {
     @Test("another browser, another site and another attempt's form cannot join in a user's name")
     func forged() async throws {
         try await CircleWorld.with { world in
-            let challenge = Base64URL.encode(Circle.digest(Self.verifier))
+            let challenge = Base64URL.encode(MemberCircle.digest(Self.verifier))
             let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
             let target = "/rc/v1/attempts/\(try #require(attempt.string("attempt")))/verify"
             let browser = CircleBrowser(world)
@@ -168,7 +168,7 @@ struct CircleJoiningTests {
                 if answer.status == 429 { #expect(answer["Retry-After"] == "60") }
             }
             #expect(statuses == Array(repeating: 200, count: 60) + [429])
-            let challenge = Base64URL.encode(Circle.digest(Self.verifier))
+            let challenge = Base64URL.encode(MemberCircle.digest(Self.verifier))
             var attempts: [Int] = []
             for _ in 0..<5 { attempts.append(try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#).status) }
             // One was used to get the bearer.

@@ -58,6 +58,21 @@ struct CircleMemberTests {
         }
     }
 
+    @Test("CI50: after 31 days without use no member, photo or key of a circle remains, and a synchronisation brings them back")
+    func expiry() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
+            #expect(try await stored.expire(at: world.now + 29 * CircleWorld.day).records[.circles] == nil)
+            #expect(try await adas.members().count == 1)
+            #expect(try await stored.expire(at: world.now + 31 * CircleWorld.day).records[.circles] == 1)
+            #expect(try await adas.members().isEmpty && adas.dayKeys().isEmpty)
+            #expect(try await ada.vault.keys(of: .circle).keys.map(\.components.last) == ["state"])
+            try await adas.synchronize()
+            #expect(try await adas.members().map(\.name) == ["Zoë Ångström"])
+        }
+    }
+
     @Test("forgetting a member removes row, photo and keys, and the next synchronisation does not bring them back")
     func forget() async throws {
         try await CircleWorld.with { world in

@@ -50,7 +50,7 @@ struct CircleWaveTests {
             let before = try await vault.keys(of: .circle).keys.count
             let meeting = try await Meeting(world)
             try await meeting.adaWaves()
-            #expect(try await meeting.adas.hasWavesWaiting() && meeting.adas.collectWaves().isEmpty)
+            #expect(try await meeting.adas.wavesWaiting() == [Meeting.zoesNumber] && meeting.adas.collectWaves().isEmpty)
             try await meeting.zoeWaves()
             #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
             let told = try await meeting.adas.collectWaves()
@@ -58,7 +58,7 @@ struct CircleWaveTests {
             #expect(told.map(\.person) == [Meeting.zoesNumber] && told.map(\.time) == [world.now.rounded(.down)])
             for circle in [meeting.adas, meeting.zoes] {
                 #expect(try await circle.collectWaves().isEmpty)
-                #expect(try await !circle.hasWavesWaiting())
+                #expect(try await circle.wavesWaiting().isEmpty)
             }
             #expect(await world.circle.waves.isEmpty)
             // What is stored are two members.
@@ -82,7 +82,7 @@ struct CircleWaveTests {
             world.time.advance(by: 1)
             try await meeting.adas.synchronize()
             #expect(try await meeting.adas.collectWaves().isEmpty)
-            #expect(try await !meeting.adas.hasWavesWaiting())
+            #expect(try await meeting.adas.wavesWaiting().isEmpty)
             #expect(await world.circle.waves.isEmpty)
         }
     }

@@ -20,7 +20,7 @@ final class CircleWorld: Sendable {
 
     let sandbox: Sandbox
     let vault: any Vault
-    let circle: Circle
+    let circle: MemberCircle
     let server: RunningServer
     let wire: WireClient
     let time: SharedTime
@@ -29,7 +29,7 @@ final class CircleWorld: Sendable {
     var timestamp: Timestamp { Timestamp(clampingMicroseconds: Int64(now * 1_000_000)) }
 
     private init(
-        sandbox: Sandbox, vault: any Vault, circle: Circle, server: RunningServer, wire: WireClient, time: SharedTime
+        sandbox: Sandbox, vault: any Vault, circle: MemberCircle, server: RunningServer, wire: WireClient, time: SharedTime
     ) {
         self.sandbox = sandbox
         self.vault = vault
@@ -50,7 +50,7 @@ final class CircleWorld: Sendable {
     ) async throws {
         let sandbox = try await Sandbox.start()
         let clock = SharedTime()
-        let circle = try await Circle(
+        let circle = try await MemberCircle(
             named: "Recurse Center", at: try PublicAddress(address), in: vault, time: clock.source)
         let router = Router()
         let service = Service.recurseCenter.at(

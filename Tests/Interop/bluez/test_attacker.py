@@ -13,7 +13,8 @@ import pytest
 import attacker
 import bluez
 from command import Finished
-from test_circles import ADA, ZOE, Circle, Member, circle, members  # noqa: F401 (fixtures)
+from circles import ADA, ZOE, Member
+from test_circles import circle, members  # noqa: F401 (fixtures)
 from test_nearby_radio import Person, alerts, interrupt, people, seen, wait_for  # noqa: F401 (fixtures)
 
 reason = bluez.missing()

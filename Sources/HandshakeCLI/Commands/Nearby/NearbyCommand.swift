@@ -19,7 +19,7 @@ struct NearbyCommand: AsyncParsableCommand {
             strangers follow you. A beacon is no proof of identity: any device can send any number.
             """,
         subcommands: [
-            NearbyWatch.self, NearbyScan.self, NearbyAdvertise.self, NearbyReplay.self, NearbyLog.self,
+            NearbyWatch.self, NearbyOpen.self, NearbyScan.self, NearbyAdvertise.self, NearbyReplay.self, NearbyLog.self,
             NearbyShow.self, NearbyForget.self, NearbyFriends.self, NearbyShare.self, NearbyBefriend.self,
             NearbyUnfriend.self, NearbyPair.self, NearbyWave.self, NearbyCircleCommand.self, NearbyAudit.self,
         ])

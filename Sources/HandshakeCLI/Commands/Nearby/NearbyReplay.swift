@@ -78,7 +78,7 @@ struct NearbyReplay: AsyncParsableCommand {
                 reporter.note(signInEnded: $0)
             }
             let nearby = PeopleNearby(
-                log: log, ignoring: people.own, alerts: AlertPlace.terminal.open(reporter), pace: .recorded,
+                log: log, ignoring: people.own, alerts: TerminalAlerts(reporter: reporter), pace: .recorded,
                 clock: time.clock, lookup: people.lookup)
             do {
                 try await nearby.run(

@@ -42,98 +42,16 @@ struct NearbyWatch: AsyncParsableCommand {
         let vault = try await NearbyVault.open(options.common)
         let reporter = NearbyReporter(json: options.common.json)
         defer { reporter.end() }
-        let isSignedIn = try await options.center(in: vault) != nil
         try await NearbyFailure.reported {
             var radio: any Radio = try adapter.radio()
             if let record { radio = Recorder(radio, to: Settings.absolute(record)) }
-            try await TimeLimit.run(duration) { [radio, self] in
-                while true {
-                    switch try await watch(over: radio, in: vault, reporter) {
-                    case .ended: return
-                    case .changed: continue
-                    case .everyoneForgotten: break
-                    }
-                    guard try await isSignedIn == (options.center(in: vault) != nil) else {
-                        return Output.note("The account was signed out, so watching ends.")
-                    }
-                    Output.note("Everyone was forgotten. Watching starts afresh.")
-                }
+            let session = NearbySession(me: me, options: options, sink: reporter) { [alerts] photo in
+                alerts.open(terminal: TerminalAlerts(reporter: reporter), photo: photo)
+            }
+            try await TimeLimit.run(duration) { [radio, sending] in
+                try await session.run(over: radio, in: vault, sending: { sending })
             }
             try reporter.requireRadio()
-        }
-    }
-
-    /// Watches until the radio ends, everyone is forgotten, or what is recognised and sent changes.
-    private func watch(
-        over radio: any Radio, in vault: any Vault, _ reporter: NearbyReporter
-    ) async throws -> PeopleVault.Ending {
-        let period = try await NearbyVault.period(vault)
-        let people = try await KnownPeople.gather(
-            me: me, options: options, center: try await options.center(in: vault), vault: period
-        ) { reporter.note(signInEnded: $0) }
-        if people.isPaused, sending.sends { Output.note("You have paused: nothing is sent.") }
-        let broadcasts = people.isPaused ? nil : try await sending.broadcasts(of: people.own, in: period)
-        let nearby = PeopleNearby(
-            log: EncounterLog(in: period, community: NearbyCommand.community), ignoring: people.own,
-            alerts: alerts.open(reporter, photo: people.photo), lookup: people.lookup)
-        return try await period.run {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                defer { group.cancelAll() }
-                for circle in people.circles {
-                    group.addTask { try await CircleCompanion(circle, reporter).run() }
-                }
-                group.addTask {
-                    try await nearby.run(
-                        over: radio, recognizing: people.recognition, sending: broadcasts,
-                        radioEvent: { reporter.note($0) }, report: { reporter.note($0) })
-                    throw RadioEnded()
-                }
-                do {
-                    try await group.waitForAll()
-                } catch is RadioEnded {
-                    // A recording is over.
-                }
-            }
-        }
-    }
-
-    private struct RadioEnded: Error {}
-}
-
-/// What a watch does for a circle meanwhile: it keeps keys and tables current, and asks for answers to waves.
-private struct CircleCompanion: Sendable {
-    private let circle: JoinedCircle
-    private let reporter: NearbyReporter
-
-    /// How often answers are asked for while a wave waits, in seconds.
-    private static let wavePause = 300.0...600.0
-
-    init(_ circle: JoinedCircle, _ reporter: NearbyReporter) {
-        self.circle = circle
-        self.reporter = reporter
-    }
-
-    func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            defer { group.cancelAll() }
-            group.addTask { [circle, reporter] in
-                try await circle.keepSynchronized { error in
-                    if let error { reporter.note(circleFailed: error) }
-                }
-            }
-            group.addTask { [circle, reporter] in
-                while true {
-                    do {
-                        for wave in try await circle.collectWaves() { reporter.show(wave) }
-                    } catch is CancellationError {
-                        throw CancellationError()
-                    } catch {
-                        // Asked again later.
-                    }
-                    try await Task.sleep(for: .seconds(Double.random(in: Self.wavePause)))
-                }
-            }
-            try await group.waitForAll()
         }
     }
 }

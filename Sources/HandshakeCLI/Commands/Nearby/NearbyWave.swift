@@ -30,7 +30,7 @@ struct NearbyWave: AsyncParsableCommand {
             try await NearbyFailure.reported { try await circle.wave(at: person, text: text, log: log) }
         }
         let answers = try await NearbyFailure.reported { try await circle.collectWaves() }
-        let isWaiting = try await NearbyFailure.reported { try await circle.hasWavesWaiting() }
+        let isWaiting = try await NearbyFailure.reported { try await !circle.wavesWaiting().isEmpty }
         if choice.common.json {
             let rows = answers.map { wave in
                 JSONText.object([

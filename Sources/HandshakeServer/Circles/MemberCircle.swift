@@ -2,6 +2,7 @@
 import AsyncSupport
 import Circles
 import Crypto
+import HTTPTypes
 public import Handshake
 public import OAuth
 
@@ -18,7 +19,7 @@ import Foundation
 /// service tokens and bearers are not stored; of a bearer there is a digest.
 ///
 /// An actor, because all requests share its members.
-public actor Circle {
+public actor MemberCircle {
     /// The name that members see.
     public nonisolated let name: String
     /// The public URL of the routes. The circle's scope derives from it, so it never changes.
@@ -109,7 +110,7 @@ public actor Circle {
 
     /// Runs a change after those before it, also when nothing waits for it any more.
     func inTurn<Result: Sendable>(
-        _ body: @escaping @Sendable (isolated Circle) async throws -> Result
+        _ body: @escaping @Sendable (isolated MemberCircle) async throws -> Result
     ) async throws -> Result {
         try await turns.add { try await body(self) }.value
     }

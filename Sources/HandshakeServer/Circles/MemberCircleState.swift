@@ -1,7 +1,7 @@
 #if Server
 import OAuth
 
-extension Circle {
+extension MemberCircle {
     /// What is stored of the circle as a whole.
     struct State: Sendable {
         /// Distinguishes this table from one that begins again at revision 0.
@@ -17,7 +17,7 @@ extension Circle {
     }
 }
 
-extension Circle.State {
+extension MemberCircle.State {
     var stored: [UInt8] {
         let members: JSONObject = [
             "version": .number("1"), "instance": .string(instance), "epoch": .number("\(epoch)"),

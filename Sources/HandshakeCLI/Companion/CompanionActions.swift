@@ -1,0 +1,184 @@
+#if CommandLine
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+
+/// What the page's controls do.
+struct CompanionActions: Sendable {
+    let vault: any Vault
+    let state: CompanionState
+    /// Ends the command.
+    let stop: @Sendable () -> Void
+
+    private var environment: CircleEnvironment { NearbyVault.environment(vault) }
+    private var log: EncounterLog { EncounterLog(in: vault, community: NearbyCommand.community) }
+    private var stored: StoredPeople { StoredPeople(in: vault, community: NearbyCommand.community) }
+    private var quiet: DoNotDisturb { DoNotDisturb(in: vault, community: NearbyCommand.community) }
+
+    /// The longest time without alerts, in minutes: a day.
+    private static let longestQuiet: Int64 = 1_440
+
+    /// What a request says, which is none of the page's.
+    struct Malformed: Error {}
+
+    /// Does what a request says.
+    ///
+    /// - Returns: a sentence about what was done.
+    /// - Throws: ``Malformed``, `NearbyError`, `CancellationError`.
+    func perform(_ request: JSONObject) async throws -> String {
+        defer { Task { await refresh() } }
+        switch request["do"]?.string {
+        case "quiet": return try await setQuiet(request)
+        case "send":
+            guard let sends = request["on"]?.bool else { throw Malformed() }
+            state.sends = sends
+            try await stored.renewWatches()
+            return sends ? "Members and friends can notice you." : "Nobody can notice you."
+        case "wave":
+            let person = try person(request)
+            let circle = try await circle(of: person)
+            try await circle.wave(at: person, text: request["text"]?.string ?? "", log: log)
+            for wave in try await circle.collectWaves() { state.show(wave) }
+            return "You have waved. It is seen when the other person waves too."
+        case "answers":
+            for circle in try await JoinedCircle.all(in: environment) {
+                for wave in try await circle.collectWaves() { state.show(wave) }
+            }
+            return "The answers are current."
+        case "forget":
+            let deletion = try await stored.forget(person(request))
+            return deletion.sentence
+        case "forget everyone":
+            let deletion = try await stored.forgetEveryone()
+            await stored.deliverFarewells(over: .platform, at: Now.seconds)
+            return deletion.sentence
+        case "stop":
+            stop()
+            return "Handshake has stopped. You can close this page."
+        case let action?: return try await change(action, request)
+        case nil: throw Malformed()
+        }
+    }
+
+    /// Actions on a circle.
+    private func change(_ action: String, _ request: JSONObject) async throws -> String {
+        guard let address = request["circle"]?.string, address.utf8.count <= 2_048 else { throw Malformed() }
+        if action == "join" { return try await join(address) }
+        guard let circle = try await circle(at: address) else { throw Malformed() }
+        switch action {
+        case "sync":
+            _ = try await circle.synchronize()
+            return "The table is current."
+        case "pause":
+            try await circle.pause()
+            return "You have paused. Others do not recognise you any more within six hours."
+        case "resume":
+            try await circle.resume()
+            return "Others can recognise you again."
+        case "leave":
+            _ = try await circle.leave()
+            return "You have left the circle. Nothing of it is left on this device."
+        case "hide":
+            try await circle.hide(person(request))
+            return "You do not see each other any more."
+        default: throw Malformed()
+        }
+    }
+
+    private func setQuiet(_ request: JSONObject) async throws -> String {
+        guard let minutes = request["minutes"]?.integer, (0...Self.longestQuiet).contains(minutes) else { throw Malformed() }
+        let end = minutes == 0 ? nil : Now.seconds + Double(minutes) * 60
+        try await quiet.set(until: end)
+        return minutes == 0 ? "Alerts are shown." : "No alerts for \(Span.text(Double(minutes) * 60))."
+    }
+
+    /// Begins to join; the page shows the code and the link, and the rest happens when the browser has been there.
+    private func join(_ address: String) async throws -> String {
+        let joining = try await CircleJoining.begin(at: address, in: environment)
+        state.set(joining: (joining.code, joining.page))
+        Task {
+            do {
+                let summary = try await joining.finish().summary()
+                state.say("You are in \(quoted(summary.circle, limit: 80)) as \(quoted(summary.name, limit: 80)).")
+                try await stored.renewWatches()
+            } catch {
+                state.fail("circle_failed", "\(error)")
+            }
+            state.set(joining: nil)
+            await refresh()
+        }
+        return "Open the page, compare the code, and sign in."
+    }
+
+    /// Brings what the page shows of circles, waves and quiet up to date.
+    func refresh() async {
+        var summaries: [JoinedCircle.Summary] = []
+        var waiting: [UserNumber] = []
+        for circle in (try? await JoinedCircle.all(in: environment)) ?? [] {
+            if let summary = try? await circle.summary() { summaries.append(summary) }
+            waiting += (try? await circle.wavesWaiting()) ?? []
+        }
+        state.set(circles: summaries)
+        state.set(waiting: waiting)
+        state.set(quietUntil: try? await quiet.end(at: Now.seconds))
+    }
+
+    // MARK: What is asked for
+
+    /// The log, newest encounter first.
+    func history() async throws -> JSONText {
+        let people = try await log.contents(at: Now.seconds).people
+        let rows = people.flatMap { history in history.encounters.map { (history, $0) } }
+            .sorted { $0.1.lastSeen > $1.1.lastSeen }.prefix(500)
+        return .array(
+            rows.map { history, encounter in
+                .object([
+                    ("person", .integer(Int64(history.person.value))), ("name", .optional(history.known?.name)),
+                    ("batch", .optional(history.known?.batch)), ("first", .seconds(encounter.firstSeen)),
+                    ("last", .seconds(encounter.lastSeen)), ("seconds", .seconds(encounter.duration)),
+                    ("closest", encounter.closest.map { .decimal($0) } ?? .null),
+                ])
+            })
+    }
+
+    /// The members of all circles.
+    func members() async throws -> JSONText {
+        var rows: [JSONText] = []
+        for circle in try await JoinedCircle.all(in: environment) {
+            let address = try await circle.summary().address
+            rows += try await circle.members().map { member in
+                .object([
+                    ("circle", .string(address)), ("person", .integer(Int64(member.person.value))),
+                    ("name", .string(member.name)), ("batch", .string(member.batch)),
+                    ("trust", .string(member.trust.word)), ("publishing", .bool(member.isPublishing)),
+                    ("waves", .bool(member.takesWaves)),
+                ])
+            }
+        }
+        return .array(rows)
+    }
+
+    private func person(_ request: JSONObject) throws -> UserNumber {
+        guard let number = request["person"]?.integer.flatMap({ Int(exactly: $0) }), let person = try? UserNumber(number)
+        else { throw Malformed() }
+        return person
+    }
+
+    private func circle(at address: String) async throws -> JoinedCircle? {
+        for circle in try await JoinedCircle.all(in: environment) where try await circle.summary().address == address {
+            return circle
+        }
+        return nil
+    }
+
+    /// A circle that a person is a member of.
+    private func circle(of person: UserNumber) async throws -> JoinedCircle {
+        for circle in try await JoinedCircle.all(in: environment) where try await circle.introduce(person) != nil {
+            return circle
+        }
+        throw NearbyError.circle(.wave("number \(person) is in none of your circles"))
+    }
+}
+#endif

@@ -1,0 +1,233 @@
+#if CommandLine
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import Radio
+import Synchronization
+
+/// What the companion's page shows, and who is told when it changes.
+///
+/// A class with a lock, because the radio, the watch, circles and the page's actions report concurrently.
+final class CompanionState: NearbySink {
+    fileprivate struct Trouble {
+        let code: String
+        let message: String
+        let at: Double
+    }
+
+    fileprivate struct Contents {
+        var people: [NearbyPerson] = []
+        var radio = ["listen": "starting", "send": "silent"]
+        var troubles: [Trouble] = []
+        var answers: [MutualWave] = []
+        var waiting: [UserNumber] = []
+        var quietUntil: Double?
+        var circles: [JoinedCircle.Summary] = []
+        var own: UserNumber?
+        var sends = false
+        /// A circle that is being joined: its code and page.
+        var joining: (code: String, page: String)?
+        /// What was last announced, for a screen reader: the text and how many there were before it.
+        var said = (text: "", count: 0)
+        var sent = ""
+        var readers: [Int: AsyncStream<String>.Continuation] = [:]
+        var readerCount = 0
+        var isOver = false
+    }
+
+    private let contents = Mutex(Contents())
+    let availability = RadioAvailability()
+
+    /// How many troubles and answers are shown.
+    fileprivate static let remembered = 5
+    /// How many people are shown; the list of a crowd is cut.
+    private static let maximumPeople = 500
+
+    // MARK: The watch's events
+
+    func note(_ update: NearbyUpdate) {
+        change { contents in
+            switch update {
+            case .people(let people): contents.people = Array(people.prefix(Self.maximumPeople))
+            case .full(let kind, let places, let leftOut):
+                contents.note(
+                    Trouble(
+                        code: "too_many", message: "The list is full (\(places) \(kind.word)); \(leftOut) more were not added.",
+                        at: Now.seconds))
+            case .oneTransmitter:
+                contents.note(
+                    Trouble(
+                        code: "one_transmitter", message: "One device is several people. They are listed, and not announced.",
+                        at: Now.seconds))
+            case .repeatedSignal:
+                contents.note(
+                    Trouble(code: "repeated_signal", message: "Another device repeats your signal.", at: Now.seconds))
+            case .logFailed(let error):
+                contents.note(Trouble(code: error.code, message: quoted("\(error)"), at: Now.seconds))
+            case .arrived, .introduced, .unknown, .left: break
+            }
+        }
+    }
+
+    func note(_ event: RadioWatchEvent) {
+        switch event {
+        case .listening(let status):
+            availability.note(status)
+            change { $0.radio["listen"] = Self.word(status) }
+        case .sending(let status):
+            availability.note(status)
+            change { $0.radio["send"] = Self.word(status) }
+        case .sendingFailed(let error):
+            change { contents in
+                contents.radio["send"] = "failed"
+                contents.note(Trouble(code: error.code, message: quoted(error.description), at: Now.seconds))
+            }
+        case .damage: break
+        }
+    }
+
+    func note(signInEnded error: HandshakeError) {
+        change {
+            $0.note(
+                Trouble(
+                    code: error.code, message: "People appear as numbers from now on: \(quoted(error.description))",
+                    at: Now.seconds))
+        }
+    }
+
+    func note(circleFailed error: NearbyError) {
+        change { $0.note(Trouble(code: error.code, message: quoted("\(error)"), at: Now.seconds)) }
+    }
+
+    func show(_ wave: MutualWave) {
+        change { contents in
+            contents.answers = Array(([wave] + contents.answers).prefix(Self.remembered))
+            contents.say(NearbyWave.line(wave))
+        }
+    }
+
+    private static func word(_ status: RadioStatus) -> String {
+        switch status {
+        case .listening: "listening"
+        case .sending: "sending"
+        case .silent: "silent"
+        case .unavailable(let error): quoted(error.fault)
+        }
+    }
+
+    // MARK: What the page's actions change
+
+    var sends: Bool {
+        get { contents.withLock(\.sends) }
+        set { change { $0.sends = newValue } }
+    }
+
+    func set(quietUntil end: Double?) { change { $0.quietUntil = end } }
+    func set(circles: [JoinedCircle.Summary]) { change { $0.circles = circles } }
+    func set(waiting people: [UserNumber]) { change { $0.waiting = people } }
+    func set(own number: UserNumber?) { change { $0.own = number } }
+    func set(joining: (code: String, page: String)?) { change { $0.joining = joining } }
+
+    /// Announces something to whoever cannot see the page.
+    func say(_ text: String) { change { $0.say(text) } }
+
+    func fail(_ code: String, _ message: String) {
+        change { $0.note(Trouble(code: code, message: quoted(message), at: Now.seconds)) }
+    }
+
+    // MARK: The page's readers
+
+    /// The state as it is, and each time it has changed. A reader that is late gets the newest.
+    func snapshots() -> AsyncStream<String> {
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
+        let (number, text) = contents.withLock { contents in
+            contents.readerCount += 1
+            guard !contents.isOver else { return (nil as Int?, contents.json) }
+            contents.readers[contents.readerCount] = continuation
+            return (contents.readerCount, contents.json)
+        }
+        continuation.yield(text)
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.contents.withLock { $0.readers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Ends all readers.
+    func end() {
+        let readers = contents.withLock { contents in
+            contents.isOver = true
+            return Array(contents.readers.values)
+        }
+        for reader in readers { reader.finish() }
+    }
+
+    private func change(_ body: (inout Contents) -> Void) {
+        let (text, readers) = contents.withLock { contents in
+            body(&contents)
+            let text = contents.json
+            guard text != contents.sent else { return ("", [AsyncStream<String>.Continuation]()) }
+            contents.sent = text
+            return (text, Array(contents.readers.values))
+        }
+        for reader in readers { reader.yield(text) }
+    }
+}
+
+extension CompanionState: Alerts {
+    func show(_ alert: Alert) async { say(quoted([alert.title, alert.body].filter { !$0.isEmpty }.joined(separator: ", "))) }
+    func show(_ crowd: CrowdAlert) async { say("\(crowd.title). \(crowd.body)") }
+}
+
+extension CompanionState.Contents {
+    fileprivate mutating func note(_ trouble: CompanionState.Trouble) {
+        troubles.removeAll { $0.code == trouble.code }
+        troubles = Array(([trouble] + troubles).prefix(CompanionState.remembered))
+    }
+
+    fileprivate mutating func say(_ text: String) { said = (text, said.count + 1) }
+
+    /// The state as the page reads it. Seconds of silence are left out, so that nothing changes while nothing happens.
+    fileprivate var json: String {
+        JSONText.object([
+            ("own", own.map { .integer(Int64($0.value)) } ?? .null),
+            ("listen", .string(radio["listen"] ?? "")), ("send", .string(radio["send"] ?? "")), ("sends", .bool(sends)),
+            ("people", .array(people.map(Self.json))),
+            ("troubles", .array(troubles.map { .object([("code", .string($0.code)), ("message", .string($0.message)), ("at", .seconds($0.at))]) })),
+            ("answers", .array(answers.map(Self.json))),
+            ("waiting", .array(waiting.map { .integer(Int64($0.value)) })),
+            ("quiet", .seconds(quietUntil)), ("circles", .array(circles.map { CircleText.json($0) })),
+            (
+                "joining",
+                joining.map { .object([("code", .string($0.code)), ("page", .string($0.page))]) } ?? .null
+            ),
+            ("said", .object([("text", .string(said.text)), ("count", .integer(Int64(said.count)))])),
+        ]).text
+    }
+
+    private static func json(_ person: NearbyPerson) -> JSONText {
+        .object([
+            ("person", .integer(Int64(person.person.value))), ("name", .optional(person.known?.name)),
+            ("batch", .optional(person.known?.batch)), ("page", .optional(person.known?.page)),
+            ("proximity", .string(person.proximity.word)),
+            // Half metres: more is noise, and would change with each packet.
+            ("metres", person.distance.map { .decimal(($0 * 2).rounded() / 2) } ?? .null),
+            ("trust", .string(person.trust.word)), ("suspect", .bool(person.isSuspect)),
+            ("relayed", .bool(person.isRelayed)), ("since", .seconds(person.encounter.firstSeen)),
+        ])
+    }
+
+    private static func json(_ wave: MutualWave) -> JSONText {
+        .object([
+            ("person", .integer(Int64(wave.person.value))), ("name", .string(wave.name)), ("text", .string(wave.text)),
+            ("time", .seconds(wave.time)),
+        ])
+    }
+}
+#endif

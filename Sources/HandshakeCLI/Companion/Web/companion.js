@@ -1,0 +1,276 @@
+'use strict'
+
+const $ = (id) => document.getElementById(id)
+const place = 'nearby-token'
+const faces = new Map()
+let token = sessionStorage.getItem(place)
+let state = null
+let said = 0
+
+/** An element with text and children; what comes from the air or from a service is text, never markup. */
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties)
+  made.append(...children.filter((child) => child !== null && child !== ''))
+  return made
+}
+
+function say(text) { $('said').textContent = text }
+
+async function ask(path, options = {}) {
+  return fetch(path, { ...options, cache: 'no-store', headers: { ...options.headers, Authorization: `Bearer ${token}` } })
+}
+
+async function act(request) {
+  const answer = await ask('/do', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request) })
+    .catch(() => null)
+  if (!answer) return say('Handshake does not answer. Start it again: handshake nearby open')
+  const { said: done, failed } = await answer.json().catch(() => ({}))
+  say(done ?? failed ?? 'This did not work.')
+  return done !== undefined
+}
+
+// Who may read: the link's key is exchanged once for a token of this tab.
+
+async function enter() {
+  const key = new URLSearchParams(location.search).get('key')
+  if (key) {
+    history.replaceState(null, '', location.pathname + location.hash)
+    const answer = await fetch('/session', {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ key }), cache: 'no-store' }).catch(() => null)
+    if (answer?.ok) {
+      token = (await answer.json()).token
+      sessionStorage.setItem(place, token)
+    }
+  }
+  if (!token) return closed('This link was opened already. Run again: handshake nearby open')
+  follow()
+}
+
+function closed(text) {
+  $('radio').textContent = text
+  document.title = 'People nearby: closed'
+  for (const control of document.querySelectorAll('main button, main input, main select')) control.disabled = true
+}
+
+/** Server-sent events, read by fetch because EventSource cannot say who asks. */
+async function follow() {
+  for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
+    const answer = await ask('/state').catch(() => null)
+    if (answer?.status === 401) return closed('This page belongs to an earlier start. Run again: handshake nearby open')
+    if (answer?.ok) {
+      pause = 500
+      await read(answer.body.pipeThrough(new TextDecoderStream()).getReader()).catch(() => null)
+    }
+    $('radio').textContent = 'Handshake does not answer.'
+    await new Promise((done) => setTimeout(done, pause))
+  }
+}
+
+async function read(reader) {
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const events = (rest + value).split('\n\n')
+    rest = events.pop()
+    const last = events.filter((event) => event.startsWith('data: ')).pop()
+    if (last) show(JSON.parse(last.slice(6)))
+  }
+}
+
+// What is shown
+
+const nearness = { immediate: 'right here', near: 'a few metres away', far: 'farther away', unknown: '' }
+const moment = (seconds) => new Date(seconds * 1000)
+const clock = (seconds) => moment(seconds).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+const length = (seconds) => seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`
+const named = (person) => person.name ?? `Number ${person.person}`
+
+function show(now) {
+  const first = state === null
+  const before = state
+  state = now
+  $('radio').textContent = `Bluetooth: ${now.listen}; ${now.send === 'sending' ? 'others can notice you' : `not sent: ${now.send}`}.`
+  keep($('people'), now.people, (person) => person.person, card, before?.people)
+  $('nobody').hidden = now.people.length > 0
+  document.title = now.people.length ? `(${now.people.length}) People nearby` : 'People nearby'
+  showTroubles(now.troubles)
+  keep($('answers'), now.answers, (wave) => `${wave.person} ${wave.time}`, answer, before?.answers)
+  $('waiting').textContent = now.waiting.length ? `Waiting for an answer: ${now.waiting.map(nameOf).join(', ')}.` : ''
+  keep($('joined'), now.circles, (circle) => circle.address, circleCard, before?.circles)
+  showJoining(now.joining)
+  $('sends').checked = now.sends
+  $('quiet-until').textContent = now.quiet ? `No alerts until ${clock(now.quiet)}.` : ''
+  if (!first && now.said.count > said) say(now.said.text)
+  said = now.said.count
+  if (first || before.people.length !== now.people.length) showLog()
+}
+
+/** Changes a list to the given entries; what has not changed stays as it is, with the focus in it. */
+function keep(list, entries, key, make, before = []) {
+  const old = new Map([...list.children].map((child) => [child.dataset.key, child]))
+  const were = new Map(before.map((entry) => [String(key(entry)), JSON.stringify(entry)]))
+  entries.forEach((entry, index) => {
+    const name = String(key(entry))
+    let child = old.get(name)
+    if (!child || were.get(name) !== JSON.stringify(entry)) {
+      const made = make(entry)
+      made.dataset.key = name
+      const focused = child?.contains(document.activeElement) ? document.activeElement.textContent : null
+      if (child) child.replaceWith(made)
+      child = made
+      if (focused) [...made.querySelectorAll('button, a')].find((control) => control.textContent === focused)?.focus()
+    }
+    old.delete(name)
+    if (list.children[index] !== child) list.insertBefore(child, list.children[index] ?? null)
+  })
+  for (const child of old.values()) child.remove()
+}
+
+function nameOf(number) {
+  const person = state.people.find((one) => one.person === number)
+  return person ? named(person) : `number ${number}`
+}
+
+function face(person) {
+  const initials = named(person).split(/\s+/).map((word) => word[0]).slice(0, 2).join('')
+  const shown = element('span', { className: 'face', textContent: initials, ariaHidden: 'true' })
+  if (person.trust === 'unverified') return shown
+  photo(person.person).then((url) => {
+    if (url) shown.replaceWith(element('img', { className: 'face', src: url, alt: '' }))
+  })
+  return shown
+}
+
+async function photo(number) {
+  if (!faces.has(number)) {
+    faces.set(number, ask(`/photo/${number}`).then(async (answer) => {
+      if (!answer.ok) {
+        // It may come with the profile.
+        setTimeout(() => faces.delete(number), 5000)
+        return null
+      }
+      return URL.createObjectURL(await answer.blob())
+    }).catch(() => null))
+  }
+  return faces.get(number)
+}
+
+function card(person) {
+  const distance = person.metres !== null && person.metres <= 10 && !person.relayed ? `about ${Math.max(0.5, person.metres)} m` : ''
+  const doubts = [person.trust === 'unverified' && 'unverified', person.suspect && 'sent by a device that is several people',
+    person.relayed && 'heard from two devices; may be relayed'].filter(Boolean).join('; ')
+  const facts = [person.batch, person.relayed ? '' : nearness[person.proximity], distance].filter(Boolean).join(', ')
+  const name = person.page?.startsWith('http') ? element('a', { href: person.page, target: '_blank', rel: 'noopener noreferrer', textContent: named(person) }) : named(person)
+  const controls = element('p', {})
+  if (person.trust !== 'unverified') controls.append(button('Wave', named(person), () => wave(person)))
+  controls.append(button('Forget', named(person), () => forget(person)))
+  return element('li', { className: person.trust === 'unverified' || person.suspect || person.relayed ? 'card doubtful' : 'card' },
+    face(person), element('div', {}, element('h3', {}, name), element('p', { textContent: facts }),
+      doubts ? element('p', { textContent: doubts }) : null, element('p', { textContent: `since ${clock(person.since)}` }), controls))
+}
+
+function button(text, of, action, grave = false) {
+  const made = element('button', { type: 'button', textContent: text, onclick: action, className: grave ? 'grave' : '' })
+  made.setAttribute('aria-label', `${text}: ${of}`)
+  return made
+}
+
+function answer(wave) {
+  return element('li', {}, element('strong', { textContent: wave.name }), ' waved back', wave.text ? `: ${wave.text}` : '')
+}
+
+function showTroubles(troubles) {
+  $('troubles').hidden = troubles.length === 0
+  keep($('troubles').querySelector('ul'), troubles, (trouble) => trouble.code + trouble.at,
+    (trouble) => element('li', { textContent: `${clock(trouble.at)} ${trouble.message}` }))
+}
+
+function circleCard(circle) {
+  const controls = element('p', {},
+    circle.paused ? button('Resume', circle.circle, () => act({ do: 'resume', circle: circle.address }))
+      : button('Pause', circle.circle, () => act({ do: 'pause', circle: circle.address })),
+    button('Fetch the table', circle.circle, () => act({ do: 'sync', circle: circle.address })),
+    button('Leave', circle.circle, () => leave(circle), true))
+  return element('li', { className: 'card' }, element('div', {}, element('h3', { textContent: circle.circle }),
+    element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${circle.members} others${circle.paused ? '; paused' : ''}` }),
+    element('p', { textContent: circle.address }), circle.trouble ? element('p', { textContent: circle.trouble }) : null, controls))
+}
+
+function showJoining(joining) {
+  $('joining').hidden = !joining
+  if (!joining) return
+  $('code').textContent = joining.code
+  if (joining.page.startsWith('http')) $('joining-page').href = joining.page
+}
+
+async function showLog() {
+  const answer = await ask('/log').catch(() => null)
+  if (!answer?.ok) return
+  const rows = await answer.json()
+  $('entries').replaceChildren(...rows.map((row) => element('tr', {},
+    element('td', { textContent: `${named(row)}${row.batch ? ` (${row.batch})` : ''}` }),
+    element('td', { textContent: moment(row.last).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' }) }),
+    element('td', { textContent: length(row.seconds) }),
+    element('td', { textContent: row.closest === null ? '' : `${row.closest.toFixed(1)} m` }))))
+}
+
+// Questions
+
+/** Asks; resolves to the text (or ''), or null when the user keeps things as they are. */
+function question(title, text, yes, { words = false, grave = true } = {}) {
+  const dialog = $('question')
+  $('question-title').textContent = title
+  $('question-text').textContent = text
+  $('yes').textContent = yes
+  $('yes').className = grave ? 'grave' : ''
+  for (const id of ['text', 'text-label']) $(id).hidden = !words
+  $('text').value = ''
+  dialog.returnValue = 'no'
+  dialog.showModal()
+  if (words) $('text').focus()
+  return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes' ? $('text').value : null), { once: true }))
+}
+
+async function wave(person) {
+  const text = await question(`Wave at ${named(person)}?`, 'It is seen only by waving too.', 'Wave', { words: true, grave: false })
+  if (text !== null) act({ do: 'wave', person: person.person, text })
+}
+
+async function forget(person) {
+  const yes = await question(`Forget ${named(person)}?`, 'Encounters, profile, photo and keys are removed from this device.', 'Forget')
+  if (yes !== null && await act({ do: 'forget', person: person.person })) {
+    faces.delete(person.person)
+    showLog()
+    $('here').focus()
+  }
+}
+
+async function leave(circle) {
+  const yes = await question(`Leave ${circle.circle}?`, 'Others do not recognise you any more, and nothing of the circle stays on this device.', 'Leave')
+  if (yes !== null) act({ do: 'leave', circle: circle.address })
+}
+
+$('keep').onclick = () => $('question').close('no')
+$('ask').onclick = () => act({ do: 'answers' })
+$('reload').onclick = showLog
+$('sends').onchange = () => act({ do: 'send', on: $('sends').checked })
+$('quiet').onsubmit = (event) => {
+  event.preventDefault()
+  act({ do: 'quiet', minutes: Number($('minutes').value) })
+}
+$('join').onsubmit = async (event) => {
+  event.preventDefault()
+  if (await act({ do: 'join', circle: $('address').value })) $('join').reset()
+}
+$('forget-everyone').onclick = async () => {
+  const yes = await question('Forget everyone?', 'Everything about people nearby is removed from this device, your circles and your own identifiers too.', 'Forget everyone')
+  if (yes !== null && await act({ do: 'forget everyone' })) {
+    faces.clear()
+    showLog()
+  }
+}
+$('stop').onclick = async () => {
+  if (await question('Stop Handshake?', 'Nobody is noticed any more.', 'Stop') !== null) act({ do: 'stop' })
+}
+enter()

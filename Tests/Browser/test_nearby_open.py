@@ -1,0 +1,237 @@
+"""`handshake nearby open`: the companion's page, with two people who hear each other and a circle's server."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import requests
+from playwright.sync_api import Page, expect
+
+import bluez
+from circles import ADA, ZOE, Circle, Member, serving
+from command import Running
+from person import Person, overflow, violations
+from sandbox import artefact
+
+reason = bluez.missing()
+pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
+NAME = "Zoë Ångström"
+
+
+@dataclass
+class Scene:
+    """Ada has the page open, and Zoë is near."""
+
+    circle: Circle
+    ada: Member
+    zoe: Member
+    one: bluez.Air
+    running: Running
+    link: str
+
+    @property
+    def origin(self) -> str:
+        return self.link.split("/?")[0]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    with serving(tmp_path / "circle") as circle, bluez.room() as (one, other):
+        ada, zoe = Member(circle, ADA, tmp_path / "ada", one), Member(circle, ZOE, tmp_path / "zoe", other)
+        try:
+            for member in (zoe, ada):
+                member.join()
+            zoe.nearby("circle", "sync")
+            zoe.watch()
+            running = ada.command.start("nearby", "open", "--browser", "print", "--json", "--advertise", "rolling")
+            link = json.loads(running.line())["url"]
+            yield Scene(circle, ada, zoe, one, running, link)
+        finally:
+            for member in (ada, zoe):
+                member.command.end()
+
+
+@pytest.fixture
+def here(scene: Scene, page: Page) -> Page:
+    page.goto(scene.link)
+    expect(page.locator("#people")).to_contain_text(NAME)
+    return page
+
+
+def answer(page: Page, button: str) -> None:
+    page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
+
+
+def test_who_is_near_is_shown_with_photo_within_ten_seconds(scene: Scene, page: Page) -> None:
+    began = time.monotonic()
+    page.goto(scene.link)
+    card = page.locator("#people li", has_text=NAME)
+    expect(card).to_be_visible()
+    assert time.monotonic() - began < 10
+    expect(card.locator("img.face")).to_be_visible()
+    assert card.locator("img.face").evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    expect(card).to_contain_text(re.compile("right here|a few metres away"))
+    expect(page.get_by_role("status")).to_contain_text(f"{NAME} is near")
+    expect(page.locator("#radio")).to_contain_text("others can notice you")
+    expect(page).to_have_title("(1) People nearby")
+    assert "key=" not in page.url
+
+
+def test_the_link_opens_one_page_and_no_other_site_reads_it(scene: Scene, here: Page, open_page) -> None:
+    second = open_page()
+    second.goto(scene.link)
+    expect(second.locator("#radio")).to_contain_text("opened already")
+    expect(second.locator("#people li")).to_have_count(0)
+    # The first one goes on, also after it is loaded again.
+    here.reload()
+    expect(here.locator("#people")).to_contain_text(NAME)
+    for path in ("/state", "/log", "/members", f"/photo/{ZOE}"):
+        assert requests.get(scene.origin + path, timeout=10).status_code == 401
+        assert requests.get(scene.origin + path, headers={"Authorization": "Bearer x"}, timeout=10).status_code == 401
+    assert requests.post(scene.origin + "/do", json={"do": "stop"}, timeout=10).status_code == 401
+    assert requests.post(scene.origin + "/session", json={"key": "x"}, timeout=10).status_code == 403
+    foreign = {"Host": "evil.example"}
+    assert requests.get(scene.origin + "/", headers=foreign, timeout=10).status_code == 421
+    assert requests.get(scene.origin + "/", headers={"Origin": "http://evil.example"}, timeout=10).status_code == 403
+    first = requests.get(scene.origin + "/", timeout=10)
+    assert "default-src 'none'" in first.headers["Content-Security-Policy"] and "Zo" not in first.text
+    assert "Set-Cookie" not in first.headers
+
+
+def test_a_person_who_goes_is_in_the_log(scene: Scene, here: Page) -> None:
+    here.get_by_role("button", name="Show the newest").click()
+    expect(here.locator("#entries")).to_contain_text(NAME)
+    scene.zoe.command.end()
+    expect(here.locator("#nobody")).to_be_visible(timeout=90_000)
+    expect(here.locator("#people li")).to_have_count(0)
+
+
+def test_waves_meet(scene: Scene, here: Page) -> None:
+    here.get_by_role("button", name=f"Wave: {NAME}").click()
+    here.get_by_label("A few words").fill("Coffee?")
+    here.keyboard.press("Enter")
+    expect(here.get_by_role("status")).to_contain_text("You have waved.")
+    expect(here.locator("#waiting")).to_contain_text(NAME)
+    told = scene.zoe.nearby("wave", str(ADA), "--text", "<b>Tea!</b>")["answers"]
+    assert [answer["text"] for answer in told] == ["Coffee?"]
+    here.get_by_role("button", name="Ask for answers").click()
+    expect(here.locator("#answers")).to_contain_text(f"{NAME} waved back: <b>Tea!</b>")
+    expect(here.locator("#waiting")).to_be_empty()
+    # Once a day.
+    here.get_by_role("button", name=f"Wave: {NAME}").click()
+    answer(here, "Wave")
+    expect(here.get_by_role("status")).to_contain_text("you have waved at")
+
+
+def test_do_not_disturb_is_kept_and_ends(scene: Scene, here: Page) -> None:
+    here.get_by_label("Do not disturb").select_option("60")
+    here.get_by_role("button", name="Set").click()
+    expect(here.locator("#quiet-until")).to_contain_text("No alerts until")
+    here.reload()
+    expect(here.locator("#quiet-until")).to_contain_text("No alerts until")
+    here.get_by_label("Do not disturb").select_option("0")
+    here.get_by_role("button", name="Set").click()
+    expect(here.locator("#quiet-until")).to_be_empty()
+
+
+def test_what_others_notice_is_switched_off_and_on(scene: Scene, here: Page) -> None:
+    scene.one.wait(lambda air: air.on_air())
+    here.get_by_label("Let members and friends notice me").uncheck()
+    scene.one.wait(lambda air: not air.on_air())
+    expect(here.locator("#radio")).to_contain_text("not sent")
+    here.get_by_label("Let members and friends notice me").check()
+    scene.one.wait(lambda air: air.on_air())
+    expect(here.locator("#radio")).to_contain_text("others can notice you")
+
+
+def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
+    circle = here.locator("#joined li", has_text="Recurse Center")
+    expect(circle).to_contain_text("You are Ada Example, number 759; 1 others")
+    circle.get_by_role("button", name="Pause: Recurse Center").click()
+    expect(circle).to_contain_text("paused")
+    scene.one.wait(lambda air: not air.on_air())
+    circle.get_by_role("button", name="Resume: Recurse Center").click()
+    expect(circle).not_to_contain_text("paused")
+    circle.get_by_role("button", name="Leave: Recurse Center").click()
+    answer(here, "Keep")
+    expect(circle).to_be_visible()
+    circle.get_by_role("button", name="Leave: Recurse Center").click()
+    answer(here, "Leave")
+    expect(circle).to_have_count(0)
+    expect(here.locator("#people li")).to_have_count(0, timeout=90_000)
+    here.get_by_label("Address of a circle").fill(scene.circle.address)
+    here.get_by_role("button", name="Join").click()
+    expect(here.locator("#code")).not_to_be_empty()
+    from circles import USERS, Browser
+    url = here.get_by_role("link", name="Open the page and sign in").get_attribute("href")
+    assert url
+    Browser(scene.circle).join(url, here.locator("#code").inner_text(), USERS[ADA])
+    expect(here.locator("#joined li")).to_contain_text("Recurse Center", timeout=30_000)
+    expect(here.locator("#joining")).to_be_hidden()
+
+
+def test_forgetting_asks_and_leaves_nothing(scene: Scene, here: Page) -> None:
+    here.get_by_role("button", name=f"Forget: {NAME}").click()
+    expect(here.get_by_role("dialog")).to_contain_text(f"Forget {NAME}?")
+    here.keyboard.press("Escape")
+    expect(here.locator("#people")).to_contain_text(NAME)
+    here.get_by_role("button", name=f"Forget: {NAME}").click()
+    answer(here, "Forget")
+    expect(here.get_by_role("status")).to_contain_text("removed")
+    assert scene.ada.log() == []
+    here.get_by_role("button", name="Forget everyone").click()
+    answer(here, "Forget everyone")
+    expect(here.locator("#joined li")).to_have_count(0)
+    assert not any(name.encode() in file.read_bytes() for file in scene.ada.command.home.rglob("*") if file.is_file()
+                   for name in (NAME, "Recurse Center"))
+
+
+def test_stopping_ends_the_command(scene: Scene, here: Page) -> None:
+    here.get_by_role("button", name="Stop Handshake").click()
+    answer(here, "Stop")
+    expect(here.get_by_role("status")).to_contain_text("stopped")
+    assert scene.running.finish().status == 0
+    scene.one.wait(lambda air: not air.on_air())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1024])
+def test_nothing_is_wrong_in_any_light_or_width(scene: Scene, open_page, scheme: str, width: int) -> None:
+    page = open_page(scheme=scheme, width=width)
+    page.goto(scene.link)
+    expect(page.locator("#people img.face")).to_be_visible()
+    expect(page.locator("#entries")).to_contain_text(NAME)
+    page.screenshot(path=artefact(f"nearby-{scheme}-{width}"), full_page=True)
+    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
+    page.get_by_role("button", name=f"Wave: {NAME}").click()
+    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
+
+
+def test_a_person_with_a_keyboard_reaches_everything_and_sees_where(scene: Scene, here: Page) -> None:
+    person = Person(here)
+    names = person.walk_all()
+    for wanted in ("Skip to who is here", "Here now", "Settings", NAME, "Ask for answers", "Address of a circle", "Join",
+                   "Do not disturb", "Forget everyone", "Stop Handshake"):
+        assert any(wanted in name for name in names), (wanted, names)
+    here.reload()
+    expect(here.locator("#people")).to_contain_text(NAME)
+    Person(here).tab_to("Skip to who is here")
+    here.keyboard.press("Enter")
+    assert here.evaluate("document.activeElement.id") == "here"
+    # A dialog gives the focus back.
+    wave = here.get_by_role("button", name=f"Wave: {NAME}")
+    wave.focus()
+    here.keyboard.press("Enter")
+    expect(here.get_by_label("A few words")).to_be_focused()
+    here.keyboard.press("Escape")
+    expect(wave).to_be_focused()
+
+
+def test_a_command_that_ends_is_told_of(scene: Scene, here: Page) -> None:
+    scene.running.process.send_signal(2)
+    assert scene.running.finish().status == 130
+    expect(here.locator("#radio")).to_contain_text("does not answer")
