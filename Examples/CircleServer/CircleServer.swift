@@ -75,9 +75,9 @@ struct CircleServer {
         guard isSandbox || (environment[id] != nil && environment[secret] != nil) else {
             throw Options.Problem(description: "--address needs \(id) and \(secret)")
         }
-        let client = Client(
+        let client = Client.confidential(
             service: service, id: isSandbox ? "recurse-app" : environment[id] ?? "",
-            authentication: .post(Secret(isSandbox ? "recurse-app-secret" : environment[secret] ?? "")),
+            secret: Secret(isSandbox ? "recurse-app-secret" : environment[secret] ?? ""),
             redirect: .uri(try RedirectURI("\(address)/v1/callback")))
         return try Handshake(client, vault: MemoryVault())
     }

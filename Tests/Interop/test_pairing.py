@@ -14,7 +14,7 @@ import pytest
 from command import Handshake, binary
 from terminal import Terminal
 
-REFUSED = 7
+REFUSED = 5
 
 
 class Side:

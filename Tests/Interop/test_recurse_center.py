@@ -5,6 +5,7 @@ import queue
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import requests
 
 from command import Finished, Handshake, Running, secret_file
 from hub import TOKEN, Hub, start
-from strangers import http
+from strangers import REPOSITORY, http
 
 class PipedLogin(Running):
     """A sign-in that is given one line on standard input after it has printed its page."""
@@ -205,3 +206,40 @@ def test_the_demo_shows_the_users_own_profile(handshake: Handshake) -> None:
     assert ["PROFILE", "Ada", "Example", "S1'14"] in [line.split() for line in lines]
     services = handshake.run("demo", "--headless", "--json").ok().json["services"]
     assert [service.get("batch") for service in services if service["service"] == "recurse-center"] == ["S1'14"]
+
+
+def test_the_example_settings_file_signs_in_with_its_client(handshake: Handshake) -> None:
+    """RC-26: the client's identifier and secret are outside of the sources, in files that the example shows."""
+    handshake.home.mkdir(parents=True, exist_ok=True)
+    (handshake.home / "config.toml").write_text((REPOSITORY / "Examples/config.toml").read_text())
+    secret = handshake.home.parent / ".config/handshake/recurse-center.secret"
+    secret.parent.mkdir(parents=True)
+    secret_file(secret, "example-secret\n")
+    login = handshake.begin_login("recurse-center")
+    assert login.url.startswith("https://www.recurse.com/oauth/authorize?")
+    assert login.parameters["client_id"] == "0123456789abcdef"
+    login.end()
+    secret.chmod(0o644)
+    refused = handshake.run("login", "recurse-center", "--browser", "print", "--json")
+    assert refused.status != 0 and "chmod 600" in refused.stderr
+
+
+def test_arriving_at_the_hub_checks_in_once_a_day_after_the_user_agreed(hub: Hub, tmp_path: Path) -> None:
+    """BE-27, RC-29: from a track through the fence to the visit."""
+    track = tmp_path / "walk.gpx"
+    begin = datetime.now(timezone.utc) - timedelta(minutes=10)
+    points = [(40.6913 + 0.015 * max(0, 1 - second / 120), second) for second in range(0, 300, 10)]
+    track.write_text('<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" version="1.1"><trk><trkseg>' + "".join(
+        f'<trkpt lat="{latitude:.5f}" lon="-73.985"><time>{begin + timedelta(seconds=second):%Y-%m-%dT%H:%M:%SZ}</time></trkpt>'
+        for latitude, second in points) + "</trkseg></trk></gpx>")
+    walk = ("recurse-center", "hub", "--source", f"gpx:{track}", "--speed", "max", "--json")
+    refused = hub.handshake.run(*walk)
+    assert refused.status == 64 and "--i-agree-to-check-in" in refused.stderr
+    assert not [entry for entry in hub.requests() if "hub_visits" in str(entry["path"])]
+    done = hub.handshake.run(*walk, "--i-agree-to-check-in").ok()
+    visits = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [visit["event"] for visit in visits] == ["checked_in"], done
+    # Agreed once, and once a day.
+    assert hub.handshake.run(*walk).ok().stdout == ""
+    hub.handshake.run(*walk, "--withdraw").ok()
+    assert hub.handshake.run(*walk).status == 64

@@ -55,8 +55,8 @@ struct Failure: Error, CustomStringConvertible {
 enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
-        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .peopleNearby, .activation, .webhooks, .crossings, .dpop,
-        .peers,
+        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .peopleNearby, .activation, .webhooks, .crossings,
+        .dpop, .keySet, .unknownKeys, .services, .peers,
     ]
 
     /// The longest that one benchmark may take, in seconds.

@@ -1,12 +1,13 @@
+import Beacons
 import Circles
 import Foundation
 import Handshake
-import Nearby
 import OAuth
 import TestFixtures
 import Testing
 
 @testable import HandshakeServer
+@testable import Nearby
 
 @Suite("Joining a circle", .heavy)
 struct CircleJoiningTests {
@@ -61,8 +62,7 @@ struct CircleJoiningTests {
             #expect(try await vault.keys(of: .circle).keys.count == before)
             #expect(await world.circle.members.isEmpty)
             #expect(try await JoinedCircle.all(in: device.environment).isEmpty)
-            // The service's token is revoked all the same.
-            #expect(world.sandbox.requests(.recurseCenter).contains { $0.path.hasSuffix("/revoke") || $0.path.hasSuffix("/token") })
+            #expect(try await world.accounts.keys(of: .account).keys.isEmpty)
         }
     }
 
@@ -119,7 +119,7 @@ struct CircleJoiningTests {
                     #expect(!text.contains(state.bearer) && !text.contains("access_token"), "\(key)")
                 }
             }
-            #expect(try await vault.keys(of: .account).keys.isEmpty)
+            for kind in VaultKey.Kind.allCases { #expect(try await world.accounts.keys(of: kind).keys.isEmpty, "\(kind)") }
         }
     }
 

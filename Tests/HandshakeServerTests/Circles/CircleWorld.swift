@@ -20,6 +20,8 @@ final class CircleWorld: Sendable {
 
     let sandbox: Sandbox
     let vault: any Vault
+    /// Where the server's client has accounts while browsers sign in.
+    let accounts: MemoryVault
     let circle: MemberCircle
     let server: RunningServer
     let wire: WireClient
@@ -29,10 +31,12 @@ final class CircleWorld: Sendable {
     var timestamp: Timestamp { Timestamp(clampingMicroseconds: Int64(now * 1_000_000)) }
 
     private init(
-        sandbox: Sandbox, vault: any Vault, circle: MemberCircle, server: RunningServer, wire: WireClient, time: SharedTime
+        sandbox: Sandbox, vault: any Vault, accounts: MemoryVault, circle: MemberCircle, server: RunningServer,
+        wire: WireClient, time: SharedTime
     ) {
         self.sandbox = sandbox
         self.vault = vault
+        self.accounts = accounts
         self.circle = circle
         self.server = server
         self.wire = wire
@@ -55,11 +59,12 @@ final class CircleWorld: Sendable {
         let router = Router()
         let service = Service.recurseCenter.at(
             try EndpointURL(sandbox.recurseCenter.origin, security: .allowingInsecureLoopback))
-        let client = Client(
-            service: service, id: "recurse-app", authentication: .post(Secret("recurse-app-secret")),
+        let client = Client.confidential(
+            service: service, id: "recurse-app", secret: Secret("recurse-app-secret"),
             redirect: .uri(try RedirectURI("\(address)/v1/callback")))
+        let accounts = MemoryVault()
         let routes = try CircleRoutes<BasicRequestContext>(
-            circle, joiningThrough: try Handshake(client, vault: MemoryVault()), log: World.log
+            circle, joiningThrough: try Handshake(client, vault: accounts), log: World.log
         ) { account in
             let profile = try await RecurseCenter(account).profile(.me)
             guard isMember(profile.id.number) else { return nil }
@@ -70,7 +75,7 @@ final class CircleWorld: Sendable {
         routes.add(to: router.group("rc"))
         let server = try await RunningServer.start(router)
         let world = CircleWorld(
-            sandbox: sandbox, vault: vault, circle: circle, server: server,
+            sandbox: sandbox, vault: vault, accounts: accounts, circle: circle, server: server,
             wire: try WireClient(origin: server.origin), time: clock)
         do {
             try await body(world)
@@ -185,7 +190,7 @@ final class Redirecting: Transport {
 }
 
 /// A browser that keeps cookies and follows the forms of the joining pages.
-struct CircleBrowser {
+final class CircleBrowser: Sendable {
     private let world: CircleWorld
     private let cookies = Mutex<[String]>([])
 
