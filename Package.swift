@@ -175,7 +175,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Beacons", "ConnectButton", "FileSelector", "Geofences", "Handshake", "HandshakeServer",
+                "Beacons", "Circles", "ConnectButton", "FileSelector", "Geofences", "Handshake", "HandshakeServer",
                 "IFTTTConnect", "Nearby", "OAuth", "Positions", "Radio", "RecurseCenter", "Sandbox", "Sequencing",
                 "TestFixtures",
                 httpTypes, hummingbird, metrics, tracing,
@@ -325,7 +325,8 @@ let package = Package(
         .testTarget(
             name: "ConnectButtonTests",
             dependencies: [
-                "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", "TestFixtures", "Translations", crypto,
+                "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", "TestFixtures", "Translations",
+                crypto,
                 logging,
             ],
             exclude: ["Vectors.json", "ROWS.md"],

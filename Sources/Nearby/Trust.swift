@@ -1,6 +1,8 @@
 /// How sure it is who a person is (circles dossier 3 and 7).
 public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
-    /// A plain number, four bytes of an identifier, or a member whose identity changed: any device can send these.
+    /// A plain number, four bytes of an identifier, or a member whose identity changed.
+    ///
+    /// Any device can send these.
     case unverified = 0
     /// A circle has verified the person's identity.
     case circle = 1

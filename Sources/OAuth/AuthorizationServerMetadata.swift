@@ -62,8 +62,9 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var grantTypes: [String]?
     /// `backchannel_token_delivery_modes_supported` (CIBA Core, section 4). Nil when the server does not state them.
     public var backchannelTokenDeliveryModes: [String]?
-    /// `backchannel_authentication_request_signing_alg_values_supported` (CIBA Core, section 4). Nil when the server takes no
-    /// signed requests of this kind.
+    /// The algorithms of signed backchannel requests. Nil when the server takes none.
+    ///
+    /// `backchannel_authentication_request_signing_alg_values_supported` (CIBA Core, section 4).
     public var backchannelRequestSigningAlgorithms: [String]?
     /// `scopes_supported`; nil when the server does not state them.
     public var scopes: [String]?

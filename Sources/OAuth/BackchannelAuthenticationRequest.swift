@@ -98,9 +98,9 @@ public struct BackchannelAuthenticationRequest: Sendable {
         }
     }
 
-    /// The same request as one signed text (CIBA Core, section 7.1.1), which counts for five minutes.
+    /// The same request as one signed text (CIBA Core, section 7.1.1).
     ///
-    /// Signs the request as it is now: change nothing afterwards. Beside the text stands the client's authentication alone.
+    /// It counts for five minutes. Signs the request as it is now: change nothing afterwards. Beside the text stands the client's authentication alone.
     ///
     /// - Parameters:
     ///   - key: the client's key, whose public half the server knows.

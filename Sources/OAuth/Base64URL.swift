@@ -20,14 +20,13 @@ public enum Base64URL {
     static func append(_ bytes: [UInt8], to output: inout [UInt8]) {
         let end = output.count
         output.append(contentsOf: repeatElement(0, count: (bytes.count * 8 + 5) / 6))
-        var all = output.mutableSpan
-        write(bytes.span, to: all.extracting(end...))
+        write(bytes.span, to: output.mutableSpan, from: end)
     }
 
-    private static func write(_ bytes: Span<UInt8>, to output: consuming MutableSpan<UInt8>) {
+    private static func write(_ bytes: Span<UInt8>, to output: consuming MutableSpan<UInt8>, from first: Int) {
         let characters = alphabet
         let alphabet = characters.span
-        var (start, end) = (0, 0)
+        var (start, end) = (0, first)
         while start + 3 <= bytes.count {
             let (a, b, c) = (bytes[start], bytes[start + 1], bytes[start + 2])
             output[end] = alphabet[Int(a >> 2)]

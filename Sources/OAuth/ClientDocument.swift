@@ -10,7 +10,9 @@ public struct ClientDocument: Sendable, Hashable {
     public let name: String
     /// Where the browser brings the user back.
     public let redirectURIs: [RedirectURI]
-    /// Where the keys are published that the client authenticates with (`private_key_jwt`). Nil for a public client.
+    /// Where the client's keys are published. Nil for a public client.
+    ///
+    /// It authenticates with them (`private_key_jwt`).
     public var keysAddress: EndpointURL?
 
     /// Describes a document.

@@ -21,7 +21,8 @@ enum Fixtures {
             id: "recurse-public", secret: nil, kind: .public, redirectURIs: redirects,
             grantTypes: ["authorization_code", "refresh_token"], note: "PKCE with S256 demanded, no secret"),
         SandboxClient(
-            id: "recurse-app", secret: "recurse-app-secret", kind: .confidential, redirectURIs: redirects + server + circle,
+            id: "recurse-app", secret: "recurse-app-secret", kind: .confidential,
+            redirectURIs: redirects + server + circle,
             grantTypes: ["authorization_code", "refresh_token"], note: "client_secret in the body, as Rails apps do"),
     ]
 

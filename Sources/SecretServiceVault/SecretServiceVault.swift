@@ -46,13 +46,9 @@ public enum SecretServiceVault {
     }
 }
 
-/// The desktop's keyring as the place of the keys of any vault, such as one in a database.
+/// The desktop's keyring as the place of the keys of any vault.
 ///
-/// ```swift
-/// let vault = try await SQLiteVault.open(path, keyIn: SecretServiceKeys(environment: environment), called: "keyring")
-/// ```
-///
-/// Each use connects to the session bus, so that a key that a rotation makes later is found as well.
+/// A vault in a database takes it as `keyIn`, and the name of its key, such as “keyring”, as `called`. Each use connects to the session bus, so that a key that a rotation makes later is found as well.
 public struct SecretServiceKeys: VaultKeyStore {
     private let addresses: [Address]
     private let promptTime: Duration?

@@ -91,7 +91,9 @@ extension SequencingError: CustomStringConvertible {
 }
 
 extension SequencingError {
-    /// The place of what is malformed in an answer, in the names of the wire; nil for other errors. For a report of the defect.
+    /// The place of what is malformed in an answer, in the names of the wire.
+    ///
+    /// For a report of the defect. Nil for other errors.
     public var detail: String? {
         guard case .malformed(let answer, let member, let expected, let found) = self else { return nil }
         return "\(answer): \(member) should be \(expected) but is \(found)"

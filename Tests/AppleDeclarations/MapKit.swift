@@ -36,7 +36,9 @@ public struct MapCircle: MapContent {
     public func foregroundStyle(_ style: some ShapeStyle) -> MapCircle { self }
 }
 @resultBuilder public struct MapContentBuilder {
-    public static func buildBlock<each Content: MapContent>(_ content: repeat each Content) -> MapContents { MapContents() }
+    public static func buildBlock<each Content: MapContent>(_ content: repeat each Content) -> MapContents {
+        MapContents()
+    }
 }
 // swift-format-ignore: UseSynthesizedInitializer
 public struct MapContents: MapContent { init() {} }

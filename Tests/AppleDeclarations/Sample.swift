@@ -87,3 +87,17 @@ final class BalconyView: UIView {
         pages: WebAuthenticationBrowser { window }, apps: SystemApps(), tokens: .redirect)
     return environment
 }
+
+/// The shortest button.
+struct ShortScreen: View {
+    let handshake: Handshake
+    let user: User
+
+    @State private var isOn = false
+
+    var body: some View {
+        ConnectButton("aB3dE5fG", accounts: handshake)
+            .connectEmail(user.email)
+            .onConnect { connection in isOn = connection.status == .enabled }
+    }
+}

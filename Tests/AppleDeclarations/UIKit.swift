@@ -42,7 +42,10 @@ public protocol UIContentConfiguration {
 }
 
 @MainActor open class UIScene: UIResponder {
-    public enum ActivationState: Int, Sendable { case unattached = -1, foregroundActive, foregroundInactive, background }
+    public enum ActivationState: Int, Sendable {
+        case unattached = -1
+        case foregroundActive, foregroundInactive, background
+    }
     open var activationState: ActivationState { .unattached }
 }
 
@@ -72,6 +75,7 @@ public struct UITextContentType: RawRepresentable, Hashable, Sendable {
 public enum UIKeyboardType: Int, Sendable {
     case `default` = 0
     case numbersAndPunctuation = 2
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     case URL = 3
     case emailAddress = 7
 }

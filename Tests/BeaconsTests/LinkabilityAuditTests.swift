@@ -148,7 +148,8 @@ struct LinkabilityAuditTests {
         for number in 0..<10_000 as Range<UInt64> {
             audit.receive(
                 Advertisement(
-                    time: first.start.advanced(by: .seconds(100)), address: DeviceAddress(truncating: number), rssi: nil,
+                    time: first.start.advanced(by: .seconds(100)), address: DeviceAddress(truncating: number),
+                    rssi: nil,
                     data: data))
         }
         #expect(rules(audit) == [.identifierUnderTwoAddresses])

@@ -42,7 +42,9 @@ struct RollingServiceTests {
             sent: "0a2fd80b69ee34b1bb4b2fbafe401425"),
     ]
 
-    @Test("CI1, CI2: identifier, moment of the change and the 18 bytes on the air are those of the dossier", arguments: vectors)
+    @Test(
+        "CI1, CI2: identifier, moment of the change and the 18 bytes on the air are those of the dossier",
+        arguments: vectors)
     func vector(_ vector: Vector) throws {
         let seed = vector.isA ? a : b
         let window = RollingWindow(number: vector.window)
@@ -95,7 +97,9 @@ struct RollingServiceTests {
         }
         let uuid = RollingUUID(a.token(in: first))
         let midnight = first.start
-        for (second, isAccepted) in [(-88, true), (-89, false), (0, true), (1_106, true), (1_107, false), (1_440, false)] {
+        for (second, isAccepted) in [
+            (-88, true), (-89, false), (0, true), (1_106, true), (1_107, false), (1_440, false),
+        ] {
             let now = midnight.advanced(by: .seconds(second))
             try resolver.prepare(for: now)
             let expected: RollingResolver<String>.Resolution = isAccepted ? .member("Ada", first) : .stale
@@ -206,16 +210,21 @@ struct RollingServiceTests {
         }
     }
 
-    @Test("a packet with several service UUIDs counts for each of the first eight, and a list of another length is no list")
+    @Test(
+        "a packet with several service UUIDs counts for each of the first eight, and a list of another length is no list"
+    )
     func severalServices() throws {
         let uuids = (0..<10).map { RollingUUID(a.token(in: RollingWindow(number: first.number + $0))) }
         let data = try AdvertisingData(services: uuids)
         #expect(FrameParser().rollingServices(in: data) == Array(uuids.prefix(8)))
         var ranging = Ranging(.init([.rollingService]))
         ranging.receive(Advertisement(time: first.start, address: nil, rssi: RSSI(-61), data: data))
-        #expect(Set(ranging.tick(at: first.start).beacons.map(\.identity)) == Set(uuids.prefix(8).map { .rollingService($0) }))
+        #expect(
+            Set(ranging.tick(at: first.start).beacons.map(\.identity))
+                == Set(uuids.prefix(8).map { .rollingService($0) }))
         for length in [0, 1, 15] {
-            let short = try AdvertisingStructure(type: .completeServices128, value: [UInt8](repeating: 0x44, count: length))
+            let short = try AdvertisingStructure(
+                type: .completeServices128, value: [UInt8](repeating: 0x44, count: length))
             #expect(FrameParser().frame(in: try AdvertisingData([short])) == .unknown)
         }
         let long = try AdvertisingStructure(type: .completeServices128, value: Array(data.bytes[2..<18]) + [1, 2, 3])

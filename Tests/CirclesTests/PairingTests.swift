@@ -15,7 +15,8 @@ struct PairingTests {
     /// Both sides with the dossier's keys, up to the digits.
     private func fixed(nonceOfB: UInt8 = 0xB2) throws -> (a: PairingSession, b: PairingSession) {
         var a = PairingSession(
-            offeringAt: now, key: try key(0x11), nonce: [UInt8](repeating: 0xA1, count: 16), session: Array(0x30...0x3F))
+            offeringAt: now, key: try key(0x11), nonce: [UInt8](repeating: 0xA1, count: 16), session: Array(0x30...0x3F)
+        )
         var (b, join) = try PairingSession.join(
             a.code, at: now, key: try key(0x22), nonce: [UInt8](repeating: nonceOfB, count: 16))
         let reveal = try #require(try a.receive(join, at: now))
@@ -43,7 +44,8 @@ struct PairingTests {
     @Test("CI37: the code, the digits, the scope and the sealed box are those of the dossier")
     func vectors() throws {
         let offered = PairingSession(
-            offeringAt: now, key: try key(0x11), nonce: [UInt8](repeating: 0xA1, count: 16), session: Array(0x30...0x3F))
+            offeringAt: now, key: try key(0x11), nonce: [UInt8](repeating: 0xA1, count: 16), session: Array(0x30...0x3F)
+        )
         #expect(
             offered.code.text
                 == "HANDSHAKE:PAIR1/AEYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNARA")
@@ -61,7 +63,8 @@ struct PairingTests {
             nonce: [UInt8](repeating: 0xA1, count: 16))
         #expect([offer, join, reveal].map(\.bytes.count) == [49, 65, 65])
         let secrets = try PairingSecrets(
-            try key(0x11), bytes("0faa684ed28867b97f4a6a2dee5df8ce974e76b7018e3f22a1c4cf2678570f20"), [offer, join, reveal])
+            try key(0x11), bytes("0faa684ed28867b97f4a6a2dee5df8ce974e76b7018e3f22a1c4cf2678570f20"),
+            [offer, join, reveal])
         #expect(hex(secrets.transcript) == "6adc533b01e99a79a1c15a23e8cdd3d0a5316fc8434aafda7015a93bc7764aa1")
         let box = try secrets.seal([0x0B] + Array("Ada Example".utf8), fromOfferer: true)
         #expect(hex(box) == "a734930318d4c4c842417d02d3b5c7b7aaf93d6e590d6a2b06bfa7c8")
@@ -71,8 +74,12 @@ struct PairingTests {
     func paired() throws {
         for aIsFirst in [true, false] {
             var (a, b) = try fresh()
-            func confirmA() throws { _ = try b.receive(try a.confirm(with: card(Members.a, "Ada", in: a), at: now), at: now) }
-            func confirmB() throws { _ = try a.receive(try b.confirm(with: card(Members.b, "Ben", in: b), at: now), at: now) }
+            func confirmA() throws {
+                _ = try b.receive(try a.confirm(with: card(Members.a, "Ada", in: a), at: now), at: now)
+            }
+            func confirmB() throws {
+                _ = try a.receive(try b.confirm(with: card(Members.b, "Ben", in: b), at: now), at: now)
+            }
             if aIsFirst { try confirmA() } else { try confirmB() }
             #expect(a.card == nil && b.card == nil)
             if aIsFirst { try confirmB() } else { try confirmA() }
@@ -93,7 +100,8 @@ struct PairingTests {
             #expect(b.digits == nil && b.state == .failed(.pairing(.commitment)))
             #expect(throws: CircleError.pairing(.commitment)) { try b.receive(reveal, at: now) }
         }
-        #expect("\(CircleError.pairing(.commitment))" == "The codes differ. Another device may be in between. Start again.")
+        #expect(
+            "\(CircleError.pairing(.commitment))" == "The codes differ. Another device may be in between. Start again.")
     }
 
     @Test("a device in between that joins one code and shows another sees two people compare different digits")
@@ -172,7 +180,9 @@ struct PairingTests {
         try lucky.begin(at: now)
     }
 
-    @Test("a second M2 or M3 fails, as a message that does not belong to the state does; another session's changes nothing")
+    @Test(
+        "a second M2 or M3 fails, as a message that does not belong to the state does; another session's changes nothing"
+    )
     func repeated() throws {
         var a = PairingSession(offeringAt: now)
         var (b, join) = try PairingSession.join(a.code, at: now)
@@ -205,7 +215,8 @@ struct PairingTests {
             keys: try Members.keyRecord(days: 3, isPair: true, in: scope))
         let message = try c.confirm(with: early, at: now)
         #expect(throws: CircleError.pairing(.clocks(420))) { try d.receive(message, at: now) }
-        #expect("\(CircleError.pairing(.clocks(420)))" == "The clocks differ by 7 minutes. Set the time, then pair again.")
+        #expect(
+            "\(CircleError.pairing(.clocks(420)))" == "The clocks differ by 7 minutes. Set the time, then pair again.")
         var e = PairingSession(offeringAt: now)
         var join = Array(repeating: UInt8(0), count: 65)
         join[0] = 2
@@ -217,13 +228,15 @@ struct PairingTests {
         #expect(foreign.bytes.count <= 1_400)
     }
 
-    @Test("a text that is no code is said to be none", arguments: [
-        "", "HANDSHAKE:PAIR1/", "HANDSHAKE:PAIR2/AEYD", "HANDSHAKE:PAIR1/AEYDCMRT", "https://example.org",
-        "HANDSHAKE:PAIR1/AEYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNARA.",
-        "HANDSHAKE:PAIR1/AEYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNARA.AE",
-        "HANDSHAKE:PAIR1/AEYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNAR1",
-        "HANDSHAKE:PAIR1/AIYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNARA",
-    ])
+    @Test(
+        "a text that is no code is said to be none",
+        arguments: [
+            "", "HANDSHAKE:PAIR1/", "HANDSHAKE:PAIR2/AEYD", "HANDSHAKE:PAIR1/AEYDCMRT", "https://example.org",
+            "HANDSHAKE:PAIR1/AEYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNARA.",
+            "HANDSHAKE:PAIR1/AEYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNARA.AE",
+            "HANDSHAKE:PAIR1/AEYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNAR1",
+            "HANDSHAKE:PAIR1/AIYDCMRTGQ2TMNZYHE5DWPB5HY7XZF4UDTDLINF52FEQI25QJ6DFGLHVICB3HG2MW7GUG22ZNARNARA",
+        ])
     func badCodes(_ text: String) {
         #expect(throws: CircleError.malformed(.pairingCode)) { try PairingCode(text) }
         #expect("\(CircleError.malformed(.pairingCode))" == "This is not a pairing code of Handshake.")

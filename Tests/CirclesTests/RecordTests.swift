@@ -19,7 +19,7 @@ struct RecordTests {
         #expect(hex(Members.b.agreementKey) == "dc2cca31e8e43bbd91dff7e475cca3347eb478107d5bd765aba4ae4a30c35d44")
     }
 
-    @Test("CI17: the dossier's SHM1 is valid, and with any bit flipped it is not")
+    @Test("CI17: the member record (SHM1) of the dossier is valid, and with any bit flipped it is not")
     func member() throws {
         let record = try MemberRecord(Members.recordA)
         #expect(record.number == 759 && record.generation == 1 && record.issued == now && record.scope == scope)
@@ -36,7 +36,7 @@ struct RecordTests {
         #expect(try Members.record().bytes.prefix(100) == Members.recordA.prefix(100))
     }
 
-    @Test("CI17: the dossier's SHK1 is valid, and with any bit flipped it is not")
+    @Test("CI17: the key record (SHK1) of the dossier is valid, and with any bit flipped it is not")
     func dayKeys() throws {
         let member = try MemberRecord(Members.recordA)
         let head = bytes(
@@ -101,7 +101,9 @@ struct RecordTests {
         #expect(throws: CircleError.otherNumber) { try keys.check(in: scope, by: grace, at: now, epoch: 1) }
     }
 
-    @Test("CI18: keys of a day that is more than three days ahead are refused, and those of today and the next days are not")
+    @Test(
+        "CI18: keys of a day that is more than three days ahead are refused, and those of today and the next days are not"
+    )
     func days() throws {
         let member = try Members.record()
         func check(_ firstDay: UInt32, _ days: Int, _ time: UInt64, isPair: Bool = false) throws {
@@ -154,9 +156,10 @@ struct RecordTests {
         #expect(throws: CircleError.oldSequence) {
             try Members.keyRecord().check(in: scope, by: member, at: now, after: second, epoch: 1)
         }
-        // Signed again, with the same number.
+        // Other content with the same number.
         #expect(throws: CircleError.oldSequence) {
-            try Members.keyRecord(sequence: 2).check(in: scope, by: member, at: now, after: second, epoch: 1)
+            try Members.keyRecord(sequence: 2, issued: Members.issued + 1).check(
+                in: scope, by: member, at: now, after: second, epoch: 1)
         }
         #expect(try !second.check(in: scope, by: member, at: now, after: second, epoch: 1))
         #expect(try Members.keyRecord(sequence: 3).check(in: scope, by: member, at: now, after: second, epoch: 1))
@@ -195,7 +198,9 @@ struct RecordTests {
     @Test("an identity of small order, which everything is signed by, is refused")
     func weakKeys() throws {
         for first in ["00", "01", "ec", "ed", "ee"] {
-            let rest = first == "00" || first == "01" ? String(repeating: "00", count: 31) : String(repeating: "ff", count: 30) + "7f"
+            let rest =
+                first == "00" || first == "01"
+                ? String(repeating: "00", count: 31) : String(repeating: "ff", count: 30) + "7f"
             for sign: UInt8 in [0, 0x80] {
                 var identity = bytes(first + rest)
                 identity[31] |= sign
@@ -235,7 +240,9 @@ struct RecordTests {
 
     @Test("a name has 1 to 80 bytes, and no control, line or bidirectional characters; what a service says is cleaned")
     func names() {
-        for name in ["Ada Example", "Zoë Ångström", String(repeating: "x", count: 80)] { #expect(MemberText.isName(name)) }
+        for name in ["Ada Example", "Zoë Ångström", String(repeating: "x", count: 80)] {
+            #expect(MemberText.isName(name))
+        }
         for name in ["", "a\u{0}", "a\nb", "a\u{202E}b", "a\u{2028}b", String(repeating: "é", count: 41)] {
             #expect(!MemberText.isName(name))
         }

@@ -37,7 +37,8 @@ struct WaveTests {
         #expect(try ofB.open(box, from: Members.a.identity, at: time) == greeting)
         let third = MemberKeys()
         let stranger = try WaveSecret(
-            third, try Members.record(Members.b), ownDayKey: Members.dayKeysA[0], otherDayKey: Members.dayKeyB, day: day)
+            third, try Members.record(Members.b), ownDayKey: Members.dayKeysA[0], otherDayKey: Members.dayKeyB, day: day
+        )
         #expect(stranger.meeting(in: window) != ofA.meeting(in: window))
         #expect(throws: CircleError.sealed) { try stranger.open(box, from: Members.a.identity, at: time) }
     }

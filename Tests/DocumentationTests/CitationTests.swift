@@ -152,7 +152,7 @@ private struct Citation {
     private static let names = [
         ("sequencing", "sequencing.md"), ("recurse center", "recurse-center.md"),
         ("ifttt connect", "ifttt-connect.md"), ("ifttt", "ifttt-connect.md"),
-        ("beacons", "beacons.md"),
+        ("beacons", "beacons.md"), ("circles", "circles.md"),
     ]
 
     /// The dossier of a folder or a file, for citations that name none.
@@ -161,7 +161,8 @@ private struct Citation {
         ("Beacons", "beacons.md"), ("Radio", "beacons.md"), ("Nearby", "beacons.md"), ("Geofences", "beacons.md"),
         ("Positions", "beacons.md"), ("DesktopServices", "beacons.md"), ("ConnectButton", "ifttt-connect.md"),
         ("HandshakeServer", "ifttt-connect.md"), ("GroceryExpress", "ifttt-connect.md"),
-        ("WeatherMyWay", "sequencing.md"), ("OAuth", "oauth-security.md"), ("Handshake", "oauth-security.md"),
+        ("WeatherMyWay", "sequencing.md"), ("FileSelector", "sequencing.md"), ("Circles", "circles.md"),
+        ("OAuth", "oauth-security.md"), ("Handshake", "oauth-security.md"),
         // The names of Python's files.
         ("ifttt", "ifttt-connect.md"), ("button", "ifttt-connect.md"), ("grocery", "ifttt-connect.md"),
         ("sequencing", "sequencing.md"), ("selector", "sequencing.md"), ("recurse_center", "recurse-center.md"),

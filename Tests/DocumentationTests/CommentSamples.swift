@@ -56,6 +56,13 @@ private enum CommentSamples {
         return [client, certified]
     }
 
+    static func departing() async throws -> DiscoveredResource {
+        var deviations = DiscoveredResource.Deviations()
+        deviations.assumesS256 = true
+        let api = try await DiscoveredResource.discover("https://mcp.example.com/mcp", deviating: deviations)
+        return api
+    }
+
     static func credential(_ data: String) throws -> FileVault {
         let key = try VaultMasterKey.credential(named: "handshake-key")
         let vault = try FileVault(directory: "\(data)/vault", masterKey: key)

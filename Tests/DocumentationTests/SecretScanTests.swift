@@ -32,6 +32,10 @@ struct SecretScanTests {
         "Sources/DesktopServices/Notifications/Notifications.swift": ["a random value"],
         "Sources/OAuth/Base64URL.swift": ["a random value"],
         "Sources/SandboxSequencing/Fixtures.swift": ["a random value"],
+        "Tests/Fuzz/OAuth/corpus/key-pkcs8-ed25519": ["a private key"],
+        "Tests/Fuzz/OAuth/corpus/key-sec1-p256": ["a private key"],
+        "Tests/Fuzz/OAuth/corpus/key-service-account": ["a private key"],
+        "Tests/Fuzz/OAuth/words": ["a private key"],
         "Tests/HandshakeTests/Fixtures/UntrustedServer.swift": ["a private key"],
         "Tests/HandshakeTests/Profiles/TestCertificates.swift": ["a private key"],
         "Tests/OAuthTests/JWTBearerTests.swift": ["a private key"],
@@ -85,7 +89,7 @@ struct SecretScanTests {
             ("xoxb-" + "1234567890", "a token of Slack's"),
             ("sk_live_" + String(repeating: "a", count: 24), "a key of Stripe's"),
             ("eyJ" + String(repeating: "a", count: 20) + ".eyJ" + String(repeating: "b", count: 20), "a signed token"),
-            (#"token = "q7Xw2Lk9"# + #"Zt4Vb8Nm3Rc6Yp1Hd5Js0Fg""#, "a random value"),
+            (#"token = "q7Xw2Lk9"# + #"Zt4Vb8Nm3Rc6Yp1Hd5Js0Fg9""#, "a random value"),
         ])
     func finds(text: String, name: String) throws {
         #expect(try Self.findings(in: "let it = \(text)\n").contains(name))

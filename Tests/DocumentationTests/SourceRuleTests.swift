@@ -57,6 +57,8 @@ struct SourceRuleTests {
             ) {
                 let isKnown = [
                     "allowingInsecureLoopback", "insecureTransport", "insecure", "insecureAccounts", "unsafeBytes",
+                    // Of whom a radio has told, and no option.
+                    "unverified",
                 ].contains(String(match.1))
                 #expect(isKnown, "\(file) declares \(match.1)")
             }

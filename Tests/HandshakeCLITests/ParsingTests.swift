@@ -40,7 +40,8 @@ struct ParsingTests {
         ["vault", "check", "--vault", "files:a"], ["vault", "stats", "--json"], ["vault", "migrate"],
         ["vault", "rotate-key"], ["keep", "--once", "--ahead", "60", "--dry-run"],
         ["vault", "copy", "files:a", "sqlite:b", "--replace"],
-        ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
+        ["sequencing", "files", "--sample"], ["sequencing", "file", "1"],
+        ["sequencing", "chain", "Chain9", "--file", "1"],
         ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
         ["sequencing", "beacon", "1", "10000", "A"], ["sequencing", "register", "ada@example.test"],
         ["sequencing", "jobs"], ["sequencing", "resume", "1"], ["sequencing", "reset-password", "ada@example.test"],
@@ -56,6 +57,13 @@ struct ParsingTests {
         ["nearby", "advertise", "--advertise", "rolling"], ["nearby", "replay", "x", "--no-delay"],
         ["nearby", "show", "36"], ["nearby", "forget", "--everyone"], ["nearby", "friends"],
         ["nearby", "share", "--days", "2"], ["nearby", "befriend", "-"], ["nearby", "unfriend", "36"],
+        ["nearby", "open", "--port", "0", "--browser", "print"], ["nearby", "pair", "--by-hand", "--name", "Ada"],
+        ["nearby", "audit", "-", "--duration", "60"], ["nearby", "wave", "36", "--text", "Coffee?"],
+        ["nearby", "circle", "join", "https://circle.example/rc"], ["nearby", "circle", "members", "--timeout", "5"],
+        ["nearby", "circle", "pause"], ["nearby", "circle", "resume"], ["nearby", "circle", "hide", "36"],
+        ["nearby", "circle", "unhide", "36"], ["nearby", "circle", "rotate"], ["nearby", "circle", "sync"],
+        ["nearby", "circle", "leave", "--circle", "https://circle.example/rc"],
+        ["recurse-center", "hub", "--source", "gpsd", "--radius", "80"],
         ["sandbox", "--port", "0"], ["demo", "--headless"],
         ["places", "list", "--regions", "areas.geojson", "--at", "40.7251,-73.9967"],
         ["places", "watch", "--source", "gpsd:localhost:2947", "--speed", "2"],
@@ -127,8 +135,8 @@ struct ParsingTests {
     @Test("every command is bounded by --timeout, but those that use no network or go on until they are interrupted")
     func bounded() {
         let unbounded = Self.leaves(HandshakeCommand.self).filter { !($0 is any BoundedCommand.Type) }.map { "\($0)" }
-        // These two have a deadline of their own, whose error tells what was waited for.
-        let own = ["Login", "IFTTTConnectCommand"]
+        // These have a deadline of their own, whose error tells what was waited for.
+        let own = ["Login", "IFTTTConnectCommand", "CircleJoin", "NearbyPair"]
         let local = [
             "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
             "NearbyShow",
@@ -137,7 +145,7 @@ struct ParsingTests {
         ]
         let endless = [
             "RunSandbox", "Demo", "Keep", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",
-            "NearbyAdvertise",
+            "NearbyAdvertise", "NearbyOpen", "NearbyAudit", "RecurseCenterHub",
         ]
         #expect(Set(unbounded).isSubset(of: own + local + endless), "\(unbounded)")
     }

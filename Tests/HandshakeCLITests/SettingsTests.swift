@@ -30,9 +30,7 @@ struct SettingsTests {
             "[services]\nmine = 3", "[services.mine]\nissuer = 3", "[services.mine]\nscope = \"a\"",
             "[services.mine]\ncolour = 1", "\"\u{1B}[31m\" = 1", "vault = \"a\u{0}\"",
             "[services.\"\u{1B}[2J\"]\nx = 1",
-            "vault = \"" + String(repeating: "\u{301}\u{323}", count: 60_000) + "\"",
             "\"" + String(repeating: "\u{301}\u{323}", count: 60_000) + "\" = 1",
-            "vault = \"" + String(repeating: "\\u0301\\u0323", count: 20_000) + "\"",
             String(repeating: "[", count: 100_000), "a = " + String(repeating: "[", count: 5000),
             "a = " + String(repeating: "{b=", count: 5000), String(repeating: "a.", count: 5000) + "b = 1",
         ])
@@ -57,7 +55,7 @@ struct SettingsTests {
     func nameless(_ text: String, line: Int) throws {
         let error = try #require(#expect(throws: CommandError.self) { try read(text) })
         #expect(error.status == .usage && error.message.contains("/home/ada/config.toml"))
-        #expect(error.message.contains("line \(line): a table's name"), "\(error.message)")
+        #expect(error.message.contains("is not valid TOML, line \(line): "), "\(error.message)")
     }
 
     @Test(

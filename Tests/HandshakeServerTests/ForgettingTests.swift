@@ -204,6 +204,7 @@ struct ForgettingTests {
         // The pauses end immediately: five minutes of silence are twenty comments.
         settings.time = TimeSource(now: world.time.now, clock: HurriedClock())
         settings.streams = .init()
+        settings.streams.restingLifetime = settings.streams.lifetime
         let listening = try await world.buttons(settings) { request in
             let user = try ConnectButtonUser(id: "new")
             let count = asked.withLock { count in

@@ -126,7 +126,7 @@ struct HealthTests {
         release.open()
         await running.value
         let stored = try #require(try await self.handshake().account())
-        #expect(stored.status.generation == 1)
+        #expect(stored.status.generation == 2, "the refresh was stored after the adoption")
     }
 }
 

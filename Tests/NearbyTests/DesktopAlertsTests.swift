@@ -92,8 +92,7 @@ struct DesktopAlertsTests {
         let board = Board()
         let alerts = DesktopAlerts(
             on: try Address.list(bus.addressText), application: "Handshake", fallback: board,
-            photo: { $0.value == 36 ? nil : Self.photo }
-        ) { opening.yield($0) }
+            photo: { $0.value == 36 ? nil : Self.photo }, open: { opening.yield($0) })
         await alerts.show(Alert(person: person(759), known: nil))
         await alerts.show(Alert(person: person(759), known: ada, proximity: .near, trust: .paired, isUpdate: true))
         await alerts.show(Alert(person: person(36), known: nil, trust: .circle))

@@ -144,7 +144,9 @@ struct EncounterTrackerTests {
         #expect(tracker.encounter(with: friend) != nil, "a person whom a key verifies does not give way")
     }
 
-    @Test("CI46: a transmitter that is three people is suspect with all of them, until one is heard from elsewhere; paired people never")
+    @Test(
+        "CI46: a transmitter that is three people is suspect with all of them, until one is heard from elsewhere; paired people never"
+    )
     func oneTransmitter() throws {
         var tracker = EncounterTracker()
         let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
@@ -167,7 +169,9 @@ struct EncounterTrackerTests {
         #expect(!tracker.isSuspect(person(1)))
     }
 
-    @Test("CI47, CI51: the places of one kind are never another's, and within a kind the suspect, the silent and the weak give way")
+    @Test(
+        "CI47, CI51: the places of one kind are never another's, and within a kind the suspect, the silent and the weak give way"
+    )
     func places() throws {
         var tracker = EncounterTracker()
         let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
@@ -217,7 +221,10 @@ struct EncounterTrackerTests {
         for number in 0..<100_000 as Range<UInt64> {
             transmitters.note(ada, from: DeviceAddress(truncating: number), at: .milliseconds(Int64(number)))
         }
-        #expect(Mirror(reflecting: transmitters).children.allSatisfy { (($0.value as? any Collection)?.count ?? 0) <= 4_096 })
+        #expect(
+            Mirror(reflecting: transmitters).children.allSatisfy {
+                (($0.value as? any Collection)?.count ?? 0) <= 4_096
+            })
     }
 
     @Test("running encounters are returned for saving immediately, then every interval, and at the end")

@@ -105,13 +105,16 @@ struct WatchAttackTests {
         let watch = watch()
         for second in 0..<1_300 {
             let isCrowd = second % 100 < 20
-            let people = isCrowd ? (0..<10).map { (person(1000 + second * 10 + $0), Trust.circle, nil as DeviceAddress?) } : []
+            let people =
+                isCrowd ? (0..<10).map { (person(1000 + second * 10 + $0), Trust.circle, nil as DeviceAddress?) } : []
             await hear(people, at: second, in: watch)
         }
         #expect(await outcome().crowds.count == 3)
     }
 
-    @Test("CI46: 206 valid identifiers from one address raise no alert and no look-up, are listed as suspect, and a friend is announced")
+    @Test(
+        "CI46: 206 valid identifiers from one address raise no alert and no look-up, are listed as suspect, and a friend is announced"
+    )
     func oneTransmitter() async throws {
         let notes = Mutex(0)
         let listed = Mutex<[NearbyPerson]>([])
@@ -128,7 +131,8 @@ struct WatchAttackTests {
         #expect(notes.withLock(\.self) == 1)
     }
 
-    @Test("CI47: ten invented numbers a second for an hour do not keep a member from the list, nor from being looked up")
+    @Test(
+        "CI47: ten invented numbers a second for an hour do not keep a member from the list, nor from being looked up")
     func aFlood() async {
         let listed = Mutex<Set<UserNumber>>([])
         let watch = watch { update in
@@ -139,12 +143,15 @@ struct WatchAttackTests {
             await hear(invented, at: second, in: watch)
         }
         let grace = person(36)
-        for second in 3_600..<3_605 { await hear([(ada, .circle, nil), (grace, .unverified, nil)], at: second, in: watch) }
+        for second in 3_600..<3_605 {
+            await hear([(ada, .circle, nil), (grace, .unverified, nil)], at: second, in: watch)
+        }
         #expect(listed.withLock { $0.isSuperset(of: [ada, grace]) })
         #expect(await outcome().questions.contains(ada))
     }
 
-    @Test("when all places of a kind are taken by people who are heard, it is said how many were left out, once a minute")
+    @Test(
+        "when all places of a kind are taken by people who are heard, it is said how many were left out, once a minute")
     func full() async {
         let told = Mutex<[NearbyUpdate]>([])
         let watch = watch { update in
@@ -156,7 +163,9 @@ struct WatchAttackTests {
         #expect(told.withLock(\.self).count == 2)
     }
 
-    @Test("the own identifier from another device is told, and neither listed nor announced, and a plain number of one's own is not")
+    @Test(
+        "the own identifier from another device is told, and neither listed nor announced, and a plain number of one's own is not"
+    )
     func repeatedSignal() async {
         let told = Mutex(0)
         let watch = Watch(

@@ -157,7 +157,7 @@ struct IDTokenTests {
         #expect(outcome(["at_hash": json]) == expected)
     }
 
-    /// The code of the vector in `any-server.md` 6.3.
+    /// The code of the vector in `any-server.md` 6.
     static let code = "Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk"
 
     @Test(

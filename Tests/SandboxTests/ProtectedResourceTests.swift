@@ -69,7 +69,10 @@ struct ProtectedResourceTests {
     @Test("tokens can be ended from inside and from outside, and later ones work", arguments: [false, true])
     func ending(_ fromOutside: Bool) async throws {
         try await withSandbox { sandbox in
-            let paths = ["sequencing": "/me", "recurse-center": "/api/v1/profiles/me", "standard": "/api/whoami"]
+            let paths = [
+                "sequencing": "/DataSourceList?all=true", "recurse-center": "/api/v1/profiles/me",
+                "standard": "/api/whoami",
+            ]
             for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
                 let steps = try OAuthSteps(sandbox, service)
                 let path = try #require(paths[service.name.rawValue])

@@ -55,7 +55,8 @@ struct Failure: Error, CustomStringConvertible {
 enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
-        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .peopleNearby, .activation, .webhooks, .crossings,
+        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .peopleNearby, .activation, .webhooks,
+        .crossings,
         .dpop, .keySet, .unknownKeys, .services, .peers,
     ]
 

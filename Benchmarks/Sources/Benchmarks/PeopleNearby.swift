@@ -6,7 +6,8 @@ import Synchronization
 
 extension Benchmark {
     static let peopleNearby = Benchmark(
-        name: "people-nearby", summary: "500 members in range, of 10,000 whose keys are known, each heard twice a second",
+        name: "people-nearby",
+        summary: "500 members in range, of 10,000 whose keys are known, each heard twice a second",
         run: { _ in try await PeopleLoad.run() })
 }
 
@@ -32,7 +33,9 @@ private struct PeopleLoad {
     private init() throws {
         let seeds = (0..<Self.members).map { _ in RollingSeed.random() }
         var recognition = Recognition()
-        let keys = try seeds.enumerated().map { (try UserNumber($0.offset + 1), $0.element.dayKey(for: Self.window.day)) }
+        let keys = try seeds.enumerated().map {
+            (try UserNumber($0.offset + 1), $0.element.dayKey(for: Self.window.day))
+        }
         recognition.add(keys, trust: .circle)
         self.recognition = recognition
         data = try seeds.prefix(Self.inRange).map { seed in
@@ -45,7 +48,8 @@ private struct PeopleLoad {
         let begin = Self.window.start.advanced(by: .seconds(300))
         let updates = AsyncStream.makeStream(of: RangingUpdate.self)
         let people = PeopleNearby(
-            log: EncounterLog(in: MemoryVault(), community: "benchmark"), ignoring: nil, alerts: NoAlerts(), pace: .recorded
+            log: EncounterLog(in: MemoryVault(), community: "benchmark"), ignoring: nil, alerts: NoAlerts(),
+            pace: .recorded
         ) { .known(Person(name: "Member \($0)")) }
         let most = Mutex(0)
         let start = processorSeconds()
@@ -68,7 +72,9 @@ private struct PeopleLoad {
             if case .people(let near) = update { most.withLock { $0 = max($0, near.count) } }
         }
         let share = (processorSeconds() - start) / Double(Self.seconds) * 100
-        guard most.withLock(\.self) == Self.inRange else { throw Failure("\(most.withLock(\.self)) people were listed") }
+        guard most.withLock(\.self) == Self.inRange else {
+            throw Failure("\(most.withLock(\.self)) people were listed")
+        }
         return share
     }
 

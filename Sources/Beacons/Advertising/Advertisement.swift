@@ -4,7 +4,7 @@ public struct Advertisement: Sendable, Hashable {
     public let time: Timestamp
     /// The sender's address, if the receiver reports it.
     public let address: DeviceAddress?
-    /// Whether the address is the device's own or a random one, if the receiver reports it.
+    /// Whether the address is the device's own or a random one. Nil when the receiver does not report it.
     public let addressKind: DeviceAddress.Kind?
     /// The signal strength; nil when the receiver could not measure it.
     public let rssi: RSSI?

@@ -10,6 +10,6 @@ public enum BeaconIdentity: Sendable, Hashable, Codable {
     case ephemeral(UInt64)
     /// A 16-byte rolling identifier: one beacon until it rotates (dossier 8.4).
     case rolling(RollingToken)
-    /// A rolling identifier that is a service UUID: one beacon until it rotates (circles dossier 2).
+    /// A rolling identifier that is a service UUID (circles dossier 2). It is one beacon until it rotates.
     case rollingService(RollingUUID)
 }

@@ -6,8 +6,9 @@ public enum Frame: Sendable, Hashable {
     case exposureNotification(ExposureNotification)
     /// A 16-byte rolling identifier (dossier 8.4). It came in the data of the service given to the parser.
     case rolling(RollingToken)
-    /// A 128-bit service UUID that can be a rolling identifier (circles dossier 2), and is any app's otherwise. The first
-    /// one of the advertisement; ``FrameParser/rollingServices(in:)`` has all.
+    /// A 128-bit service UUID that can be a rolling identifier (circles dossier 2).
+    ///
+    /// It may as well be any app's. The first one of the advertisement; ``FrameParser/rollingServices(in:)`` has all.
     case rollingService(RollingUUID)
     /// Another Apple message, by type: most of the traffic (dossier 2.3).
     case otherApple(messageType: UInt8)

@@ -64,7 +64,7 @@ public struct FrameParser: Sendable, Hashable {
     /// How many service UUIDs of one advertisement are read; a sender of rolling identifiers has one or two.
     static let maximumServices = 8
 
-    /// The service UUIDs of an advertisement that can be rolling identifiers: the first eight.
+    /// The first eight service UUIDs that can be rolling identifiers.
     public func rollingServices(in data: AdvertisingData) -> [RollingUUID] {
         data.withSpan { bytes in
             var found: [RollingUUID] = []

@@ -1,6 +1,6 @@
-/// A rolling identifier as a 128-bit service UUID (circles dossier 2): the form that every platform can send and receive.
+/// A rolling identifier as a 128-bit service UUID (circles dossier 2).
 ///
-/// Its version and variant bits are those of a random UUID (RFC 9562, version 4), so that it does not stand out. 122 bits of
+/// Every platform can send and receive it. Its version and variant bits are those of a random UUID (RFC 9562, version 4), so that it does not stand out. 122 bits of
 /// the identifier remain.
 public struct RollingUUID: Sendable, Hashable, Codable {
     /// The first eight bytes.

@@ -14,6 +14,6 @@ public struct RangedBeacon: Sendable, Hashable {
     public let packets: Int
     /// The sender's address in its last packet, if the receiver reports it.
     public let transmitter: DeviceAddress?
-    /// Whether another address sent the same identity less than five seconds before: one of the two may relay it.
+    /// Whether another address sent the same identity less than five seconds before. One of the two may relay it.
     public let isHeardTwice: Bool
 }

@@ -47,7 +47,8 @@ public struct DayKey: Sendable {
     /// When the service UUID of a window that is in this day is sent first (circles dossier 2): up to 299 seconds into the
     /// window, so that the changes of two members do not fall together and none has a phase that others could recognise.
     func change(to window: RollingWindow) -> Timestamp {
-        let delay = code("SH2 off", window).withUnsafeBytes { UInt32(bigEndianBytes: $0.prefix(4)) } % Self.maximumDelays
+        let delay =
+            code("SH2 off", window).withUnsafeBytes { UInt32(bigEndianBytes: $0.prefix(4)) } % Self.maximumDelays
         return window.start.advanced(by: .seconds(delay))
     }
 

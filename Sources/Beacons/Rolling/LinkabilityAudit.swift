@@ -1,5 +1,6 @@
-/// Finds what links two terms of a rolling identifier to each other, in packets that another adapter has received.
+/// Finds what links two terms of a rolling identifier to each other.
 ///
+/// It reads packets that another adapter has received.
 /// A receiver that notices such a link can follow the user past a change of the identifier. The rules are those of the circles
 /// dossier, chapter 2. A value without a clock; it remembers at most ``capacity`` terms and addresses.
 public struct LinkabilityAudit: Sendable {
@@ -79,7 +80,8 @@ public struct LinkabilityAudit: Sendable {
     public mutating func receive(_ advertisement: Advertisement) {
         guard let time = try? RollingWindow(at: advertisement.time) else { return }
         prepare(for: time)
-        guard let (window, form) = identifier(in: advertisement.data), terms[window] != nil || terms.count < Self.capacity
+        guard let (window, form) = identifier(in: advertisement.data),
+            terms[window] != nil || terms.count < Self.capacity
         else { return }
         var term = terms[window] ?? Term(first: advertisement.time, last: advertisement.time)
         term.first = min(term.first, advertisement.time)
@@ -175,7 +177,9 @@ public struct LinkabilityAudit: Sendable {
         }
         let isInside = begin.advanced(by: .zero - Self.tolerance) <= time && time <= end.advanced(by: Self.tolerance)
         guard !isInside else { return }
-        add(.outsideTerm, "window \(window.number) was heard outside its term: another device repeats it, or a clock is wrong")
+        add(
+            .outsideTerm,
+            "window \(window.number) was heard outside its term: another device repeats it, or a clock is wrong")
     }
 
     /// Adds a packet's bytes. Everything beside the identifier and the flags is an extra structure.

@@ -1,4 +1,6 @@
-/// Resolves rolling identifiers of members whose day keys are known (dossier 8.4 and circles dossier 2).
+/// Resolves rolling identifiers of members whose day keys are known.
+///
+/// Source: beacons dossier 8.4 and circles dossier 2.
 ///
 /// The identifiers of the current window and its two neighbours are derived once and looked up in tables. A neighbour's is accepted
 /// up to three minutes before and after its window, a service UUID two minutes before and after its term, so that a copy sent 25
@@ -31,7 +33,9 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
             services[uuid] = services[uuid]?.adding(member) ?? .one(member)
             let begin = key.change(to: window)
             let end = next?.change(to: window.next) ?? DayKey.latestChange(to: window.next)
-            terms[member] = begin.advanced(by: .zero - RollingResolver.tolerance)...max(begin, end).advanced(by: RollingResolver.tolerance)
+            terms[member] =
+                begin.advanced(
+                    by: .zero - RollingResolver.tolerance)...max(begin, end).advanced(by: RollingResolver.tolerance)
         }
     }
 

@@ -1,4 +1,6 @@
-/// What two devices exchange when they pair: a name, an identity and day keys (circles dossier 5).
+/// What two devices exchange when they pair (circles dossier 5).
+///
+/// A name, an identity and day keys.
 public struct PairingCard: Sendable, Hashable {
     public let name: String
     public let member: MemberRecord

@@ -1,4 +1,6 @@
-/// The text of a pairing code, for a QR code in its alphanumeric mode (circles dossier 5): `HANDSHAKE:PAIR1/…`.
+/// The text of a pairing code (circles dossier 5): `HANDSHAKE:PAIR1/…`.
+///
+/// A QR code holds it in its alphanumeric mode.
 public struct PairingCode: Sendable, Hashable {
     /// Where the device that shows the code listens, for as long as it is shown.
     public enum Address: Sendable, Hashable {

@@ -36,12 +36,16 @@ enum PairingMessage: Sendable, Hashable {
         case 2, 3:
             guard let key = reader.bytes(Self.keyLength), let nonce = reader.bytes(Self.nonceLength), reader.rest == 0
             else { throw .malformed(.pairingMessage) }
-            self = kind == 2 ? .join(session: session, key: key, nonce: nonce) : .reveal(session: session, key: key, nonce: nonce)
+            self =
+                kind == 2
+                ? .join(session: session, key: key, nonce: nonce) : .reveal(session: session, key: key, nonce: nonce)
         case 4, 5:
             guard reader.rest > Self.tagLength, reader.rest <= Self.maximumCard + Self.tagLength,
                 let sealed = reader.bytes(reader.rest)
             else { throw .malformed(.pairingMessage) }
-            self = kind == 4 ? .offererCard(session: session, sealed: sealed) : .joinerCard(session: session, sealed: sealed)
+            self =
+                kind == 4
+                ? .offererCard(session: session, sealed: sealed) : .joinerCard(session: session, sealed: sealed)
         case 6 where reader.rest == 0: self = .cancel(session: session)
         default: throw .malformed(.pairingMessage)
         }

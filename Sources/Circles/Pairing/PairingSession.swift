@@ -6,9 +6,9 @@ import Crypto
 /// knows the other's nonce, so a device in between succeeds once in a million attempts, and searching does not help it.
 ///
 /// ```swift
-/// var session = PairingSession(offeringAt: now)     // show session.code
-/// let reveal = try session.receive(join, at: now)   // send it; show session.digits
-/// let card = try session.confirm(cardOf: me, at: now)
+/// var session = PairingSession(offeringAt: now)  // show session.code
+/// let reveal = try session.receive(join, at: now)  // send it; show session.digits
+/// let sealed = try session.confirm(with: card, at: now)  // send it
 /// ```
 public struct PairingSession: Sendable {
     /// The states, in their order.
@@ -106,7 +106,7 @@ public struct PairingSession: Sendable {
     /// What the pair's records belong to; nil before both sides know it.
     public var scope: CircleScope? { secrets?.scope }
 
-    /// The other side's card, once both cards were exchanged and the user has compared the digits.
+    /// The other side's card. Nil until both were exchanged and the user has compared the digits.
     public var card: PairingCard? { state == .done ? received : nil }
 
     /// Takes a message of the other side.
@@ -172,8 +172,10 @@ public struct PairingSession: Sendable {
             guard let join else { throw .pairing(.unexpected) }
             try agree(on: join, message, at: now)
         case (.join, _) where isOfferer, (.reveal, _) where !isOfferer: throw .pairing(.repeated)
-        case (.offererCard(_, let sealed), .revealed) where !isOfferer, (.offererCard(_, let sealed), .confirmed) where !isOfferer,
-            (.joinerCard(_, let sealed), .revealed) where isOfferer, (.joinerCard(_, let sealed), .confirmed) where isOfferer:
+        case (.offererCard(_, let sealed), .revealed) where !isOfferer,
+            (.offererCard(_, let sealed), .confirmed) where !isOfferer,
+            (.joinerCard(_, let sealed), .revealed) where isOfferer,
+            (.joinerCard(_, let sealed), .confirmed) where isOfferer:
             guard let secrets else { throw .pairing(.unexpected) }
             let card = try secrets.open(sealed, fromOfferer: !isOfferer)
             received = try PairingCard(card, in: secrets.scope, at: now)
@@ -228,7 +230,9 @@ extension PairingSession: CustomStringConvertible, CustomDebugStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: ["state": state]) }
 }
 
-/// Three failures in a row, and pairing rests for ten minutes: a device in between has one chance in a million each time.
+/// After three failures in a row, pairing rests for ten minutes.
+///
+/// A device in between has one chance in a million each time.
 public struct PairingLimit: Sendable, Hashable, Codable {
     private var failures = 0
     private var until: UInt64 = 0

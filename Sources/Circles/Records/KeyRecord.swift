@@ -55,7 +55,9 @@ public struct KeyRecord: Sendable, Hashable {
     private static let wavesBit: UInt8 = 1
     private static let pairBit: UInt8 = 2
     private static let secondsOfDay: UInt64 = 86_400
-    /// How many keys a record of a circle has at most, and how many days ahead the last one may be.
+    /// How many keys a record of a circle has at most.
+    ///
+    /// The last one may be as many days ahead.
     public static let maximumDays = 4
     public static let daysAhead: UInt32 = 3
     /// The same in a pair.

@@ -1,8 +1,8 @@
 import Crypto
 
-/// The private keys of a member's identity (circles dossier 3): one signs (Ed25519), one agrees on secrets (X25519).
+/// The private keys of a member's identity (circles dossier 3).
 ///
-/// They stay on the device. They cannot be printed, reflected, compared or encoded by accident.
+/// One signs (Ed25519), and one agrees on secrets (X25519). They stay on the device. They cannot be printed, reflected, compared or encoded by accident.
 public struct MemberKeys: Sendable {
     let signing: Curve25519.Signing.PrivateKey
     let agreement: Curve25519.KeyAgreement.PrivateKey
@@ -47,7 +47,8 @@ extension MemberKeys: CustomStringConvertible, CustomDebugStringConvertible, Cus
 /// Checks of public keys.
 enum PublicKeyCheck {
     /// Whether a signature is valid.
-    static func isSigned(_ signature: [UInt8], _ label: StaticString, _ content: [UInt8], by identity: [UInt8]) -> Bool {
+    static func isSigned(_ signature: [UInt8], _ label: StaticString, _ content: [UInt8], by identity: [UInt8]) -> Bool
+    {
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: identity) else { return false }
         return key.isValidSignature(signature, for: label.label + content)
     }

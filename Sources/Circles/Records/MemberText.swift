@@ -5,7 +5,9 @@ public enum MemberText {
     /// The most bytes of a batch.
     public static let maximumBatch = 40
 
-    /// Whether a text can be a name: 1 to 80 bytes without control, line or bidirectional characters.
+    /// Whether a text can be a name.
+    ///
+    /// A name has 1 to 80 bytes, and no control, line or bidirectional characters.
     public static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= maximumName && isPlain(text)
     }
@@ -15,7 +17,7 @@ public enum MemberText {
         text.utf8.count <= maximumBatch && isPlain(text)
     }
 
-    /// The text as a name or batch: without what it may not have, and cut at a character.
+    /// The text as a name or batch, cut at a character. What it may not have is left out.
     public static func clean(_ text: String, limit: Int) -> String {
         var cleaned = ""
         for character in text {

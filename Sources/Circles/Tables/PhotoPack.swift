@@ -1,7 +1,8 @@
 import Crypto
 
-/// Photos of members, by the first byte of a digest of their numbers: everyone fetches whole packs, so that the server does not
-/// learn whose photo is wanted (circles dossier 4).
+/// Photos of members, by the first byte of a digest of their numbers.
+///
+/// Everyone fetches whole packs, so that the server does not learn whose photo is wanted (circles dossier 4).
 public struct PhotoPack: Sendable, Hashable {
     /// The photos by number: JPEG of at most ``maximumPhoto`` bytes.
     public let photos: [UInt32: [UInt8]]

@@ -1,8 +1,8 @@
 import Crypto
 
-/// A greeting that two members see only when both of them wave, and both have recognised the other (circles dossier 6).
+/// A greeting that two members see only when both of them wave.
 ///
-/// Both derive the same value for a window in which they met, which no third member can compute. The server compares such
+/// Both have recognised the other (circles dossier 6). They derive the same value for a window in which they met, which no third member can compute. The server compares such
 /// values without knowing whom they are about. A match is the claim of both, and no proof of distance.
 public struct WaveSecret: Sendable {
     private let secret: SymmetricKey
@@ -42,7 +42,9 @@ public struct WaveSecret: Sendable {
     /// The value of a window; nil for a window of another day.
     public func meeting(in window: UInt32) -> [UInt8]? {
         guard window / Self.windowsOfDay == day else { return nil }
-        return expand(("SH2 wave meet" as StaticString).label + scope.bytes + window.bytes, 16).withUnsafeBytes { Array($0) }
+        return expand(("SH2 wave meet" as StaticString).label + scope.bytes + window.bytes, 16).withUnsafeBytes {
+            Array($0)
+        }
     }
 
     /// Seals a greeting.

@@ -9,9 +9,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A user's Connect Button: its state, what the user does with it, and what comes of that.
+/// A user's Connect Button, without its drawing.
 ///
-/// ``ConnectButton`` and UIKit's `ConnectButtonView` draw it; a view of your own may draw ``state`` with
+/// It holds the state, takes what the user does, and acts on it. ``ConnectButton`` and UIKit's `ConnectButtonView` draw it; a view of your own may draw ``state`` with
 /// ``ConnectButtonFace`` and report what the user does to ``send(_:)``. While a view shows it, ``run()`` has to run.
 ///
 /// An attempt survives the end of the process: until its redirect has come, it rests encrypted in the vault of the accounts.
@@ -27,13 +27,17 @@ public final class ConnectButtonModel {
     /// The locale of the texts and of IFTTT's pages.
     public let locale: ConnectButtonLocale
 
-    /// Receives the connection that the user has turned on, also when it still has to be configured.
+    /// Receives the connection that the user has turned on.
+    ///
+    /// It may still have to be configured.
     @ObservationIgnored public var onConnect: @MainActor (Connection) -> Void = { _ in }
     /// Receives the connection that the user has turned off.
     @ObservationIgnored public var onDisconnect: @MainActor (Connection) -> Void = { _ in }
     /// Receives each failure. The button shows it, too.
     @ObservationIgnored public var onFailure: @MainActor (ConnectButtonFailure) -> Void = { _ in }
-    /// Configures a connection that was turned on without configuration; then call ``configurationSaved()``.
+    /// Configures a connection that was turned on without configuration.
+    ///
+    /// Call ``configurationSaved()`` afterwards.
     @ObservationIgnored public var onSetUp: @MainActor (Connection) -> Void = { _ in }
 
     /// The activation of a process that has no attempt to go on with.
@@ -124,7 +128,9 @@ public final class ConnectButtonModel {
         if let report = event.analyticsEvent(for: activation) { controller.report(report) }
     }
 
-    /// Handles a URL that the app was opened with: IFTTT's redirect, from its app, a mail or a browser.
+    /// Handles a URL that the app was opened with.
+    ///
+    /// IFTTT's app, a mail or a browser opens the app with the redirect of IFTTT's pages.
     ///
     /// - Returns: whether it is this connection's; if not, the app handles it.
     @discardableResult
@@ -136,7 +142,9 @@ public final class ConnectButtonModel {
         return true
     }
 
-    /// Tells the button that the app has configured a connection that was turned on without configuration.
+    /// Tells the button that the app has configured the connection.
+    ///
+    /// It was turned on without configuration, see ``onSetUp``.
     public func configurationSaved() {
         controller?.send(.configurationSaved)
     }
@@ -146,7 +154,9 @@ public final class ConnectButtonModel {
         controller?.send(.refresh)
     }
 
-    /// Deletes the user's token and what was known about the user, when the user logs out of the app. Turns nothing off.
+    /// Deletes the user's token and what was known about the user.
+    ///
+    /// For a user who logs out of the app. The connection stays as it is.
     ///
     /// - Throws: `ConnectError/account(_:)` when the vault cannot be written.
     public func signOut() async throws {
@@ -157,7 +167,7 @@ public final class ConnectButtonModel {
 
     // MARK: Running
 
-    /// Shows the button: loads it, and handles what happens until the task is cancelled.
+    /// Loads the connection, and handles what happens until the task is cancelled.
     ///
     /// One run is active; a second one returns immediately.
     public func run() async {

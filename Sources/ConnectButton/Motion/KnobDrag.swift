@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A finger that drags the knob: the progress of the change, and what a release does (motion dossier, F).
+/// A finger that drags the knob: the progress of the change, and what a release does (`connect-button-motion.md` section 2).
 ///
 /// The knob stays under the finger, as on Android; iOS lets it jump at the grip.
 struct KnobDrag: Sendable, Hashable {

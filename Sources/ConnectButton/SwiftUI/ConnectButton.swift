@@ -3,7 +3,7 @@ public import Handshake
 public import IFTTTConnect
 public import SwiftUI
 
-/// The Connect Button of a connection: one view, with its own web session, and the user token in the vault.
+/// The Connect Button of a connection.
 ///
 /// ```swift
 /// ConnectButton("aB3dE5fG", accounts: handshake)
@@ -11,7 +11,8 @@ public import SwiftUI
 ///     .onConnect { connection in isOn = connection.status == .enabled }
 /// ```
 ///
-/// It loads the connection, takes the user to IFTTT and back, and turns the connection off. It shows every failure itself.
+/// It loads the connection, takes the user to IFTTT and back in its own web session, keeps the user token in the vault,
+/// and turns the connection off. It shows every failure itself.
 /// The redirect of IFTTT's pages comes back to it; one of the IFTTT app, or of a mail, is a URL that the app is opened with:
 /// put `connectCallbacks()` around the app's root view.
 public struct ConnectButton: View {
@@ -120,7 +121,9 @@ public struct ConnectButton: View {
 }
 
 extension ConnectButton {
-    /// Calls a closure when the user has turned the connection on, also when the app still has to configure it.
+    /// Calls a closure when the user has turned the connection on.
+    ///
+    /// The app may still have to configure it.
     public func onConnect(_ action: @escaping @MainActor (Connection) -> Void) -> ConnectButton {
         with { $0.onConnect = action }
     }
@@ -150,8 +153,9 @@ extension ConnectButton {
         with { $0.locale = locale }
     }
 
-    /// Takes the user token from the app's own server alone, which exchanges it with its service key. A token in a redirect,
-    /// which any app on the device could have caught, is ignored (W14). Returns nil where there is none.
+    /// Takes the user token from the app's own server alone.
+    ///
+    /// The server exchanges it with its service key. A token in a redirect, which any app on the device could have caught, is ignored (W14). Returns nil where there is none.
     public func connectToken(_ token: @escaping @Sendable () async throws -> UserToken?) -> ConnectButton {
         with { $0.token = token }
     }

@@ -41,9 +41,9 @@ private struct ConnectCallbacks: ViewModifier {
 }
 
 extension View {
-    /// Hands the URLs that the app is opened with to the Connect Buttons inside, also to those that appear later.
+    /// Hands the URLs that the app is opened with to the Connect Buttons inside.
     ///
-    /// Put it around the app's root view: the IFTTT app and links in mails return to the app with such a URL. A button ignores
+    /// Buttons that appear later get them too. Put it around the app's root view: the IFTTT app and links in mails return to the app with such a URL. A button ignores
     /// what is not its own, and the app's own `onOpenURL` is called as well.
     public func connectCallbacks() -> some View {
         modifier(ConnectCallbacks())

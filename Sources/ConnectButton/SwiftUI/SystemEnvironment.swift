@@ -9,9 +9,9 @@ import AppKit
 #endif
 
 extension ConnectEnvironment {
-    /// The environment of an app: the system's web session above the window in front and, on iOS, the IFTTT app and the
-    /// installed mail programs.
+    /// The environment of an app.
     ///
+    /// It has the system's web session above the window in front and, on iOS, the IFTTT app and the installed mail programs.
     /// `Info.plist` has to list the apps that may be queried (`SystemApps`); otherwise IFTTT's pages are used.
     ///
     /// - Parameter tokens: how the user token is obtained. With a server of your own: `TokenDelivery/partnerServer(_:)`.

@@ -1,14 +1,14 @@
 public import Sequencing
 
-/// The picture of a sample's made-up person: an initial in a ring of arcs, as of a genome drawn in a circle.
+/// The picture of a sample's made-up person.
 ///
-/// One identifier has one picture. The web component draws the same.
+/// It is an initial in a ring of arcs, as of a genome drawn in a circle. One identifier has one picture. The web component draws the same.
 public struct PersonaPicture: Sendable, Hashable {
     /// The hue of the picture, in degrees.
     public let hue: Int
     /// The ring, clockwise from the top. The parts share a full turn.
     public let arcs: [Arc]
-    /// The first letter or digit of the person's name, in upper case; empty without one.
+    /// The first letter or digit of the name, in upper case. Empty without one.
     public let initial: String
 
     /// One arc of the ring.

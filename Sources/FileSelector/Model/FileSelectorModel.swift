@@ -2,9 +2,9 @@ public import Handshake
 public import Observation
 public import Sequencing
 
-/// A selector whose list comes from an account: it loads, refreshes and keeps the choice.
+/// A selector whose list comes from an account.
 ///
-/// SwiftUI's `FileSelector` draws it; an app may draw it in its own way.
+/// It loads and refreshes the list, and keeps the choice. SwiftUI's `FileSelector` draws it; an app may draw it in its own way.
 @MainActor @Observable
 public final class FileSelectorModel {
     /// What the user sees, and the functions for the user's actions.

@@ -1,7 +1,7 @@
 import Handshake
 public import Sequencing
 
-/// The state of a sheet that asks for an account or a new password, without its drawing (dossier 2.1).
+/// The state of a sheet that asks for an account or a new password (dossier 2.1).
 ///
 /// SwiftUI's `RegistrationSheet` and the web component `<registration-sheet>` draw it.
 public struct RegistrationState: Sendable, Hashable {
@@ -46,7 +46,9 @@ public struct RegistrationState: Sendable, Hashable {
         self.email = email
     }
 
-    /// Begins a request, or says what is wrong with the address: then nothing is to be sent.
+    /// Begins a request, or says what is wrong with the address.
+    ///
+    /// Nothing is to be sent for a bad address.
     ///
     /// - Returns: the checked address; nil while a request is under way, after one succeeded, and for a bad address.
     public mutating func begin(_ request: Request) -> Sequencing.EmailAddress? {

@@ -206,7 +206,7 @@ extension FileSelectorState {
         !index.segments(of: tab).isEmpty
     }
 
-    /// Whether there are both kinds of files, so that the introduction has something to ask.
+    /// Whether there are both kinds of files. Otherwise the introduction has nothing to ask.
     public var asksFirst: Bool { Tab.allCases.allSatisfy(isEnabled) }
 
     /// The segments of the open tab that have files, in their order.

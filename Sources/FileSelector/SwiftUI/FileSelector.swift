@@ -3,9 +3,9 @@ import Accessibility
 import Sequencing
 public import SwiftUI
 
-/// Lets a user pick one genetic file: a question, two tabs, search, order, details, and a button to continue.
+/// Lets a user pick one genetic file.
 ///
-/// It draws a ``FileSelectorModel``. Show it in a sheet:
+/// It has a question, two tabs, search, order, details, and a button to continue. It draws a ``FileSelectorModel``. Show it in a sheet:
 ///
 /// ```swift
 /// .sheet(isPresented: $isChoosing) {

@@ -7,9 +7,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The web components `<file-selector>` and `<registration-sheet>`, modules without dependencies.
+/// The web components `<file-selector>` and `<registration-sheet>`.
 ///
-/// The texts and the look stand before each component's own code: the same that SwiftUI draws.
+/// They are modules without dependencies. The texts and the look stand before each component's own code: the same that SwiftUI draws.
 public enum FileSelectorScript {
     /// The bytes of `<file-selector>`; serve them as `text/javascript`.
     public static let javaScript = module(PackageResources.file_selector_js) { !$0.isOfRegistration }

@@ -57,7 +57,8 @@ package struct LargeRecord: Sendable {
     private func description() async throws -> Description? {
         guard let bytes = try await vault.record(VaultKey(kind, components)) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-        guard parts.count == 3, let generation = UInt32(parts[0]), let count = Int(parts[1]), let length = Int(parts[2]),
+        guard parts.count == 3, let generation = UInt32(parts[0]), let count = Int(parts[1]),
+            let length = Int(parts[2]),
             (0...Self.maximumParts).contains(count)
         else { return nil }
         return Description(generation: generation, parts: count, length: length)

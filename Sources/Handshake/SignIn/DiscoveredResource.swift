@@ -42,11 +42,15 @@ public struct DiscoveredResource: Sendable {
     public struct Deviations: Sendable, Hashable {
         /// Whether the server takes PKCE by S256 although its metadata do not say so. S256 is sent all the same.
         public var assumesS256 = false
-        /// Whether `resource` is left out of every request, for a server that answers it with `invalid_target`.
+        /// Whether `resource` is left out of every request.
+        ///
+        /// For a server that answers it with `invalid_target`.
         public var omitsResource = false
         /// Whether a refresh states the scopes, for a server that otherwise returns others.
         public var repeatsScope = false
-        /// The issuer behind an address that the API lists, where the server's metadata name another one.
+        /// The issuers behind addresses that the API lists.
+        ///
+        /// For servers whose metadata name another issuer than the address.
         public var pinnedIssuers: [String: String] = [:]
 
         /// Nothing departs.
@@ -119,9 +123,10 @@ public struct DiscoveredResource: Sendable {
             limits: limits)
     }
 
-    /// A client that the server knows already, paired with the API by the server that issued its identifier.
+    /// A client that the server knows already, paired with this API.
     ///
-    /// An API that named another server could borrow the client, and the rights that users gave it there (`any-server.md` 9.1).
+    /// The app names the server that issued the identifier. An API that named another server could borrow the client, and the
+    /// rights that users gave it there (`any-server.md` 9).
     ///
     /// - Parameter issuer: the server where the identifier was registered, as the app knows it, not as the API names it.
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/refused(_:)` when the API names another server;
@@ -188,9 +193,9 @@ public struct DiscoveredResource: Sendable {
         try client(documentAt: address, redirect: redirect, credential: nil)
     }
 
-    /// The same for a server's client, whose document says where its keys are (`ClientDocument/keysAddress`).
+    /// The same for a server's client, which has a key.
     ///
-    /// Not available in apps: a user who has the app has its key.
+    /// Its document says where its keys are (`ClientDocument/keysAddress`). Not available in apps: a user who has the app has its key.
     @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")

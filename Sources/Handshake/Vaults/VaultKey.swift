@@ -32,8 +32,10 @@ public struct VaultKey: Sendable, Codable {
         case profile
         /// A person's photo. The components are those of the profile.
         case photo
-        /// What a server stores of a circle: the components are the circle's scope and a part, or a member's number or wave.
-        /// What a member stores: a community, the circle's scope and a part.
+        /// What a server or a member stores of a circle.
+        ///
+        /// The components of a server's are the circle's scope and a part, or a member's number or wave; those of a member's a
+        /// community, the circle's scope and a part.
         case circle
         /// What a server stores of a user who is turning a connection on or off. The components are the connection and
         /// a digest of the user.

@@ -88,7 +88,9 @@ struct CompanionActions: Sendable {
     }
 
     private func setQuiet(_ request: JSONObject) async throws -> String {
-        guard let minutes = request["minutes"]?.integer, (0...Self.longestQuiet).contains(minutes) else { throw Malformed() }
+        guard let minutes = request["minutes"]?.integer, (0...Self.longestQuiet).contains(minutes) else {
+            throw Malformed()
+        }
         let end = minutes == 0 ? nil : Now.seconds + Double(minutes) * 60
         try await quiet.set(until: end)
         return minutes == 0 ? "Alerts are shown." : "No alerts for \(Span.text(Double(minutes) * 60))."
@@ -161,7 +163,8 @@ struct CompanionActions: Sendable {
     }
 
     private func person(_ request: JSONObject) throws -> UserNumber {
-        guard let number = request["person"]?.integer.flatMap({ Int(exactly: $0) }), let person = try? UserNumber(number)
+        guard let number = request["person"]?.integer.flatMap({ Int(exactly: $0) }),
+            let person = try? UserNumber(number)
         else { throw Malformed() }
         return person
     }

@@ -83,7 +83,8 @@ struct CompanionServer: Sendable {
         }
         router.get("photo/:number") { request, context in
             try await asOwner(request) {
-                guard let person = context.parameters.get("number").flatMap({ Int($0) }).flatMap({ try? UserNumber($0) }),
+                guard
+                    let person = context.parameters.get("number").flatMap({ Int($0) }).flatMap({ try? UserNumber($0) }),
                     let bytes = await photo(person)
                 else { return Response(status: .notFound) }
                 return Self.answer(bytes, type: "application/octet-stream")
@@ -216,7 +217,9 @@ private struct Guarded: HTTPResponder {
         // A name that leads here is another site's: its pages would count as this one's (DNS rebinding).
         let authority = "127.0.0.1:\(port.number)"
         guard request.head.authority == authority else { return Response(status: .misdirectedRequest) }
-        if let origin = request.headers[.origin], origin != "http://\(authority)" { return Response(status: .forbidden) }
+        if let origin = request.headers[.origin], origin != "http://\(authority)" {
+            return Response(status: .forbidden)
+        }
         do {
             return try await routes.respond(to: request, context: context)
         } catch let error as any HTTPResponseError {

@@ -54,12 +54,14 @@ final class CompanionState: NearbySink {
             case .full(let kind, let places, let leftOut):
                 contents.note(
                     Trouble(
-                        code: "too_many", message: "The list is full (\(places) \(kind.word)); \(leftOut) more were not added.",
+                        code: "too_many",
+                        message: "The list is full (\(places) \(kind.word)); \(leftOut) more were not added.",
                         at: Now.seconds))
             case .oneTransmitter:
                 contents.note(
                     Trouble(
-                        code: "one_transmitter", message: "One device is several people. They are listed, and not announced.",
+                        code: "one_transmitter",
+                        message: "One device is several people. They are listed, and not announced.",
                         at: Now.seconds))
             case .repeatedSignal:
                 contents.note(
@@ -181,7 +183,9 @@ final class CompanionState: NearbySink {
 }
 
 extension CompanionState: Alerts {
-    func show(_ alert: Alert) async { say(quoted([alert.title, alert.body].filter { !$0.isEmpty }.joined(separator: ", "))) }
+    func show(_ alert: Alert) async {
+        say(quoted([alert.title, alert.body].filter { !$0.isEmpty }.joined(separator: ", ")))
+    }
     func show(_ crowd: CrowdAlert) async { say("\(crowd.title). \(crowd.body)") }
 }
 
@@ -199,7 +203,13 @@ extension CompanionState.Contents {
             ("own", own.map { .integer(Int64($0.value)) } ?? .null),
             ("listen", .string(radio["listen"] ?? "")), ("send", .string(radio["send"] ?? "")), ("sends", .bool(sends)),
             ("people", .array(people.map(Self.json))),
-            ("troubles", .array(troubles.map { .object([("code", .string($0.code)), ("message", .string($0.message)), ("at", .seconds($0.at))]) })),
+            (
+                "troubles",
+                .array(
+                    troubles.map {
+                        .object([("code", .string($0.code)), ("message", .string($0.message)), ("at", .seconds($0.at))])
+                    })
+            ),
             ("answers", .array(answers.map(Self.json))),
             ("waiting", .array(waiting.map { .integer(Int64($0.value)) })),
             ("quiet", .seconds(quietUntil)), ("circles", .array(circles.map { CircleText.json($0) })),

@@ -27,7 +27,9 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
             let environment = ProcessInfo.processInfo.environment
             // Programs read the alert in the JSON output.
             let fallback: any Alerts = Output.isJSON ? NoAlerts() : terminal
-            let desktop = DesktopAlerts(environment: environment, application: "Handshake", fallback: fallback, photo: photo) {
+            let desktop = DesktopAlerts(
+                environment: environment, application: "Handshake", fallback: fallback, photo: photo
+            ) {
                 // Watching goes on when a page cannot be opened.
                 guard let address = try? EndpointURL($0, security: .allowingInsecureLoopback) else { return }
                 try? SystemBrowser(environment: environment).open(address)

@@ -54,7 +54,8 @@ struct LiveList {
         let batch = person.known?.batch.map { quoted($0, limit: 40) } ?? ""
         let bar = bar(person.distance)
         let doubt =
-            person.isRelayed ? ", may be relayed" : person.trust == .unverified || person.isSuspect ? ", unverified" : ""
+            person.isRelayed
+            ? ", may be relayed" : person.trust == .unverified || person.isSuspect ? ", unverified" : ""
         let facts = "\(word(person.proximity)), \(Span.text(person.encounter.duration))\(doubt)"
         let who = batch.isEmpty ? name : "\(name)  \(batch)"
         let rest = columns - 1 - bar.displayWidth - 1

@@ -98,7 +98,8 @@ private struct NearbyReport: ~Copyable, Sendable {
         case .full(let kind, let places, let leftOut):
             trouble(
                 "too_many",
-                "The list is full (\(places) \(kind.word)); \(leftOut) more \(leftOut == 1 ? "was" : "were") not added.")
+                "The list is full (\(places) \(kind.word)); \(leftOut) more \(leftOut == 1 ? "was" : "were") not added."
+            )
         case .repeatedSignal: trouble("repeated_signal", "Another device repeats your signal.")
         case .logFailed(let error): trouble(error.code, error.description)
         }

@@ -83,7 +83,9 @@ extension MemberCircle {
                     in: circle.scope, by: identity, at: now, after: member.keys, epoch: circle.state.epoch)
             }
             guard isNew, !record.terms.isPair else {
-                if record.terms.isPair { throw RequestRefusal(.unprocessableContent, "malformed", "These are keys of a pair") }
+                if record.terms.isPair {
+                    throw RequestRefusal(.unprocessableContent, "malformed", "These are keys of a pair")
+                }
                 return circle.state.revision
             }
             member.keys = record

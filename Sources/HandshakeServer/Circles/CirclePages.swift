@@ -44,11 +44,13 @@ enum CirclePages {
     static func notAMember(service: String) -> Response {
         page(
             title: "Only members can join",
-            body: "<p>\(escaped(service)) does not say that you are a member. Nothing is stored.</p>", status: .forbidden)
+            body: "<p>\(escaped(service)) does not say that you are a member. Nothing is stored.</p>",
+            status: .forbidden)
     }
 
     static let over = page(
-        title: "This page is over", body: "<p>Start again on your device, and open the new page within ten minutes.</p>",
+        title: "This page is over",
+        body: "<p>Start again on your device, and open the new page within ten minutes.</p>",
         status: .gone)
 
     private static func page(title: String, body: String, status: HTTPResponse.Status = .ok) -> Response {

@@ -46,7 +46,8 @@ extension CircleRoutes {
         let now = circle.time.now()
         try limits.attempts.check(address(request, context), now: now)
         let members = try await object(request)
-        guard let challenge = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }), challenge.count == 32 else {
+        guard let challenge = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }), challenge.count == 32
+        else {
             throw RequestRefusal(.unprocessableContent, "malformed", "The challenge is not a SHA-256 digest")
         }
         guard let attempt = attempts.begin(challenge: challenge, at: now) else { throw RequestRefusal.busy }
@@ -98,7 +99,8 @@ extension CircleRoutes {
         attempts.advance(attempt.id, at: now, to: .asking(found, browser: browser.digest)) {
             if case .pending = $0 { true } else { false }
         }
-        return CirclePages.ask(found, token: "\(attempt.id).\(formToken(attempt.id, browser.digest))", circle: circle.name)
+        return CirclePages.ask(
+            found, token: "\(attempt.id).\(formToken(attempt.id, browser.digest))", circle: circle.name)
     }
 
     /// Who the account of a redirect belongs to. Its token is revoked and forgotten, whatever comes of it.

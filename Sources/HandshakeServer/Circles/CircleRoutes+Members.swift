@@ -202,7 +202,9 @@ extension CircleRoutes {
                 let report = try await circle.waves(of: member.number)
                 return .json([
                     "matched": .array(
-                        report.matched.map { .object(["id": .string($0.id), "box": .string(Base64URL.encode($0.box))]) }),
+                        report.matched.map {
+                            .object(["id": .string($0.id), "box": .string(Base64URL.encode($0.box))])
+                        }),
                     "waiting": .array(report.waiting.map { .string($0) }),
                 ])
             }

@@ -42,7 +42,9 @@ struct CircleCursor: Sendable, Hashable {
         else { return nil }
         var position: (UInt64, UInt32)?
         if parts.count == 5 {
-            guard let revision = UInt64(parts[3], radix: 36), let number = UInt32(parts[4], radix: 36) else { return nil }
+            guard let revision = UInt64(parts[3], radix: 36), let number = UInt32(parts[4], radix: 36) else {
+                return nil
+            }
             position = (revision, number)
         }
         self.init(instance: String(parts[0]), since: since, upper: upper, position: position)
@@ -77,7 +79,9 @@ extension MemberCircle {
     ) throws(RequestRefusal) -> CirclePage<MemberEntry> {
         try page(for: recipient, since: cursor, limit: limit, revision: \.rowRevision, isShown: \.hasRow) { member in
             .row(member)
-        } gone: { .gone($0) }
+        } gone: {
+            .gone($0)
+        }
     }
 
     /// What changed in the day keys since a cursor.
@@ -86,7 +90,9 @@ extension MemberCircle {
     ) throws(RequestRefusal) -> CirclePage<KeyPage.Entry> {
         try page(for: recipient, since: cursor, limit: limit, revision: \.keysRevision, isShown: \.hasKeys) { member in
             member.keys.map { .keys($0) } ?? .gone(member.number)
-        } gone: { .gone($0) }
+        } gone: {
+            .gone($0)
+        }
     }
 
     /// A tag that is another one when the recipient would get something else.
@@ -118,7 +124,8 @@ extension MemberCircle {
         let page = entries.prefix(limit)
         let hasMore = entries.count > limit
         let rows = page.map { entry in
-            isVisible(entry.member, to: recipient) && isShown(entry.member) ? row(entry.member) : gone(entry.member.number)
+            isVisible(entry.member, to: recipient) && isShown(entry.member)
+                ? row(entry.member) : gone(entry.member.number)
         }
         let next =
             hasMore

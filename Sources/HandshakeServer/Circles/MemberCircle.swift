@@ -12,9 +12,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A circle: members of one community who recognise each other offline (circles dossier 4).
+/// The server side of a circle (circles dossier 4).
 ///
-/// It stores who is a member, what members see of each other, and sealed waves that wait. It is never told who met whom. All of
+/// Members of one community recognise each other offline. It stores who is a member, what members see of each other, and sealed waves that wait. It is never told who met whom. All of
 /// it is in memory, and each change is in the vault before anyone sees it: one process serves a circle. Keys of past days,
 /// service tokens and bearers are not stored; of a bearer there is a digest.
 ///
@@ -88,8 +88,10 @@ public actor MemberCircle {
         }
     }
 
-    /// Removes a member: the bearers are refused, and the keys that the member has fetched become useless within a day, because
-    /// everyone else publishes new ones.
+    /// Removes a member.
+    ///
+    /// The bearers are refused. The keys that the member has fetched become useless within a day, because everyone else
+    /// publishes new ones.
     ///
     /// - Throws: ``HandshakeServerError/vault(_:)``; `CancellationError`.
     public func remove(_ number: UInt32) async throws {

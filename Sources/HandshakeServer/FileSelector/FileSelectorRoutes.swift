@@ -12,9 +12,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The server side of `<file-selector>`: the component, and the user's list of files without the user's token.
+/// The server side of `<file-selector>`.
 ///
-/// Add them beside ``SignInRoutes``, which sign the user in:
+/// It serves the component, and the user's list of files without the user's token. Add them beside ``SignInRoutes``, which sign the user in:
 ///
 /// ```swift
 /// let files = FileSelectorRoutes<BasicRequestContext>(handshake, at: address, user: user)

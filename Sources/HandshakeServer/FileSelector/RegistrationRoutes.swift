@@ -12,7 +12,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The server side of `<registration-sheet>`: asks Sequencing.com for an account, or for a new password.
+/// The server side of `<registration-sheet>`.
+///
+/// It asks Sequencing.com for an account, or for a new password.
 ///
 /// ```swift
 /// let registration = RegistrationRoutes<BasicRequestContext>(

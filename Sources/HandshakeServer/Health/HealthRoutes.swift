@@ -6,7 +6,9 @@ public import Hummingbird
 import ServiceLifecycle
 import Synchronization
 
-/// Says whether a process lives and whether it can serve, for load balancers and orchestrators.
+/// Says whether a process lives and whether it can serve.
+///
+/// For load balancers and orchestrators.
 ///
 /// ```swift
 /// try HealthRoutes<BasicRequestContext>(handshake).add(to: router)

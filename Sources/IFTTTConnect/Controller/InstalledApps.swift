@@ -39,7 +39,7 @@ extension ConnectEnvironment {
 }
 
 extension ConnectEnvironment {
-    /// Creates the environment of a device whose browser shows IFTTT's pages, without other apps.
+    /// Creates the environment of a device without other apps than a browser.
     ///
     /// - Parameters:
     ///   - pages: shows IFTTT's pages and catches their redirects.

@@ -5,7 +5,8 @@ import UIKit
 /// The other apps on iOS, iPadOS and visionOS.
 ///
 /// ```swift
-/// let environment = ConnectEnvironment(pages: WebAuthenticationBrowser { window }, apps: SystemApps(), tokens: .redirect)
+/// let environment = ConnectEnvironment(
+///     pages: WebAuthenticationBrowser { window }, apps: SystemApps(), tokens: .redirect)
 /// ```
 ///
 /// The system reports only apps whose schemes are listed in the app's `Info.plist` under

@@ -4,7 +4,9 @@ import Foundation
 public import Handshake
 import OAuth
 
-/// An attempt to join a circle: the user signs in at the community's service, in the browser.
+/// An attempt to join a circle.
+///
+/// The user signs in at the community's service, in the browser.
 ///
 /// Functions throw ``NearbyError``, or `CancellationError`.
 public struct CircleJoining: Sendable {
@@ -52,7 +54,9 @@ public struct CircleJoining: Sendable {
         }
     }
 
-    /// Waits until the user has decided in the browser, then publishes an identity and day keys and fetches the tables.
+    /// Waits until the user has decided in the browser, and joins.
+    ///
+    /// Publishes an identity and day keys, and fetches the tables.
     public func finish() async throws -> JoinedCircle {
         try await CircleEnvironment.placing {
             let object = try await approval()

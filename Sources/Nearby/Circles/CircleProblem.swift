@@ -15,13 +15,15 @@ public enum CircleProblem: Error, Sendable, Hashable {
     case signedOut
     /// The user is no member any more.
     case removed
-    /// The service does not know the user as a member, or the user declined in the browser.
+    /// The service does not know the user as a member, or the user declined.
     case notAMember
     /// The attempt to join took longer than ten minutes.
     case attemptOver
     /// Too many requests: wait so many seconds.
     case tooMany(seconds: Int)
-    /// This device's clock is so many seconds ahead of the server's: keys would be of the wrong time.
+    /// This device's clock is so many seconds ahead of the server's.
+    ///
+    /// Keys would be of the wrong time.
     case clock(seconds: Int64)
     /// The user is in no circle, or not in this one.
     case notJoined

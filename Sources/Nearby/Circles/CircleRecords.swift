@@ -151,7 +151,9 @@ struct CircleRecords: Sendable {
     func pack(_ index: UInt8) async throws -> (tag: String, pack: PhotoPack)? {
         guard let bytes = try await vault.record(key("photos", "\(index)")), bytes.count >= 2 else { return nil }
         let length = Int(bytes[0]) << 8 | Int(bytes[1])
-        guard bytes.count >= 2 + length, let pack = try? PhotoPack(Array(bytes.dropFirst(2 + length))) else { return nil }
+        guard bytes.count >= 2 + length, let pack = try? PhotoPack(Array(bytes.dropFirst(2 + length))) else {
+            return nil
+        }
         return (String(decoding: bytes[2..<(2 + length)], as: UTF8.self), pack)
     }
 
@@ -200,7 +202,9 @@ struct CircleRecords: Sendable {
     ///
     /// - Returns: whether there were any.
     func expire(at now: Double, after retention: Double) async throws -> Bool {
-        guard let state = try? await state(), now - state.synced > retention, try await removeMembers() else { return false }
+        guard let state = try? await state(), now - state.synced > retention, try await removeMembers() else {
+            return false
+        }
         try await changeState { state in
             (state.membersTag, state.keysTag, state.waves, state.waved) = (nil, nil, [], [:])
         }

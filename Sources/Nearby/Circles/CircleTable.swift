@@ -103,7 +103,9 @@ struct CircleTable: Sendable, Codable, Equatable {
                 let identity = Entry(person: person, row: row).identity
             else { return }
             let known = row.keys.flatMap { try? KeyRecord(Array($0)) }
-            guard (try? record.check(in: scope, by: identity, at: now, after: known, epoch: epoch)) == true else { return }
+            guard (try? record.check(in: scope, by: identity, at: now, after: known, epoch: epoch)) == true else {
+                return
+            }
             row.keys = record.isWithdrawal ? nil : Data(record.bytes)
             rows[number] = row
         }

@@ -5,9 +5,9 @@ import Handshake
 
 /// What the user decides in a circle.
 extension JoinedCircle {
-    /// Stops to send and withdraws the published keys: others do not recognise the user any more within six hours.
+    /// Stops sending, and withdraws the published keys.
     ///
-    /// The device is silent immediately, also when the server cannot be reached.
+    /// Within six hours others do not recognise the user any more. The device is silent immediately, also when the server cannot be reached.
     public func pause() async throws {
         try await CircleEnvironment.placing {
             try await records.changeState { $0.isPaused = true }
@@ -16,7 +16,7 @@ extension JoinedCircle {
         }
     }
 
-    /// Publishes keys of a new seed: nobody who had the old ones recognises the user by them.
+    /// Publishes keys of a new seed. Nobody recognises the user by the old ones.
     public func resume() async throws {
         try await CircleEnvironment.placing {
             try await renewSeed()
@@ -26,7 +26,9 @@ extension JoinedCircle {
         }
     }
 
-    /// Hides the user and a person from each other, from now on with a new seed, so that old keys are useless.
+    /// Hides the user and a person from each other.
+    ///
+    /// The user has a new seed from now on, so that the person's old keys are useless.
     public func hide(_ person: UserNumber) async throws {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
@@ -53,7 +55,7 @@ extension JoinedCircle {
         }
     }
 
-    /// Replaces the identity and the seed: a device that holds the old ones is locked out.
+    /// Replaces the identity and the seed. A device that holds the old ones is locked out.
     public func rotate() async throws {
         try await CircleEnvironment.placing {
             let state = try await state()
@@ -74,8 +76,9 @@ extension JoinedCircle {
         }
     }
 
-    /// Leaves the circle: everything about it and its members goes from this device, also when the server cannot be reached;
-    /// it is told later then.
+    /// Leaves the circle.
+    ///
+    /// Everything about it and its members goes from this device. A server that cannot be reached is told later.
     ///
     /// - Returns: whether the server has been told.
     public func leave() async throws -> Bool {

@@ -33,7 +33,8 @@ extension JoinedCircle {
                 throw CircleProblem.wave("number \(person) is no member of \(quoted(state.circle, limit: 80))")
             }
             guard !entry.isChanged, let identity = entry.identity else {
-                throw CircleProblem.wave("\(quoted(entry.row.name, limit: 80)) has a new identity. Ask in person, then pair again")
+                throw CircleProblem.wave(
+                    "\(quoted(entry.row.name, limit: 80)) has a new identity. Ask in person, then pair again")
             }
             guard let keys = entry.keys, keys.terms.waves else {
                 throw CircleProblem.wave("\(quoted(entry.row.name, limit: 80)) takes no waves")
@@ -58,7 +59,8 @@ extension JoinedCircle {
             let object = try await server(state).send(
                 .post, "v1/waves",
                 json: [
-                    "meet": .array(meetings.map { .string(Base64URL.encode($0)) }), "box": .string(Base64URL.encode(box)),
+                    "meet": .array(meetings.map { .string(Base64URL.encode($0)) }),
+                    "box": .string(Base64URL.encode(box)),
                 ], expecting: [201]
             ).object("the wave")
             guard let id = object["id"]?.string, let seconds = object["expires_in"]?.integer else {

@@ -4,9 +4,9 @@ import Foundation
 import Handshake
 import OAuth
 
-/// A circle that the user is in: members recognise each other offline (circles dossier 3 and 4).
+/// A circle that the user is in (circles dossier 3 and 4).
 ///
-/// The tables are fetched whole and at times that nothing nearby has an influence on, so that the server does not learn who met
+/// Its members recognise each other offline. The tables are fetched whole and at times that nothing nearby has an influence on, so that the server does not learn who met
 /// whom. Functions throw ``NearbyError``, or `CancellationError`.
 public struct JoinedCircle: Sendable {
     /// What the user is in the circle.
@@ -71,12 +71,14 @@ public struct JoinedCircle: Sendable {
     public func members() async throws -> [Member] {
         try await CircleEnvironment.placing {
             let hidden = try await state().hidden
-            return try await records.table().entries.filter { !hidden.contains(UInt32(truncatingIfNeeded: $0.person.value)) }
-                .map { entry in
-                    Member(
-                        person: entry.person, name: entry.row.name, batch: entry.row.batch, trust: entry.trust,
-                        isPublishing: entry.keys != nil, takesWaves: entry.keys?.terms.waves ?? false)
-                }.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
+            return try await records.table().entries.filter {
+                !hidden.contains(UInt32(truncatingIfNeeded: $0.person.value))
+            }
+            .map { entry in
+                Member(
+                    person: entry.person, name: entry.row.name, batch: entry.row.batch, trust: entry.trust,
+                    isPublishing: entry.keys != nil, takesWaves: entry.keys?.terms.waves ?? false)
+            }.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
         }
     }
 

@@ -86,10 +86,11 @@ struct EncounterTracker: Sendable {
     /// Whom to look up and announce first: those whom a key verifies, then those who are being heard; a number that was sent once
     /// comes last.
     func priority(of person: UserNumber, at instant: Duration) -> Int {
-        guard let presence = presences[person] else { return 4 }
+        guard let presence = presences[person] else { return 5 }
         if presence.trust == .paired { return 0 }
-        if isSuspect(presence) { return 3 }
-        return instant - presence.heard < Self.shortestSilence ? 1 : 2
+        if isSuspect(presence) { return 4 }
+        guard instant - presence.heard < Self.shortestSilence else { return 3 }
+        return presence.trust == .unverified ? 2 : 1
     }
 
     /// The distance, proximity and time of a person's last sighting.
@@ -150,7 +151,9 @@ struct EncounterTracker: Sendable {
     private func dispensable(for sighting: Sighting) -> UserNumber? {
         let kind = presences.filter { $0.value.trust == sighting.trust }
         func shortest(_ people: [UserNumber: Presence]) -> UserNumber? {
-            people.min { ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard) }?.key
+            people.min {
+                ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard)
+            }?.key
         }
         if let suspect = shortest(kind.filter { isSuspect($0.value) || $0.value.isRelayed }) { return suspect }
         let silent = kind.filter { sighting.instant - $0.value.heard >= Self.shortestSilence }

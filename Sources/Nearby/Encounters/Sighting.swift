@@ -15,7 +15,9 @@ public struct Sighting: Sendable, Hashable {
     public let rssi: Double?
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
-    /// Whether two transmitters send the identifier at the same time: one of them may relay it. The distance is unknown then.
+    /// Whether two transmitters send the identifier at the same time.
+    ///
+    /// One of them may relay it. The distance is unknown then.
     public let isRelayed: Bool
     /// The sender's address, if the radio reports it.
     public let transmitter: DeviceAddress?

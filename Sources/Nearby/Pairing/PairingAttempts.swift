@@ -2,7 +2,9 @@ import Circles
 import Foundation
 public import Handshake
 
-/// How often pairing failed lately: after three failures in a row it rests for ten minutes, also in another process.
+/// How often pairing failed lately.
+///
+/// After three failures in a row pairing rests for ten minutes, also in another process.
 ///
 /// Functions throw ``NearbyError``, or `CancellationError`.
 public struct PairingAttempts: Sendable {

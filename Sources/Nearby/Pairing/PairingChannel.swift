@@ -10,9 +10,9 @@ import Musl
 import Darwin
 #endif
 
-/// A connection between two devices that pair: messages of at most 2 KiB, each with its length before it.
+/// A connection between two devices that pair.
 ///
-/// The transport is not trusted: pairing finds out whether somebody is in between. A class, because it owns its sockets.
+/// It carries messages of at most 2 KiB, each with its length before it. The transport is not trusted: pairing finds out whether somebody is in between. A class, because it owns its sockets.
 public final class PairingChannel: Sendable {
     /// The longest message.
     static let maximumMessage = 2_048
@@ -110,7 +110,9 @@ public final class PairingListener: Sendable {
         guard descriptor >= 0 else { throw PairingProblem.unreachable(systemReason()) }
         var bound = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withSocketAddress(address, 0) { bindSocket(descriptor, $0, $1) == 0 && listen(descriptor, 4) == 0 }
+        let isBound = withSocketAddress(address, 0) {
+            bindSocket(descriptor, $0, $1) == 0 && listen(descriptor, 4) == 0
+        }
         let isNamed = withUnsafeMutablePointer(to: &bound) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
         }

@@ -1,7 +1,7 @@
 public import Handshake
 public import OAuth
 
-/// A vault for one run of a watch: its writes are refused once everyone is forgotten.
+/// A vault for one run of a watch. Its writes are refused once everyone is forgotten.
 ///
 /// Without it, a watch that runs during a sign-out would store again what the sign-out deletes. A refused write throws
 /// ``NearbyError/everyoneForgotten``; one that passes the check just before ``StoredPeople/forgetEveryone()`` is taken back.
@@ -52,8 +52,9 @@ public struct PeopleVault: Vault {
         get async throws { try await base.record(key) == period }
     }
 
-    /// Runs `body`, and cancels it when everyone is forgotten or what it depends on changes. A vault that cannot be read is asked
-    /// again.
+    /// Runs `body` until everyone is forgotten or what it depends on changes.
+    ///
+    /// A vault that cannot be read is asked again.
     ///
     /// - Parameters:
     ///   - interval: how often the vault is asked.

@@ -1,9 +1,9 @@
 public import Handshake
 import Synchronization
 
-/// A vault for a replay that stores nothing: it reads another vault, and its changes end with this value.
+/// A vault for a replay that stores nothing.
 ///
-/// A class, because its users share the changes.
+/// It reads another vault, and its changes end with this value. A class, because its users share the changes.
 public final class ReplayVault: Vault {
     private let base: any Vault
     private let changes = MemoryVault()

@@ -2,8 +2,9 @@ public import Beacons
 import Foundation
 public import Handshake
 
-/// Everything that a vault stores for people nearby: one place to expire and to forget it.
+/// Everything that a vault stores for people nearby.
 ///
+/// One place expires and forgets it.
 /// It covers encounters, profiles, photos, the keys of friends, and what the user is recognised by. Nothing about people
 /// nearby is stored anywhere else.
 ///
@@ -16,7 +17,7 @@ public struct StoredPeople: Sendable {
             case encounters, profiles, photos, friends
             /// A circle's rows, keys, photos and waves.
             case circles
-            /// What the user is recognised by: the seed of identifiers, the identity that signs, the number.
+            /// What the user is recognised by: the seed, the identity that signs, the number.
             case own
         }
 
@@ -38,7 +39,9 @@ public struct StoredPeople: Sendable {
         }
     }
 
-    /// How long a person is remembered after the last encounter, and a profile or photo after it was fetched: 30 days.
+    /// How long a person is remembered after the last encounter: 30 days.
+    ///
+    /// A profile or photo is kept as long after it was fetched.
     public static let retention = 30.0 * 86_400
 
     private let vault: any Vault
@@ -75,9 +78,9 @@ public struct StoredPeople: Sendable {
         }
     }
 
-    /// Deletes everything about everyone, and what the user is recognised by: friends need new keys.
+    /// Deletes everything about everyone, and what the user is recognised by.
     ///
-    /// Writers that use a ``PeopleVault`` write nothing more after it. The circles' servers are told of the sign-out later, by
+    /// Friends need new keys afterwards. Writers that use a ``PeopleVault`` write nothing more after it. The circles' servers are told of the sign-out later, by
     /// ``deliverFarewells(over:at:)``.
     public func forgetEveryone() async throws -> Deletion {
         try await wrapped {
@@ -106,8 +109,9 @@ public struct StoredPeople: Sendable {
         }
     }
 
-    /// Deletes what is older than ``retention``, friends' keys of past days, and profiles and photos of people whom the log
-    /// does not have.
+    /// Deletes what is older than ``retention``.
+    ///
+    /// Friends' keys of past days go too, and profiles and photos of people whom the log does not have.
     ///
     /// - Parameter now: seconds since 1970.
     public func expire(at now: Double) async throws -> Deletion {
@@ -136,7 +140,9 @@ public struct StoredPeople: Sendable {
         try await wrapped { try await ChangeMark.note(in: vault, community: community) }
     }
 
-    /// Tells the circles' servers which devices were signed out and who has left, as far as that could not be told before.
+    /// Tells the circles' servers which devices were signed out and who has left.
+    ///
+    /// What they were told before is not told again.
     ///
     /// - Parameters:
     ///   - transport: reaches the servers.

@@ -52,7 +52,9 @@ extension Alert {
     }
 }
 
-/// An alert about many people who seem to have arrived together, in place of one for each.
+/// An alert about many people who seem to have arrived together.
+///
+/// It stands in place of one for each.
 public struct CrowdAlert: Sendable, Hashable {
     /// How many people.
     public let count: Int

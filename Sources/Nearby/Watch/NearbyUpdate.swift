@@ -12,7 +12,9 @@ public enum NearbyUpdate: Sendable, Hashable {
     case left(UserNumber, Person?, Encounter)
     /// Everyone who is near, nearest first. Sent with every tick.
     case people([NearbyPerson])
-    /// People of a kind are left out, because its places are taken: how many since it was last told. At most once a minute.
+    /// People of a kind are left out, because its places are taken.
+    ///
+    /// How many since it was last told. At most once a minute.
     case full(Trust, places: Int, leftOut: Int)
     /// One transmitter is several people, who are listed only. Told at most once a minute.
     case oneTransmitter
@@ -38,7 +40,9 @@ public struct NearbyPerson: Sendable, Hashable {
     public let trust: Trust
     /// Whether the person was heard only from transmitters that are several people.
     public let isSuspect: Bool
-    /// Whether two transmitters send the person's identifier at the same time: one of them may relay it.
+    /// Whether two transmitters send the person's identifier at the same time.
+    ///
+    /// One of them may relay it.
     public let isRelayed: Bool
 
     /// Creates a person who is near.

@@ -19,7 +19,9 @@ public struct PeopleNearby: Sendable {
     /// How many look-ups run concurrently.
     public static let maximumConcurrentLookups = 4
 
-    /// How long after the first packet an alert appears, and how long the end of a run waits for pending look-ups.
+    /// How long after the first packet an alert appears.
+    ///
+    /// The end of a run waits as long for pending look-ups.
     public static let alertDelay = Duration.seconds(3)
 
     /// Looks up a person at the service.

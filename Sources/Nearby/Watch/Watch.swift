@@ -29,7 +29,8 @@ actor Watch {
     private var leftOut: [Trust: Int] = [:]
 
     private enum Remark: Hashable {
-        case full(Trust), oneTransmitter, repeated
+        case full(Trust)
+        case oneTransmitter, repeated
     }
 
     /// A watch can run for weeks.

@@ -49,7 +49,8 @@ extension AppleRadio {
         let missing = ["bluetooth-central", "location"].filter { !declared.contains($0) }
         guard missing.isEmpty else {
             return .init(
-                .scanning, .limited, "this app is not woken for people who come near: Info.plist lacks a background mode",
+                .scanning, .limited,
+                "this app is not woken for people who come near: Info.plist lacks a background mode",
                 cure: "add \(missing.joined(separator: " and ")) to UIBackgroundModes")
         }
         return .init(.scanning, .good, "this app can be woken when a person comes near")

@@ -26,7 +26,8 @@ struct BlueZAdapter: Sendable, Hashable {
         self.interfaces = Set(interfaces.keys)
         freeInstances = interfaces[InterfaceName.advertisingManager.text]?["SupportedInstances"]
             .flatMap { UInt8(reading: $0) }
-        activeInstances = interfaces[InterfaceName.advertisingManager.text]?["ActiveInstances"]
+        activeInstances =
+            interfaces[InterfaceName.advertisingManager.text]?["ActiveInstances"]
             .flatMap { UInt8(reading: $0) } ?? 0
         monitorTypes =
             interfaces[InterfaceName.monitorManager.text]?["SupportedMonitorTypes"]

@@ -93,7 +93,10 @@ extension BlueZFacts {
         }
         let address = adapter.address.map { " (\($0.visible(limit: 20)))" } ?? ""
         return [.init(.adapter, .good, "the adapter is \(adapter.name)\(address)"), power(adapter)]
-            + [advertising(adapter), addressChange(adapter), .init(.scanning, .good, "BlueZ can scan for beacons"), monitor(adapter)]
+            + [
+                advertising(adapter), addressChange(adapter), .init(.scanning, .good, "BlueZ can scan for beacons"),
+                monitor(adapter),
+            ]
     }
 
     private func power(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
@@ -120,12 +123,14 @@ extension BlueZFacts {
     /// While any set advertises, the kernel postpones the change of a controller's only random address (circles dossier 2).
     private func addressChange(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
         guard adapter.activeInstances > 0 else {
-            return .init(.address, .good, "nothing else advertises, so each rolling identifier has an address of its own")
+            return .init(
+                .address, .good, "nothing else advertises, so each rolling identifier has an address of its own")
         }
         return .init(
             .address, .limited,
             "\(adapter.name) advertises already: while another program does, the address can stay when the identifier changes",
-            cure: "stop the other program, or write Privacy = device into /etc/bluetooth/main.conf and restart bluetoothd. "
+            cure:
+                "stop the other program, or write Privacy = device into /etc/bluetooth/main.conf and restart bluetoothd. "
                 + "Check with: handshake nearby audit")
     }
 

@@ -47,7 +47,9 @@ struct DeviceTable: Sendable {
     /// Adds a device with its properties. One without signal strength is cached by BlueZ and no sighting.
     mutating func add(_ path: ObjectPath, _ properties: [String: Value], at time: Timestamp) -> Advertisement? {
         let address = properties["Address"].flatMap { String(reading: $0) }.flatMap { DeviceAddress($0) }
-        let kind = properties["AddressType"].flatMap { String(reading: $0) }.flatMap { DeviceAddress.Kind(rawValue: $0) }
+        let kind = properties["AddressType"].flatMap { String(reading: $0) }.flatMap {
+            DeviceAddress.Kind(rawValue: $0)
+        }
         var device = Device(address: address, addressKind: kind)
         device.take(properties)
         changes += 1

@@ -9,8 +9,9 @@ public enum Broadcast: Sendable, Hashable {
 
 /// The frame that carries an identifier (dossier 8.4 and circles dossier 2).
 public enum BroadcastForm: Sendable, Hashable {
-    /// A service UUID: 16 bytes of a rolling identifier, and no constant byte that tells whose it is. Every platform sends and
-    /// receives it.
+    /// A service UUID: 16 bytes of a rolling identifier.
+    ///
+    /// No constant byte tells whose it is. Every platform sends and receives it.
     case serviceUUID
     /// An iBeacon of this fleet, with its power at 1 m in dBm. It carries 4 bytes of a rolling identifier.
     case iBeacon(ProximityUUID, power: Int8 = -59)

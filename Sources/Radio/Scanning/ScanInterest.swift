@@ -62,8 +62,9 @@ public struct ScanInterest: Sendable, Hashable {
     /// Every advertisement of every device. BlueZ has no monitor for this.
     public static let everything = ScanInterest(checked: [])
 
-    /// Every beacon format of the module Beacons: iBeacon, AltBeacon, Eddystone, Exposure Notification, and service UUIDs that
-    /// can be rolling identifiers.
+    /// Every beacon format of the module Beacons.
+    ///
+    /// iBeacon, AltBeacon, Eddystone, Exposure Notification, and service UUIDs that can be rolling identifiers.
     public static let beacons = ScanInterest(
         checked: [
             Pattern(checked: .manufacturerData, bytes: [0x4C, 0x00, 0x02, 0x15]),

@@ -145,7 +145,7 @@ extension AppCode {
 }
 
 extension Report {
-    /// The answer of a chain that this kit knows, in words: “Melanoma risk”, “Moderate”.
+    /// The answer of a known chain in words, such as “Melanoma risk”, “Moderate”.
     ///
     /// - Returns: nil for another chain, and for a report without its answer.
     public func words(of chain: AppCode) -> (title: String, answer: String)? {

@@ -25,8 +25,9 @@ public struct ReportFile: Sendable, Hashable {
         self.fileExtension = fileExtension
     }
 
-    /// The default file name: `report_800123.pdf` (dossier 5.7); of a file of data, `data_800123_55012.dat`. A report can have
-    /// several of them, and the service states no name.
+    /// The default file name, such as `report_800123.pdf` (dossier 5.7).
+    ///
+    /// Of a file of data, `data_800123_55012.dat`: a report can have several of them, and the service states no name.
     public var suggestedName: String {
         fileExtension == Self.dataExtension ? "data_\(job)_\(id).\(fileExtension)" : "report_\(job).\(fileExtension)"
     }

@@ -77,7 +77,7 @@ struct ModelScene: Sendable {
     static func agree(_ visitor: WebVisitor) async throws -> String? {
         try await visitor.press("allow")
         try await visitor.submit(settings)
-        return try #require(visitor.left)
+        return visitor.left
     }
 }
 

@@ -44,7 +44,8 @@ struct CircleJoiningTests {
             #expect(try await other.members().map(\.name) == ["Ada Example"])
             try await circle.synchronize()
             let member = try #require(try await circle.members().first)
-            #expect(member.name == "Zoë Ångström" && member.trust == .circle && member.isPublishing && member.takesWaves)
+            #expect(
+                member.name == "Zoë Ångström" && member.trust == .circle && member.isPublishing && member.takesWaves)
             #expect(try await other.introduce(try UserNumber(759))?.name == "Ada Example")
             #expect(try await other.photo(of: try UserNumber(759)) == [0xFF, 0xD8, 0xFF] + Array("photo of 759".utf8))
             let found = try #require(try await zoe.recognizes(ada, other))
@@ -52,10 +53,12 @@ struct CircleJoiningTests {
         }
     }
 
-    @Test("CI24: who is no member is told so, on the page and on the device, and the server stores nothing of that user")
+    @Test(
+        "CI24: who is no member is told so, on the page and on the device, and the server stores nothing of that user")
     func notAMember() async throws {
         let vault = MemoryVault()
-        try await CircleWorld.with(vault: vault, isMember: { $0 != 759 }) { world in
+        let isMember: @Sendable (Int64) -> Bool = { $0 != 759 }
+        try await CircleWorld.with(vault: vault, isMember: isMember) { world in
             let before = try await vault.keys(of: .circle).keys.count
             let device = CircleDevice(world)
             await #expect(throws: NearbyError.circle(.notAMember)) { try await device.join() }
@@ -119,7 +122,9 @@ struct CircleJoiningTests {
                     #expect(!text.contains(state.bearer) && !text.contains("access_token"), "\(key)")
                 }
             }
-            for kind in VaultKey.Kind.allCases { #expect(try await world.accounts.keys(of: kind).keys.isEmpty, "\(kind)") }
+            for kind in VaultKey.Kind.allCases {
+                #expect(try await world.accounts.keys(of: kind).keys.isEmpty, "\(kind)")
+            }
         }
     }
 
@@ -157,20 +162,24 @@ struct CircleJoiningTests {
         #expect(MemberText.clean("Eve\u{1B}[2J", limit: 80) == "Eve[2J")
     }
 
-    @Test("CI35: beyond its rate a device is told when to ask again: 61 reads in a minute, six attempts from one address")
+    @Test(
+        "CI35: beyond its rate a device is told when to ask again: 61 reads in a minute, six attempts from one address")
     func rates() async throws {
         try await CircleWorld.with { world in
             let bearer = try await bearer(world)
             var statuses: [Int] = []
             for _ in 0..<61 {
-                let answer = try await world.wire.send("GET", "/rc/v1/me", headers: ["Authorization": "Bearer \(bearer)"])
+                let answer = try await world.wire.send(
+                    "GET", "/rc/v1/me", headers: ["Authorization": "Bearer \(bearer)"])
                 statuses.append(answer.status)
                 if answer.status == 429 { #expect(answer["Retry-After"] == "60") }
             }
             #expect(statuses == Array(repeating: 200, count: 60) + [429])
             let challenge = Base64URL.encode(MemberCircle.digest(Self.verifier))
             var attempts: [Int] = []
-            for _ in 0..<5 { attempts.append(try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#).status) }
+            for _ in 0..<5 {
+                attempts.append(try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#).status)
+            }
             // One was used to get the bearer.
             #expect(attempts == [201, 201, 201, 201, 429])
         }
@@ -203,9 +212,7 @@ struct CircleJoiningTests {
         try await CircleWorld.with { world in
             let bearer = try await bearer(world)
             func put(_ path: String, _ type: String, _ body: String) async throws -> Int {
-                let headers = [
-                    "Authorization": "Bearer \(bearer)", "Content-Type": type, "Content-Length": "\(body.utf8.count)",
-                ]
+                let headers = ["Authorization": "Bearer \(bearer)", "Content-Type": type]
                 return try await world.wire.send("PUT", "/rc/v1/\(path)", headers: headers, body: body).status
             }
             #expect(try await put("me/keys", "application/octet-stream", String(repeating: "x", count: 2_049)) == 413)

@@ -12,14 +12,17 @@ import Testing
 
 @Suite("Keys that a member publishes", .heavy)
 struct CirclePublishingTests {
-    @Test("CI23: with a clock that is ten minutes off nothing is published, the reason is told, and others are recognised")
+    @Test(
+        "CI23: with a clock that is ten minutes off nothing is published, the reason is told, and others are recognised"
+    )
     func clock() async throws {
         try await CircleWorld.with { world in
             let (ada, _, _, _) = try await world.pair()
             let records = try #require(try await CircleRecords.all(in: ada.vault, community: "recurse-center").first)
             let late = CircleEnvironment(
                 vault: ada.vault, community: "recurse-center", transport: ada.transport,
-                time: TimeSource(now: { world.now + 3 * CircleWorld.day + 600 }, clock: HurriedClock()), random: { $0.lowerBound })
+                time: TimeSource(now: { world.now + 3 * CircleWorld.day + 600 }, clock: HurriedClock()),
+                random: { $0.lowerBound })
             world.time.advance(by: 3 * CircleWorld.day)
             let before = ada.transport.sent.count
             await #expect(throws: NearbyError.circle(.clock(seconds: 259_800))) {
@@ -30,7 +33,9 @@ struct CirclePublishingTests {
         }
     }
 
-    @Test("keys are published for four days, again in the first half of the last one, and never more than three days ahead")
+    @Test(
+        "keys are published for four days, again in the first half of the last one, and never more than three days ahead"
+    )
     func publishing() async throws {
         try await CircleWorld.with { world in
             let ada = CircleDevice(world, draw: { $0.upperBound })
@@ -51,7 +56,9 @@ struct CirclePublishingTests {
         }
     }
 
-    @Test("a seed that was renewed for another reason is published with the next synchronisation, and not before it is due")
+    @Test(
+        "a seed that was renewed for another reason is published with the next synchronisation, and not before it is due"
+    )
     func renewedSeed() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, zoe, zoes) = try await world.pair()

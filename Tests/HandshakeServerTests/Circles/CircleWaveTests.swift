@@ -21,7 +21,7 @@ struct CircleWaveTests {
         static let adasNumber = try! UserNumber(759)
         static let zoesNumber = try! UserNumber(65_535)
 
-        init(_ world: CircleWorld, seconds: ClosedRange<Double> = -120 ... 0) async throws {
+        init(_ world: CircleWorld, seconds: ClosedRange<Double> = -120...0) async throws {
             (ada, zoe) = (CircleDevice(world), CircleDevice(world))
             adas = try await ada.join()
             zoes = try await zoe.join(as: "zoe@example.test")
@@ -32,7 +32,9 @@ struct CircleWaveTests {
             _ = try await log(of: zoe).note(encounter, with: Self.adasNumber, wasLogged: false)
         }
 
-        func log(of device: CircleDevice) -> EncounterLog { EncounterLog(in: device.vault, community: "recurse-center") }
+        func log(of device: CircleDevice) -> EncounterLog {
+            EncounterLog(in: device.vault, community: "recurse-center")
+        }
 
         func adaWaves(_ text: String = "Coffee?") async throws {
             try await adas.wave(at: Self.zoesNumber, text: text, log: log(of: ada))

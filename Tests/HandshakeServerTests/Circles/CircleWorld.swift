@@ -55,7 +55,7 @@ final class CircleWorld: Sendable {
         let sandbox = try await Sandbox.start()
         let clock = SharedTime()
         let circle = try await MemberCircle(
-            named: "Recurse Center", at: try PublicAddress(address), in: vault, time: clock.source)
+            named: "Recurse Center", at: try PublicAddress(address), in: vault, time: clock.serverSource)
         let router = Router()
         let service = Service.recurseCenter.at(
             try EndpointURL(sandbox.recurseCenter.origin, security: .allowingInsecureLoopback))
@@ -110,6 +110,8 @@ final class SharedTime: Sendable {
 
     var now: Double { moment.withLock(\.self) }
     var source: TimeSource { TimeSource(now: { [self] in now }, clock: HurriedClock()) }
+    /// The server's, which waits for the content of a request as long as it takes.
+    var serverSource: TimeSource { TimeSource(now: { [self] in now }, clock: ManualClock()) }
 
     func advance(by seconds: Double) { moment.withLock { $0 += seconds } }
 }
@@ -142,7 +144,8 @@ struct CircleDevice: Sendable {
     }
 
     /// Who a member's beacon of now is to this device.
-    func recognizes(_ device: CircleDevice, _ circle: JoinedCircle) async throws -> (person: UserNumber, trust: Trust)? {
+    func recognizes(_ device: CircleDevice, _ circle: JoinedCircle) async throws -> (person: UserNumber, trust: Trust)?
+    {
         guard let seed = try await RollingKeys(in: device.vault, community: "recurse-center").existingSeed() else {
             return nil
         }
@@ -151,7 +154,9 @@ struct CircleDevice: Sendable {
         for (trust, keys) in try await circle.dayKeys() {
             var recognition = Recognition()
             recognition.add(keys, trust: trust)
-            if let person = recognition.person(of: .rollingService(uuid), at: world.timestamp) { return (person, trust) }
+            if let person = recognition.person(of: .rollingService(uuid), at: world.timestamp) {
+                return (person, trust)
+            }
         }
         return nil
     }
@@ -210,7 +215,9 @@ final class CircleBrowser: Sendable {
             headers["Origin"] = "https://circle.example"
         }
         let answer = try await world.wire.send(method, target, headers: headers, body: body)
-        let set = answer.fields.filter { $0.name.lowercased() == "set-cookie" }.map { String($0.value.prefix { $0 != ";" }) }
+        let set = answer.fields.filter { $0.name.lowercased() == "set-cookie" }.map {
+            String($0.value.prefix { $0 != ";" })
+        }
         cookies.withLock { $0 += set }
         return answer
     }
@@ -219,7 +226,9 @@ final class CircleBrowser: Sendable {
     func walk(_ page: String, code: String, as user: String, answer: String) async throws {
         let target = String(page.dropFirst("https://circle.example".count))
         let shown = try await send("GET", target)
-        guard shown.status == 200, shown.text.contains(code) else { throw Stuck(status: shown.status, text: shown.text) }
+        guard shown.status == 200, shown.text.contains(code) else {
+            throw Stuck(status: shown.status, text: shown.text)
+        }
         let asked = try await approve(target, as: user)
         guard asked.status == 200, let token = Self.token(asked.text) else {
             // Who is no member is told so by the device, too.
@@ -233,7 +242,9 @@ final class CircleBrowser: Sendable {
     /// Signs in at the service and comes back.
     func approve(_ target: String, as user: String) async throws -> WireClient.Answer {
         let away = try await send("POST", target)
-        guard away.status == 303, let location = away["Location"] else { throw Stuck(status: away.status, text: away.text) }
+        guard away.status == 303, let location = away["Location"] else {
+            throw Stuck(status: away.status, text: away.text)
+        }
         let back = try await world.sandbox.approve(location, as: user)
         return try await send("GET", String(back.dropFirst("https://circle.example".count)))
     }

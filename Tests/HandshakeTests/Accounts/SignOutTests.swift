@@ -14,7 +14,12 @@ struct SignOutTests {
         let world = try await World(name, configuration: .init(logsWholeRequests: true))
         let (handshake, account) = try await world.signedIn()
         let access = try await account.accessToken()
-        let identity = try world.service().identityEndpoint?.url.string ?? world.sandbox.standard.origin + "/api/whoami"
+        let identity =
+            switch name {
+            // The service takes this one's token in the address.
+            case .sequencing: world.sandbox.sequencing.origin + "/DataSourceList?all=true"
+            default: try world.service().identityEndpoint?.url.string ?? world.sandbox.standard.origin + "/api/whoami"
+            }
         var request = RequestMessage(.get, try EndpointURL(identity, security: .allowingInsecureLoopback))
         request.head.headerFields[.authorization] = "Bearer \(access.reveal())"
         #expect(try await PlatformTransport().send(request, limits: World.limits).head.status == .ok)

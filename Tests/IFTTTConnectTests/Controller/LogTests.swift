@@ -5,7 +5,7 @@ import OAuth
 import TestFixtures
 import Testing
 
-@Suite("What the kit logs")
+@Suite("What the kit logs", .timeLimit(.minutes(10)))
 struct LogTests {
     private static let secrets = [
         "utk_sandbox_9f2c", "ada@example.test", "gardenapp", "http", "state=", "user_token", "52.5", "code=",
@@ -36,7 +36,8 @@ struct LogTests {
                 if activation.state == .initial, activation.failure == nil { controller.connect() }
                 if case .enteringEmail = activation.state { controller.send(.confirmEmail("ada@example.test")) }
             case .outcome(let outcome, _): return outcome
-            case .refused, .problem: break
+            case .refused(let refusal): throw refusal
+            case .problem: break
             }
         }
         throw CancellationError()
@@ -73,13 +74,27 @@ struct LogTests {
             "GET /v2/account/find": [.status(404)],
         ])
         let controller = try controller(
-            ifttt, lines, "next_step=error&error_type=bad%0Ainfo%20ended%20outcome%3Dconnected")
+            ifttt, lines, "next_step=error&error_type=bad%20info%20ended%20outcome%3Dconnected")
         guard case .failed = try await outcome(of: controller) else {
             Issue.record("\(lines.all)")
             return
         }
         let warnings = lines.all.filter { $0.hasPrefix("warning failed code=") }
-        #expect(warnings.count == 1 && warnings.allSatisfy { !$0.contains("\n") }, "\(lines.all)")
+        #expect(warnings.count == 1, "\(lines.all)")
+        #expect(!lines.all.contains { $0.hasPrefix("info ended") }, "\(lines.all)")
+    }
+
+    @Test("F105: a redirect with a line break is refused, and the log has none of it")
+    func lineBreak() async throws {
+        let lines = LogLines()
+        let ifttt = ScriptedIFTTT([
+            "GET /v2/connections/aB3dE5fG": [.json(Balcony.json(status: "null", userConnection: nil))],
+            "GET /v2/account/find": [.status(404)],
+        ])
+        let controller = try controller(
+            ifttt, lines, "next_step=error&error_type=bad%0Ainfo%20ended%20outcome%3Dconnected")
+        await #expect(throws: RedirectRefusal.unreadable) { try await outcome(of: controller) }
+        #expect(!lines.all.contains { $0.contains("\n") || $0.contains("outcome=connected") }, "\(lines.all)")
     }
 
     @Test("F105: places are logged without a place")

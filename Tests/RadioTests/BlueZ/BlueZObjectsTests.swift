@@ -111,7 +111,9 @@ struct BlueZObjectsTests {
         .sighting(try Packets.advertisement(Packets.bytes("1107" + digits), rssi: rssi))
     }
 
-    @Test("CI5: of service UUIDs the newest counts, also when only the strength changes, and the list as such is no sighting")
+    @Test(
+        "CI5: of service UUIDs the newest counts, also when only the strength changes, and the list as such is no sighting"
+    )
     func services() throws {
         let (first, second) = ("c9325c35eb6808ae7044fa9d4498feb3", "c7c2d2acd5db318d174608b4d970c132")
         var objects = BlueZObjects()
@@ -119,8 +121,10 @@ struct BlueZObjectsTests {
         let signal = Self.added(["Address": Self.address, "RSSI": .int16(-61), "UUIDs": [uuids[0]].value])
         #expect(objects.apply(signal, at: Air.now) == (try Self.service(first, rssi: -61)))
         #expect(objects.apply(Self.changed(["UUIDs": [uuids[0]].value]), at: Air.now) == .nothing)
-        #expect(objects.apply(Self.changed(["UUIDs": uuids.value]), at: Air.now) == (try Self.service(second, rssi: -61)))
-        #expect(objects.apply(Self.changed(["RSSI": .int16(-60)]), at: Air.now) == (try Self.service(second, rssi: -60)))
+        #expect(
+            objects.apply(Self.changed(["UUIDs": uuids.value]), at: Air.now) == (try Self.service(second, rssi: -61)))
+        #expect(
+            objects.apply(Self.changed(["RSSI": .int16(-60)]), at: Air.now) == (try Self.service(second, rssi: -60)))
         // Others' services, and what is no UUID.
         let foreign = uuids + ["0000feaa-0000-1000-8000-00805f9b34fb", "x"]
         #expect(objects.apply(Self.changed(["UUIDs": foreign.value]), at: Air.now) == .nothing)
@@ -161,7 +165,7 @@ struct BlueZObjectsTests {
             #expect(heard?.data.structures.first?.value.count == 64)
         }
         // More than an advertisement can carry: the newest eight.
-        let many = (0..<5_000).map { "\(String($0 + 0x10000000, radix: 16))-0000-4000-8000-000000000000" }
+        let many = (0..<5_000).map { "\(String($0 + 0x1000_0000, radix: 16))-0000-4000-8000-000000000000" }
         #expect(table.change(path, ["UUIDs": many.value], [], at: Air.now)?.data.structures.first?.value.count == 128)
     }
 

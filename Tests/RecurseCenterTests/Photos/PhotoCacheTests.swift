@@ -144,7 +144,7 @@ struct PhotoCacheTests {
 
     @Test(
         "D6: a record that is truncated, replaced or without its description counts as absent and is fetched again",
-        arguments: [0, 7, 8, 11, 12, 30, 60])
+        arguments: [0, 7, 8, 11, 12, 30, 40])
     func damaged(_ length: Int) async throws {
         let service = ScriptedService([Self.address: [.bytes(Self.png)]])
         let center = try await service.center()

@@ -125,7 +125,7 @@ struct ChainsAtTheSandboxTests {
         }
         let last = try await town.genome.run(calls).complete()
         let codes = calls.map { outcome(of: $0, in: last) }
-        #expect(codes == ["chain_not_found", "file_not_found", "job_unsuccessful", "no"])
+        #expect(codes == ["chain_not_found", "file_not_found", "job_unsuccessful", "No"])
         await town.sandbox.stop()
     }
 

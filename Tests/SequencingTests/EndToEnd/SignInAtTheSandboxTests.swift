@@ -31,8 +31,9 @@ struct SignInAtTheSandboxTests {
         for name in ["redirect_uri", "response_type", "state", "client_id", "code_challenge"] {
             #expect(query.count { $0.hasPrefix(name + "=") } == 1, "\(name)")
         }
-        _ = try await sandbox.approve(attempt.page.url)
-        let asked = try #require(sandbox.requests(.sequencing).first { $0.path == "/oauth2/authorize" }?.whole)
+        let page = RequestMessage(.get, try EndpointURL(attempt.page.url, security: .allowingInsecureLoopback))
+        #expect(try await PlatformTransport().send(page, limits: TransferLimits()).head.status == .ok)
+        let asked = try #require(sandbox.requests(.sequencing).last?.whole)
         #expect(asked.target.contains("mobile=1") && asked.target.contains("scope=demo%2Cexternal"))
         await sandbox.stop()
     }

@@ -94,7 +94,9 @@ struct NearbyAudit: AsyncParsableCommand {
         case .linked:
             throw CommandError(
                 status: .defect, code: "linked",
-                message: "A receiver can follow you from one identifier to the next. See Documentation/Nearby.md for the cures.")
+                message:
+                    "A receiver can follow you from one identifier to the next. See Documentation/Nearby.md for the cures."
+            )
         case .tooShort:
             throw CommandError(
                 status: .abandoned, code: "too_short",

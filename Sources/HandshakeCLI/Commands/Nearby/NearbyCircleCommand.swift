@@ -17,7 +17,8 @@ struct NearbyCircleCommand: AsyncParsableCommand {
             effect for others within six hours, and on this device immediately.
             """,
         subcommands: [
-            CircleJoin.self, CircleMembers.self, CirclePause.self, CircleResume.self, CircleHide.self, CircleUnhide.self,
+            CircleJoin.self, CircleMembers.self, CirclePause.self, CircleResume.self, CircleHide.self,
+            CircleUnhide.self,
             CircleRotate.self, CircleSync.self, CircleLeave.self,
         ])
 }
@@ -26,6 +27,9 @@ struct NearbyCircleCommand: AsyncParsableCommand {
 struct CircleChoice: ParsableArguments {
     @Option(help: ArgumentHelp("The circle, if you are in several: its address.", valueName: "url"))
     var circle: String?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var common: CommonOptions
 
@@ -96,11 +100,13 @@ struct CircleJoin: AsyncParsableCommand {
     }
 }
 
-struct CircleMembers: AsyncParsableCommand {
+struct CircleMembers: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "members", abstract: "List the members, as this device has fetched them.")
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         let vault = try await NearbyVault.open(choice.common)
@@ -115,23 +121,28 @@ struct CircleMembers: AsyncParsableCommand {
             }
             return Output.result(JSONText.object([("members", .array(rows))]).text)
         }
-        guard !members.isEmpty else { return Output.note("You are the only member, or the table has not been fetched yet.") }
+        guard !members.isEmpty else {
+            return Output.note("You are the only member, or the table has not been fetched yet.")
+        }
         let rows = members.map { member in
             [
                 member.person.description, member.name, member.batch,
                 member.trust == .unverified
-                    ? "new identity: ask in person, then pair again" : member.isPublishing ? "can be recognised" : "not today",
+                    ? "new identity: ask in person, then pair again"
+                    : member.isPublishing ? "can be recognised" : "not today",
             ]
         }
         for line in Table.lines([["NUMBER", "NAME", "BATCH", "STATE"]] + rows) { Output.result(line) }
     }
 }
 
-struct CirclePause: AsyncParsableCommand {
+struct CirclePause: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Send nothing, and withdraw your keys, until `resume`.")
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         try await CircleAction.run(choice, "Paused. Others do not recognise you any more within six hours.") {
@@ -140,12 +151,14 @@ struct CirclePause: AsyncParsableCommand {
     }
 }
 
-struct CircleResume: AsyncParsableCommand {
+struct CircleResume: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Publish keys of a new seed after a pause.",
         discussion: "Friends to whom you gave keys before need new ones.")
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         try await CircleAction.run(choice, "Resumed with a new seed. Friends with older keys of yours need new ones.") {
@@ -154,15 +167,19 @@ struct CircleResume: AsyncParsableCommand {
     }
 }
 
-struct CircleHide: AsyncParsableCommand {
+struct CircleHide: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "hide", abstract: "Hide yourself and a person from each other.",
-        discussion: "The person is not told. Your keys become new, so that those that the person holds are useless immediately.")
+        discussion:
+            "The person is not told. Your keys become new, so that those that the person holds are useless immediately."
+    )
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         try await CircleAction.run(choice, "Number \(person) and you do not see each other any more.") {
@@ -171,13 +188,15 @@ struct CircleHide: AsyncParsableCommand {
     }
 }
 
-struct CircleUnhide: AsyncParsableCommand {
+struct CircleUnhide: BoundedCommand {
     static let configuration = CommandConfiguration(commandName: "unhide", abstract: "End hiding from a person.")
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         try await CircleAction.run(choice, "Number \(person) and you see each other again within six hours.") {
@@ -186,24 +205,30 @@ struct CircleUnhide: AsyncParsableCommand {
     }
 }
 
-struct CircleRotate: AsyncParsableCommand {
+struct CircleRotate: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Replace your identity, after a device was lost.")
 
     @OptionGroup var choice: CircleChoice
 
+    var timeout: Int { choice.timeout }
+
     func run() async throws {
-        try await CircleAction.run(choice, "Your identity and seed are new. A device that holds the old ones is locked out.") {
+        try await CircleAction.run(
+            choice, "Your identity and seed are new. A device that holds the old ones is locked out."
+        ) {
             try await $0.rotate()
         }
     }
 }
 
-struct CircleSync: AsyncParsableCommand {
+struct CircleSync: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Fetch the tables now, and publish keys if they are due.")
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         let vault = try await NearbyVault.open(choice.common)
@@ -216,11 +241,14 @@ struct CircleSync: AsyncParsableCommand {
     }
 }
 
-struct CircleLeave: AsyncParsableCommand {
+struct CircleLeave: BoundedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "leave", abstract: "Leave a circle, and remove everything about it and its members from this device.")
+        commandName: "leave",
+        abstract: "Leave a circle, and remove everything about it and its members from this device.")
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         let vault = try await NearbyVault.open(choice.common)

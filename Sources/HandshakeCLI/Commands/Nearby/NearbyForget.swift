@@ -41,7 +41,8 @@ struct NearbyForget: AsyncParsableCommand {
                 message: "\(deletion.sentence) But damaged records remain: \(quoted("\(error)"))")
         }
         if common.json {
-            Output.result(JSONText.object([("forgotten", .integer(Int64(deletion.people.count)))] + deletion.members).text)
+            Output.result(
+                JSONText.object([("forgotten", .integer(Int64(deletion.people.count)))] + deletion.members).text)
         } else {
             Output.note(deletion.sentence)
         }

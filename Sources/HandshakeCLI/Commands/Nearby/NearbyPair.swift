@@ -107,7 +107,9 @@ struct NearbyPair: AsyncParsableCommand {
         if options.common.json {
             return Output.result(JSONText.object([("event", .string("code")), ("code", .string(code.text))]).text)
         }
-        if Terminal.canRedraw, let picture = QRCode(Array(code.text.utf8))?.picture(columns: Terminal.columns, rows: Terminal.rows) {
+        if Terminal.canRedraw,
+            let picture = QRCode(Array(code.text.utf8))?.picture(columns: Terminal.columns, rows: Terminal.rows)
+        {
             Output.note("Scan this code, or run on the other device:")
             Output.error(picture)
         } else {
@@ -138,7 +140,8 @@ struct NearbyPair: AsyncParsableCommand {
                 ]).text)
         } else {
             Output.note(
-                "You and \(quoted(card.name, limit: 80)) recognise each other for \(card.keys.count) days, as number \(person).")
+                "You and \(quoted(card.name, limit: 80)) recognise each other for \(card.keys.count) days, as number \(person)."
+            )
         }
     }
 

@@ -6,7 +6,7 @@ import Handshake
 import Nearby
 import OAuth
 
-struct NearbyWave: AsyncParsableCommand {
+struct NearbyWave: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "wave", abstract: "Greet a member whom you have met: the person sees it only by waving too.",
         discussion: """
@@ -21,6 +21,8 @@ struct NearbyWave: AsyncParsableCommand {
     var text = ""
 
     @OptionGroup var choice: CircleChoice
+
+    var timeout: Int { choice.timeout }
 
     func run() async throws {
         let vault = try await NearbyVault.open(choice.common)
@@ -43,7 +45,8 @@ struct NearbyWave: AsyncParsableCommand {
         for wave in answers { Output.result(Self.line(wave)) }
         if answers.isEmpty {
             Output.note(
-                isWaiting ? "Waiting for an answer: `nearby watch` tells you, or ask again with: handshake nearby wave"
+                isWaiting
+                    ? "Waiting for an answer: `nearby watch` tells you, or ask again with: handshake nearby wave"
                     : "No wave waits for an answer.")
         }
     }

@@ -17,7 +17,8 @@ struct RecurseCenterHub: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE, or - for GPX or NMEA on standard input.", valueName: "source"))
+            "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE, or - for GPX or NMEA on standard input.",
+            valueName: "source"))
     var source = "gpsd"
 
     @Option(help: ArgumentHelp("The speed of a file, as a multiple of the recording's, or max.", valueName: "factor"))
@@ -38,8 +39,12 @@ struct RecurseCenterHub: AsyncParsableCommand {
     @OptionGroup var options: RecurseCenterOptions
 
     func validate() throws {
-        guard (50...1_000).contains(radius) else { throw ValidationError("--radius takes 50 to 1000 metres, not \(radius).") }
-        guard !withdraw || !iAgreeToCheckIn else { throw ValidationError("Give --withdraw or --i-agree-to-check-in, not both.") }
+        guard (50...1_000).contains(radius) else {
+            throw ValidationError("--radius takes 50 to 1000 metres, not \(radius).")
+        }
+        guard !withdraw || !iAgreeToCheckIn else {
+            throw ValidationError("Give --withdraw or --i-agree-to-check-in, not both.")
+        }
         _ = try place()
     }
 
@@ -64,7 +69,8 @@ struct RecurseCenterHub: AsyncParsableCommand {
             }
             if iAgreeToCheckIn { try await checkIn.agree() }
             guard try await checkIn.hasConsent else {
-                throw CommandError.usage("Arriving would check you in at the hub. If you want that, add --i-agree-to-check-in.")
+                throw CommandError.usage(
+                    "Arriving would check you in at the hub. If you want that, add --i-agree-to-check-in.")
             }
             try await PlacesFailure.named(track) { try await watch(positions, fence, checkIn, isLive: track == nil) }
         }

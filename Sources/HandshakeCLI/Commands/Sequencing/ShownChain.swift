@@ -106,7 +106,7 @@ struct ShownChain {
 }
 
 extension AppCode {
-    /// The property in which a chain that the kit knows has its answer (dossier 5.8).
+    /// The property in which a chain that the kit knows has its answer (Sequencing dossier 5.8).
     fileprivate var answerProperty: String? {
         switch self {
         case AppCode(9): "RiskDescription"

@@ -1,0 +1,46 @@
+import Beacons
+import Circles
+import Handshake
+import HandshakeServer
+import Hummingbird
+import Nearby
+import RecurseCenter
+
+/// The code of the pages about circles and pairing, compiled; `CodeTests` compares. It needs a server and a second device, so it is not run.
+private enum CircleSamples {
+    static func member(_ now: UInt64) throws {
+        let keys = MemberKeys()
+        let scope = CircleScope(circleAt: "https://circle.example/rc")
+        let record = try MemberRecord(signedBy: keys, in: scope, number: 759, at: now)
+        try record.check(in: scope, of: 759, at: now)
+    }
+
+    static func pair(_ join: [UInt8], _ card: PairingCard, _ now: UInt64) throws -> [[UInt8]?] {
+        var session = PairingSession(offeringAt: now)  // show session.code
+        let reveal = try session.receive(join, at: now)  // send it; show session.digits
+        let sealed = try session.confirm(with: card, at: now)  // send it
+        return [reveal, sealed]
+    }
+
+    static func join(_ environment: CircleEnvironment, show: (String, String) -> Void) async throws -> Recognition {
+        let joining = try await CircleJoining.begin(at: "https://circle.example/rc", in: environment)
+        show(joining.code, joining.page)
+        let circle = try await joining.finish()
+        var recognition = Recognition()
+        for (trust, keys) in try await circle.dayKeys() { recognition.add(keys, trust: trust) }
+        async let _: Void = circle.keepSynchronized { print($0 as Any) }
+        return recognition
+    }
+
+    static func serve(
+        at address: PublicAddress, in vault: any Vault, handshake: Handshake, on router: Router<BasicRequestContext>
+    ) async throws {
+        let circle = try await MemberCircle(named: "Recurse Center", at: address, in: vault)
+        let routes = try CircleRoutes<BasicRequestContext>(circle, joiningThrough: handshake) { account in
+            let profile = try await RecurseCenter(account).profile(.me)
+            return CircleApplicant(number: UInt32(profile.id.number), name: profile.name, batch: profile.batchLabel)
+        }
+        routes.add(to: router.group("rc"))
+        try await circle.remove(6703)  // the bearers end, and all others publish new keys
+    }
+}
