@@ -343,6 +343,14 @@ def test_the_details_have_every_field_a_label_for_each_known_one_and_say_when_th
     assert person.focus()["name"].startswith("My Files"), "the focus goes back to the list"
 
 
+@pytest.mark.parametrize("word", ["constructor", "__proto__", "title", "%1$@"])
+def test_the_details_have_the_services_own_word_for_an_unknown_category(page: Page, server: SelectorServer, word: str) -> None:
+    given(page, server, [own("1", "odd.vcf", word)])
+    options(page).first.locator(".more").click()
+    dialog = page.get_by_role("dialog", name="File details")
+    expect(dialog.locator("dl div").filter(has_text="Category").locator("dd")).to_have_text(word)
+
+
 @pytest.mark.parametrize(("added", "shown"), [("2016-03-11T09:30:00", "March 11, 2016 at 9:30 AM"), ("2018-05-01", "May 1, 2018"), ("last week", "last week")])
 def test_the_details_have_labels_and_dates_for_people(open_page: OpenPage, server: SelectorServer, added: str, shown: str) -> None:
     page = open_page(scheme="dark", width=390, height=844)

@@ -1590,7 +1590,9 @@ export class FileSelector extends HTMLElement {
     const line = (name, value) => element("div", element("dt", isolated(name)),
       value === null ? element("dd.absent", this.#say("no_value")) : element("dd", isolated(value)));
     const values = { DateAdded: this.#moment(file.added), Id: file.id,
-                     FileCategory: this.#say(file.isSample ? "category_sample" : file.segment === "other" ? file.category : file.segment) || null,
+                     // The service's own word is no key of a text.
+                     FileCategory: file.segment === "other" ? file.category || null
+                       : this.#say(file.isSample ? "category_sample" : file.segment),
                      Sex: file.sex === "unstated" ? file.sexWord : this.#say(file.sex === "men" ? "sex_male" : "sex_female") };
     const isOwn = (key) => !file.isSample && ["FriendlyDesc1", "FriendlyDesc2"].includes(key) && fieldText(record[key]) === null;
     const lines = Object.keys(FIELDS).filter((key) => !isOwn(key))
