@@ -27,6 +27,39 @@ private final class Lists: Sendable {
     }
 }
 
+/// Lists that are asked for, and answered when a test says so.
+private final class HeldLists: Sendable {
+    typealias Answer = CheckedContinuation<FileList, any Error>
+
+    private let calls = Mutex(0)
+    private let held: Int
+    private let begun: AsyncStream<Answer>
+    private let begin: AsyncStream<Answer>.Continuation
+
+    /// - Parameter held: how many of the first calls wait; the others have an empty list immediately.
+    init(holding held: Int = .max) {
+        self.held = held
+        (begun, begin) = AsyncStream.makeStream(of: Answer.self)
+    }
+
+    var count: Int { calls.withLock(\.self) }
+
+    /// The next call that waits.
+    func asked() async -> Answer? {
+        for await answer in begun { return answer }
+        return nil
+    }
+
+    func next() async throws -> FileList {
+        let number = calls.withLock { calls in
+            calls += 1
+            return calls
+        }
+        guard number <= held else { return try FileList(.array([])) }
+        return try await withCheckedThrowingContinuation { _ = begin.yield($0) }
+    }
+}
+
 @Suite("A selector that loads its list")
 @MainActor
 struct FileSelectorModelTests {
@@ -58,14 +91,54 @@ struct FileSelectorModelTests {
         #expect(model.state.phase == .loaded)
     }
 
+    private func model(_ lists: HeldLists) -> FileSelectorModel {
+        FileSelectorModel { try await lists.next() }
+    }
+
+    private func list() throws -> FileList {
+        try FileList(.array(files.map { .object($0.members) }))
+    }
+
     @Test("callers meanwhile wait for the same answer")
-    func shared() async {
-        let lists = Lists(.success(files))
+    func shared() async throws {
+        let lists = HeldLists(holding: 1)
         let model = model(lists)
-        async let first: Void = model.load()
-        async let second: Void = model.load()
-        _ = await (first, second)
+        let first = Task { await model.load() }
+        let answer = try #require(await lists.asked())
+        let second = Task { await model.load() }
+        // The main actor runs the second call before this goes on.
+        await Task { @MainActor in }.value
+        answer.resume(returning: try list())
+        await first.value
+        await second.value
         #expect(lists.count == 1 && model.state.phase == .loaded)
+    }
+
+    @Test("after a cancelled load the next one asks again, and the answer to the cancelled one changes nothing")
+    func cancelled() async throws {
+        let lists = HeldLists()
+        let model = model(lists)
+        let first = Task { await model.load() }
+        let late = try #require(await lists.asked())
+        model.cancel()
+        #expect(model.state.phase == .loading)
+        let second = Task { await model.load() }
+        let answer = try #require(await lists.asked())
+        late.resume(throwing: CancellationError())
+        await first.value
+        #expect(model.state.phase == .loading, "nothing is said of a load that was cancelled")
+        answer.resume(returning: try list())
+        await second.value
+        #expect(model.state.phase == .loaded)
+
+        let third = Task { await model.load() }
+        let later = try #require(await lists.asked())
+        #expect(model.state.isRefreshing)
+        model.cancel()
+        #expect(!model.state.isRefreshing)
+        later.resume(returning: try FileList(.array([])))
+        await third.value
+        #expect(model.state.notices.isEmpty && model.state.count(of: .own) == 7)
     }
 
     @Test(

@@ -48,23 +48,27 @@ public final class FileSelectorModel {
         if let loading { return await loading.value }
         state.reload()
         let task = Task {
-            do {
-                let list = try await list()
-                state.show(list, at: time.now())
-            } catch is CancellationError {
-                state.fail(.unreachable)
-            } catch {
-                state.fail(FileProblem(error))
-            }
+            let result: Result<FileList, any Error>
+            do { result = .success(try await list()) } catch { result = .failure(error) }
+            // A load that was cancelled says nothing; another may have begun meanwhile.
+            guard !Task.isCancelled else { return }
             loading = nil
+            switch result {
+            case .success(let list): state.show(list, at: time.now())
+            case .failure(is CancellationError): state.fail(.unreachable)
+            case .failure(let error): state.fail(FileProblem(error))
+            }
         }
         loading = task
         await task.value
     }
 
-    /// Ends a load that is under way, as after the user has closed the selector.
+    /// Ends a load that is under way, as after the user has closed the selector. What is shown stays, and the next load
+    /// asks again.
     public func cancel() {
         loading?.cancel()
+        loading = nil
+        state.endRefresh()
     }
 
     /// Waits until no load is under way.

@@ -157,6 +157,11 @@ extension FileSelectorState {
         if phase == .loaded { isRefreshing = true } else { phase = .loading }
     }
 
+    /// Shows that the list is no longer being loaded again.
+    mutating func endRefresh() {
+        isRefreshing = false
+    }
+
     /// Applies the choice on the intro screen. It opens that tab, or the other one when it has no files.
     public mutating func choose(_ tab: Tab) {
         screen = .list
