@@ -105,6 +105,7 @@ def test_chains_that_fail_are_told_and_asked_again(open_page: OpenPage, weather:
     choose(page, "Enjoys long walks")
     expect(page.locator(".answers")).to_contain_text("No answer")
     expect(days(page).nth(1)).to_contain_text("There is no advice: Sequencing.com is not working right now")
+    expect(page.get_by_text("This file lacks the data")).to_have_count(0)
     weather.reset()
     page.reload()
     expect(page.locator(".answers")).to_contain_text("Moderate")
@@ -142,6 +143,36 @@ def test_an_import_asks_its_question_shows_its_progress_and_ends_with_the_file(o
     expect(days(page)).to_have_count(7)
 
 
+def test_a_question_of_an_import_outlasts_the_page_and_a_look_that_fails(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    sign_in(page, weather)
+    start = page.get_by_role("button", name="Import from 23andMe or Ancestry")
+    sheet = page.get_by_role("dialog", name="Import from")
+    start.click()
+    sheet.get_by_label("Login").fill("ada@example.test")
+    sheet.get_by_label("Password").fill("correct-horse-battery")
+    sheet.get_by_role("button", name="Import", exact=True).click()
+    expect(sheet.get_by_text("23andMe asks: First pet?")).to_be_visible()
+    page.reload()
+    expect(page.locator("#progress")).to_contain_text("23andMe asks you a question.")
+    start.click()
+    expect(sheet.get_by_text("23andMe asks: First pet?")).to_be_visible()
+    expect(sheet.get_by_label("Login")).to_be_hidden()
+    sheet.get_by_role("button", name="Start the import again").click()
+    expect(sheet.get_by_label("Login")).to_be_focused()
+    sheet.get_by_role("button", name="Cancel").click()
+    start.click()
+    sheet.get_by_label("23andMe asks").fill("Turing")
+    # The second look does not arrive.
+    failed: list[str] = []
+    page.route("**/import", lambda route: (failed.append(route.request.url), route.abort()) if not failed else route.continue_())
+    sheet.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("progressbar", name="Import")).to_be_visible()
+    weather.pass_time(3600)
+    expect(page.locator("#progress").get_by_text("New in your list:")).to_be_visible(timeout=20_000)
+    assert failed
+
+
 def test_a_file_from_the_web_is_copied_into_an_account(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather)
@@ -173,6 +204,36 @@ def test_an_ended_session_leads_to_the_sign_in_and_back(open_page: OpenPage, wea
     page.get_by_role("button", name="Yes (I authorize access)").click()
     choose(page, "Enjoys long walks")
     expect(days(page)).to_have_count(7)
+
+
+def test_another_user_of_the_browser_sees_nothing_of_the_user_before(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    sign_in(page, weather)
+    choose(page, "ada_genome", tab="My Files")
+    expect(days(page)).to_have_count(7)
+    # The service has another user now; the app's own session stays.
+    page.context.clear_cookies(name=re.compile("^(?!session$)"))
+    page.goto(f"{weather.origin}/connect/sequencing/start?return_to=/")
+    page.get_by_label("E-mail address").fill("rosalind@example.test")
+    page.get_by_label("Password").fill("photograph-51")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Yes (I authorize access)").click()
+    expect(page.locator(".user")).to_have_text("Signed in as rosalind")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Which file is the advice for?")
+    page.get_by_role("button", name="Choose a file").click()
+    expect(page.locator(".enter").first).to_be_visible()
+    assert "ada_genome" not in page.locator("body").inner_text() + page.locator("file-selector .card").inner_text()
+
+
+def test_a_sign_out_that_the_service_has_not_heard_of_says_so(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    sign_in(page, weather)
+    weather.fault("/oauth2/revoke => status 503")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("status")).to_have_text("You are signed out here, but Sequencing.com has not revoked the app's access.")
+    weather.reset()
+    answer = requests.post(f"{weather.origin}/sign-out", headers={"Origin": weather.origin}, allow_redirects=False, timeout=10)
+    assert answer.status_code == 303 and answer.headers["Location"] == "/", "a second tab is led to the first page"
 
 
 def test_a_refusal_at_the_service_changes_nothing(open_page: OpenPage, weather: Weather) -> None:

@@ -36,6 +36,9 @@ struct Genes: Sendable {
         return nil
     }
 
+    /// Whether both chains answered, and the file does not have what the advice needs.
+    var lacksData: Bool { answers == nil && error == nil }
+
     /// What one chain found, in words.
     struct Finding: Sendable, Hashable {
         let title: String

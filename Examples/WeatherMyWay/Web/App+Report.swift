@@ -33,7 +33,7 @@ extension App {
             "file": .string(file.name), "place": .string(place.name), "country": .string(place.country),
             "answers": .array(
                 genes.words.map { .object(["title": .string($0.title), "answer": .string($0.answer)]) }),
-            "lacks_data": .bool(genes.answers == nil),
+            "lacks_data": .bool(genes.lacksData),
             "days": .array(report.days.map(Self.json)), "disclaimer": .string(WeatherReport.disclaimer),
         ])
     }
@@ -72,14 +72,14 @@ extension App {
         }
         let credentials = try ThirdPartyImport.Credentials(
             login: members["login"]?.string ?? "", password: Secret(members["password"]?.string ?? ""))
-        try await Imports(visitors: visitors).start(source, credentials, session, try await genome(session))
+        try await Imports(visitors, session).start(source, credentials, try await genome(session))
         return .json(visitors.visit(session).importing.json)
     }
 
     func answerImport(_ request: Request) async throws -> Response {
         let session = try visitor(request)
         let answer = try await content(of: request)["answer"]?.string ?? ""
-        try await Imports(visitors: visitors).answer(answer, session, try await genome(session))
+        try await Imports(visitors, session).answer(answer, try await genome(session))
         return .json(visitors.visit(session).importing.json)
     }
 

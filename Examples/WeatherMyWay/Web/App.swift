@@ -33,7 +33,13 @@ struct App: Sendable {
         let visitor: @Sendable (Request, BasicRequestContext) async throws -> String? = { [visitors] request, _ in
             visitors.session(of: request)
         }
-        signIn = try SignInRoutes(handshake, at: address, respond: Self.backToPage, user: visitor)
+        signIn = try SignInRoutes(
+            handshake, at: address,
+            respond: { [visitors] outcome, _, request in
+                // Another user may have signed in.
+                if case .signedIn = outcome, let session = visitors.session(of: request) { visitors.restart(session) }
+                return Self.backToPage(outcome)
+            }, user: visitor)
         files = FileSelectorRoutes(handshake, at: try PublicAddress("\(origin)/genes"), user: visitor)
         registration = RegistrationRoutes(
             Registration(.identifier("my-genome-app"), at: Sequencing.Hosts(of: service)),
@@ -56,7 +62,7 @@ struct App: Sendable {
     }
 
     /// Sends a failed sign-in back to the page, which says so.
-    private static func backToPage(_ outcome: SignInOutcome, _ page: LocalPath, _ request: Request) async -> Response? {
+    private static func backToPage(_ outcome: SignInOutcome) -> Response? {
         guard case .failed(let error) = outcome else { return nil }
         let word = if case .signInAbandoned = error { "cancelled" } else { "failed" }
         return Pages.seeOther("/?sign-in=\(word)")
@@ -91,10 +97,11 @@ struct App: Sendable {
         guard let account = try? await handshake.account(session) else {
             return Pages.welcome(after: request.uri.queryParameters["sign-in"].map { String($0) })
         }
-        let name = account.status.state == .signedIn ? try? await account.identity().name : nil
+        let identity = account.status.state == .signedIn ? try? await account.identity() : nil
         let visit = visitors.visit(session)
         return Pages.app(
-            user: name ?? nil, file: visit.file?.name, place: visit.place, places: places.places.map(\.name))
+            user: identity?.name, account: identity?.subject, file: visit.file?.name, place: visit.place,
+            places: places.places.map(\.name))
     }
 
     // MARK: What a page asks for
@@ -131,15 +138,23 @@ struct App: Sendable {
     }
 
     private func signOut(_ request: Request) async throws -> Response {
-        let session = try visitor(request)
+        let session: String
         do {
-            _ = try await handshake.account(session)?.signOut()
-        } catch is HandshakeError {
-            // The service cannot be reached. The session here ends all the same.
-            try await handshake.forget(session, of: Service.sequencing.name)
+            session = try visitor(request)
+        } catch let error as HTTPError where error.status == .unauthorized {
+            // Signed out already, in another tab.
+            return Pages.seeOther("/")
         }
+        let isRevoked = await revoke(session)
         visitors.end(session)
-        return Pages.seeOther("/?sign-in=over")
+        return Pages.seeOther("/?sign-in=\(isRevoked ? "over" : "over-here")")
+    }
+
+    /// Whether the service has revoked the app's access. The account is forgotten in any case.
+    private func revoke(_ session: String) async -> Bool {
+        let report = try? await handshake.account(session)?.signOut()
+        if report?.isForgotten != true { try? await handshake.forget(session, of: Service.sequencing.name) }
+        return report.map { $0.isForgotten && $0.notRevocable.isEmpty } ?? false
     }
 }
 

@@ -43,38 +43,46 @@ enum ImportProgress: Sendable {
 
 /// Imports for the app's users: starts them, and waits for their files.
 struct Imports: Sendable {
-    let visitors: Visitors
+    private let visitors: Visitors
+    private let session: String
+    /// The visit that sees the progress, not a later one of another user.
+    private let visit: Visit
+
+    init(_ visitors: Visitors, _ session: String) {
+        self.visitors = visitors
+        self.session = session
+        visit = visitors.visit(session)
+    }
 
     /// Starts an import with the user's login at the third party. The password is held during this request only.
     func start(
-        _ source: ThirdPartyImport.Source, _ credentials: ThirdPartyImport.Credentials, _ session: String,
-        _ genome: Sequencing
+        _ source: ThirdPartyImport.Source, _ credentials: ThirdPartyImport.Credentials, _ genome: Sequencing
     ) async throws {
         let imports = ThirdPartyImport(genome)
         let known = try await self.known(genome)
         switch source {
         case .twentyThreeAndMe:
             switch try await imports.from23andMe(credentials) {
-            case .question(let question): show(.question(question), session)
-            case .ended(let outcome): follow(outcome, source, known, session, genome)
+            case .question(let question): show(.question(question))
+            case .ended(let outcome): follow(outcome, source, known, genome)
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
-            case .linkMailed(let link): show(.link(link), session)
-            case .ended(let outcome): show(ImportProgress(outcome, from: source), session)
+            case .linkMailed(let link): show(.link(link))
+            case .ended(let outcome): show(ImportProgress(outcome, from: source))
             }
         }
     }
 
     /// Goes on with the answer to the security question, or with the link from the mail.
-    func answer(_ text: String, _ session: String, _ genome: Sequencing) async throws {
+    func answer(_ text: String, _ genome: Sequencing) async throws {
         let imports = ThirdPartyImport(genome)
         let known = try await self.known(genome)
-        switch visitors.visit(session).importing {
+        switch visit.importing {
         case .question(let question):
-            follow(try await imports.answer(text, to: question), .twentyThreeAndMe, known, session, genome)
+            follow(try await imports.answer(text, to: question), .twentyThreeAndMe, known, genome)
         case .link(let link):
-            follow(try await imports.download(text, in: link), .ancestry, known, session, genome)
+            follow(try await imports.download(text, in: link), .ancestry, known, genome)
         default: break
         }
     }
@@ -87,24 +95,24 @@ struct Imports: Sendable {
     /// Waits in the background until the new file is in the list.
     private func follow(
         _ outcome: ThirdPartyImport.Outcome, _ source: ThirdPartyImport.Source, _ known: Set<FileID>,
-        _ session: String, _ genome: Sequencing
+        _ genome: Sequencing
     ) {
         let progress = ImportProgress(outcome, from: source)
-        show(progress, session)
+        show(progress)
         guard case .running = progress else { return }
         Task {
             let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
             do {
                 let files = try await genome.newFiles(besides: known, from: source, polling: polling)
-                show(files.isEmpty ? .late : .done(files), session)
+                show(files.isEmpty ? .late : .done(files))
             } catch {
-                show(.failed("The import runs, but its progress cannot be seen: \(error)"), session)
+                show(.failed("The import runs, but its progress cannot be seen: \(error)"))
             }
         }
     }
 
-    private func show(_ progress: ImportProgress, _ session: String) {
-        visitors.change(session) { $0.importing = progress }
+    private func show(_ progress: ImportProgress) {
+        visitors.change(session) { if $0.number == visit.number { $0.importing = progress } }
     }
 }
 #endif

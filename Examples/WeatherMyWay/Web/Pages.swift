@@ -66,7 +66,7 @@ enum Pages {
         <button type="button" id="copy">Copy a file from the web</button></p>
         <div id="progress" hidden></div></section>
         </main>
-        <file-selector modal src="/genes/files?all=true" remember="weather"
+        <file-selector modal src="/genes/files?all=true"{{#account}} remember="{{.}}"{{/account}}
         sign-in-href="/connect/sequencing/start?return_to=/"></file-selector>
         <dialog id="import-sheet" aria-labelledby="import-title"><form method="dialog" novalidate>
         <h2 id="import-title">Import from</h2>
@@ -78,7 +78,8 @@ enum Pages {
         <label for="login">Login</label><input id="login" name="login" autocomplete="off" autocapitalize="none" spellcheck="false">
         <label for="password">Password</label><input id="password" name="password" type="password" autocomplete="off"></fieldset>
         <fieldset id="question" hidden disabled><label for="answer" id="asked"></label>
-        <input id="answer" name="answer" autocomplete="off"></fieldset>
+        <input id="answer" name="answer" autocomplete="off">
+        <p class="acts"><button type="button" id="restart">Start the import again</button></p></fieldset>
         <p class="problem" id="import-problem" role="alert"></p>
         <p class="acts"><button class="first" value="go" id="import-go">Import</button><button value="cancel" type="button"
         class="leave">Cancel</button></p></form></dialog>
@@ -90,7 +91,7 @@ enum Pages {
         <label for="copy-url">Where it is</label><input id="copy-url" type="url" autocomplete="off"
         value="https://files.example.test/ada.vcf.gz">
         <p class="problem" id="copy-problem" role="alert"></p>
-        <p class="acts"><button class="first" value="go">Copy</button><button value="cancel" type="button" class="leave">Cancel</button>
+        <p class="acts"><button class="first" value="go" id="copy-go">Copy</button><button value="cancel" type="button" class="leave">Cancel</button>
         </p></form></dialog>
         """)
 
@@ -106,6 +107,8 @@ enum Pages {
 
     private struct Values {
         let user: String?
+        /// The account under which the browser keeps the user's choice.
+        let account: String?
         let file: String?
         let places: [PlaceOption]
         let disclaimer = WeatherReport.disclaimer
@@ -118,16 +121,17 @@ enum Pages {
             case "cancelled": "You did not sign in. Nothing has changed."
             case "failed": "The sign-in failed. Try again."
             case "over": "You are signed out, and the app's access is revoked."
+            case "over-here": "You are signed out here, but Sequencing.com has not revoked the app's access."
             default: nil
             }
         return page(welcome?.render(Welcome(notice: notice)))
     }
 
-    static func app(user: String?, file: String?, place: String?, places: [String]) -> Response {
+    static func app(user: String?, account: String?, file: String?, place: String?, places: [String]) -> Response {
         page(
             app?.render(
                 Values(
-                    user: user, file: file,
+                    user: user, account: account, file: file,
                     places: places.map { PlaceOption(name: $0, isCurrent: $0 == place) })))
     }
 

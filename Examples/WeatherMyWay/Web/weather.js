@@ -136,12 +136,28 @@ if (selector) {
 
 const STEPS = ["Sign in there", "Sequencing.com fetches your data", "The file is in your list"];
 
+/** Where the import stands, as the server has told last. */
+let imported = { state: "none" };
+let look = 0;
+
 /** Shows where an import stands, and looks again while it runs. */
-async function follow(told) {
+function follow(told) {
+  const number = look += 1;
+  // A look that failed says nothing of the import, and what has not changed is not read out again.
+  if (!told.problem && JSON.stringify(told) !== JSON.stringify(imported)) show(told);
+  if (imported.state !== "running") return;
+  setTimeout(async () => {
+    if (number !== look) return;
+    const next = await ask("/import");
+    if (next && number === look) follow(next);
+  }, 1000);
+}
+
+function show(told) {
+  imported = told;
   const progress = $("progress");
-  const state = told?.state ?? "none";
+  const { state } = told;
   progress.hidden = state === "none";
-  if (progress.hidden) return;
   const at = { question: 0, link: 0, failed: 0, running: 1, late: 1, done: 3 }[state] ?? 0;
   const list = element("ol", ...STEPS.map((step, index) => {
     const line = element(index < at ? "li.done" : index === at ? "li.now" : "li", step);
@@ -152,7 +168,7 @@ async function follow(told) {
     running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
     late: "The file is not in your list yet. Look again later.", failed: told.text ?? "", done: `New in your list: ${(told.files ?? []).join(", ")}`,
     question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
-  }[state]);
+  }[state] ?? "");
   said.setAttribute("role", "status");
   const parts = [list, said];
   if (state === "running") {
@@ -161,7 +177,6 @@ async function follow(told) {
     parts.splice(1, 0, bar);
   }
   progress.replaceChildren(...parts);
-  if (state === "running") setTimeout(async () => follow(await ask("/import")), 1000);
 }
 
 const importSheet = $("import-sheet");
@@ -180,9 +195,14 @@ if (importSheet) {
   };
 
   $("import").addEventListener("click", () => {
-    expect({ state: "none" });
+    // A question or a link that is waited for outlasts the page.
+    expect(imported);
     $("import-problem").textContent = "";
     importSheet.showModal();
+  });
+  $("restart").addEventListener("click", () => {
+    expect({ state: "none" });
+    $("login").focus();
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -199,16 +219,16 @@ if (importSheet) {
       $("import-problem").textContent = told.problem;
       return;
     }
+    follow(told);
     if (told.state === "question" || told.state === "link") return expect(told);
-    if (told.state === "failed") {
+    if (told.state === "failed" || told.state === "none") {
       expect({ state: "none" });
-      $("import-problem").textContent = told.text;
+      $("import-problem").textContent = told.text ?? "The import has ended. Start it again.";
       return;
     }
     importSheet.close();
-    follow(told);
   });
-  ask("/import").then(follow);
+  ask("/import").then((told) => told && follow(told));
 }
 
 // MARK: - Copying a file from the web
@@ -221,7 +241,10 @@ if (copySheet) {
   });
   copySheet.querySelector("form").addEventListener("submit", async (event) => {
     event.preventDefault();
+    // A second request would copy the file twice.
+    $("copy-go").disabled = true;
     const told = await ask("/copy", { email: $("copy-email").value.trim(), name: $("copy-name").value.trim(), url: $("copy-url").value.trim() });
+    $("copy-go").disabled = false;
     if (!told) return;
     if (told.outcome === "accepted") {
       copySheet.close();

@@ -177,6 +177,13 @@ struct WeatherTests {
         #expect(table.advice(for: genes(risk, vitaminD), condition: "Sunny") == .fileLacksData)
     }
 
+    @Test("E16: a file lacks data only when both chains have answered")
+    func lacksData() {
+        let failed = Genes(melanoma: .failure(.failed(JobID(1))), vitaminD: .success(.issue))
+        #expect(!failed.lacksData && !genes(.low, .issue).lacksData)
+        #expect(genes(.noData, .issue).lacksData && genes(.low, .insufficientData).lacksData)
+    }
+
     @Test("a weather that the table lacks has no advice")
     func unknownWeather() {
         #expect(table.advice(for: genes(.low, .issue), condition: "Frogs") == .unknownWeather)
