@@ -22,6 +22,8 @@ final class WeatherModel {
     private(set) var report: WeatherReport?
     private(set) var genes: Genes?
     private(set) var isAsking = false
+    /// Counts requests for advice: only the last one's answer is shown.
+    @ObservationIgnored private var looks = 0
     /// What went wrong last, for the user.
     private(set) var problem: String?
     var placeName = ""
@@ -77,6 +79,8 @@ final class WeatherModel {
     private func enter(_ account: Account) async {
         let genome = Sequencing(account)
         step = .signedIn(genome)
+        // Another user may have signed in.
+        (genes, report) = (nil, nil)
         selector = FileSelectorModel(genome, remembered: choice)
         userName = try? await account.identity().name
         if choice != nil { await look() }
@@ -97,26 +101,42 @@ final class WeatherModel {
         else { return }
         isAsking = true
         problem = nil
+        looks += 1
+        let look = looks
         do {
-            let genes = if let genes { genes } else { try await Genes.ask(genome, about: choice.id) }
-            self.genes = genes.error == nil ? genes : nil
+            // A failure is asked again.
+            let known = genes.flatMap { $0.error == nil ? $0 : nil }
+            let genes = if let known { known } else { try await Genes.ask(genome, about: choice.id) }
+            // The user has chosen another file or place meanwhile, or signed out.
+            guard look == looks else { return }
+            self.genes = genes
             report = WeatherReport(place, for: genes, by: table)
-        } catch SequencingError.account(.signInRequired) {
-            await signIn()
         } catch {
-            problem = "\(error)"
+            guard look == looks else { return }
+            isAsking = false
+            guard case SequencingError.account(.signInRequired) = error else {
+                problem = "\(error)"
+                return
+            }
+            await signIn()
         }
-        isAsking = false
+        if look == looks { isAsking = false }
     }
 
     func signOut() async {
         do {
-            _ = try await handshake?.account()?.signOut()
+            let report = try await handshake?.account()?.signOut()
+            guard report?.isForgotten ?? true else {
+                problem = "Sequencing.com could not be told. Sign out again later."
+                return
+            }
         } catch {
-            problem = "Sequencing.com could not be told. Sign out again later."
+            problem = "\(error)"
             return
         }
         UserDefaults.standard.removeObject(forKey: Self.choiceKey)
+        looks += 1
+        isAsking = false
         (choice, report, genes, selector, userName) = (nil, nil, nil, nil, nil)
         step = .signedOut
     }

@@ -7,6 +7,8 @@ struct FileListView: View {
     let model: FileSelectorModel
     let locale: FileSelectorLocale
     let upload: URL?
+    /// Whether the app signs the user in again.
+    let canSignIn: Bool
     /// What the user can do about a list that could not be refreshed.
     let remedy: @MainActor (FileProblem) -> AnyView
     let refresh: @MainActor () -> Void
@@ -27,7 +29,8 @@ struct FileListView: View {
             ScrollViewReader { reader in
                 ScrollView {
                     LazyVStack(alignment: .leading, spacing: 0) {
-                        FileNotices(model: model, locale: locale, upload: upload, remedy: remedy)
+                        FileNotices(
+                            model: model, locale: locale, upload: upload, canSignIn: canSignIn, remedy: remedy)
                         if state.tab == .sample {
                             Text(verbatim: text(.sampleExplanation)).foregroundStyle(palette.quiet).padding(16)
                         }

@@ -7,6 +7,8 @@ struct FileNotices: View {
     let model: FileSelectorModel
     let locale: FileSelectorLocale
     let upload: URL?
+    /// Whether the app signs the user in again.
+    let canSignIn: Bool
     let remedy: @MainActor (FileProblem) -> AnyView
 
     @Environment(\.colorScheme) private var colorScheme
@@ -37,7 +39,7 @@ struct FileNotices: View {
                 let age = FileDate.ago(model.now - loadedAt, in: locale)
                 Text(verbatim: FileSelectorWords.stale.text(in: locale, age)).fontWeight(.semibold)
             }
-            Text(verbatim: problem.text(in: locale, canSignIn: true))
+            Text(verbatim: problem.text(in: locale, canSignIn: canSignIn))
             remedy(problem)
         case .noOwnFiles:
             Text(verbatim: text(.noOwn)).fontWeight(.semibold)

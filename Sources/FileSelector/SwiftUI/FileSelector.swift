@@ -64,7 +64,6 @@ public struct FileSelector: View {
         }
         .background(palette.card)
         .foregroundStyle(palette.ink)
-        .environment(\.layoutDirection, locale.isRightToLeft ? .rightToLeft : .leftToRight)
         .task { if model.state.phase != .loaded { await model.load() } }
         .onChange(of: model.state.phase) { _, phase in announce(phase) }
         .sheet(isPresented: Binding(get: { detailed != nil }, set: { if !$0 { detailed = nil } })) {
@@ -73,6 +72,8 @@ public struct FileSelector: View {
         .sheet(isPresented: $showsHelp) {
             FileSelectorHelp(locale: locale) { showsHelp = false }
         }
+        // The last, for the sheets as well.
+        .environment(\.layoutDirection, locale.isRightToLeft ? .rightToLeft : .leftToRight)
     }
 
     private var state: FileSelectorState { model.state }
@@ -117,8 +118,9 @@ public struct FileSelector: View {
                 FileSelectorIntro(model: model, locale: locale, film: film)
             } else {
                 FileListView(
-                    model: model, locale: locale, upload: upload, remedy: { AnyView(remedy(for: $0)) },
-                    refresh: reload, details: { detailed = $0 }, finish: onContinue)
+                    model: model, locale: locale, upload: upload, canSignIn: signIn != nil,
+                    remedy: { AnyView(remedy(for: $0)) }, refresh: reload, details: { detailed = $0 },
+                    finish: onContinue)
             }
         }
     }
