@@ -184,8 +184,12 @@ def test_the_files_of_a_report_are_saved_with_it(ada: Handshake, folder: Path) -
     assert len(saved) == 2 and saved[0].startswith("data_") and saved[1].startswith("report_") and saved[1].endswith(".pdf")
     for name in saved:
         assert f"saved as “{folder / name}”" in done.stdout and (folder / name).stat().st_size > 0
-    again = ada.run("sequencing", "chain", "90", "--file", "227001", "--save-files", str(folder))
-    assert again.status != 0, "nothing is replaced"
+    contents = {name: (folder / name).read_bytes() for name in saved}
+    number = saved[1].removeprefix("report_").removesuffix(".pdf")
+    again = ada.run("sequencing", "resume", number, "--save-files", str(folder))
+    assert again.status != 0 and "it already exists" in again.stderr
+    assert "Save it with: handshake sequencing report-file " in again.stdout, "the report is printed all the same"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == contents, "nothing is replaced"
 
 
 def test_a_file_has_details_with_labels(ada: Handshake) -> None:

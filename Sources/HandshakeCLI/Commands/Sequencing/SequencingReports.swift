@@ -21,15 +21,18 @@ struct SequencingReportOptions: ParsableArguments {
     func show(_ run: (Sequencing, [UnfinishedJob]) async throws -> ChainRun) async throws {
         // Slightly shorter, so that the last error names the jobs that continue at the service.
         let polling = Polling(timeout: .seconds(timeout) - .milliseconds(500))
-        let shown = try await options.use(polling: polling) { genome, jobs in
+        let (shown, problem) = try await options.use(polling: polling) { genome, jobs in
             let known = try await jobs.all
             let last = try await follow(try await run(genome, known), noting: jobs)
             var shown: [ShownChain] = []
+            var problem: SequencingError?
             for state in last.chains {
                 let chain = state.call?.chain ?? known.first { $0.id == state.job }?.chain
-                shown.append(ShownChain(chain: chain, state: state, saved: try await save(state, from: genome)))
+                let (saved, unsaved) = try await save(state, from: genome)
+                problem = problem ?? unsaved
+                shown.append(ShownChain(chain: chain, state: state, saved: saved))
             }
-            return shown
+            return (shown, problem)
         }
         if options.common.json {
             Output.result(JSONText.object([("chains", .array(shown.map(\.json)))]).text)
@@ -37,23 +40,36 @@ struct SequencingReportOptions: ParsableArguments {
             for chain in shown { chain.show(alone: shown.count == 1) }
         }
         try fail(shown)
+        if let problem { throw SequencingFailure.commandError(problem) }
     }
 
     /// Saves the files of a report, if the user named a folder.
-    private func save(_ state: ChainState, from genome: Sequencing) async throws -> [ReportFileID: String] {
-        guard let folder, case .success(let report)? = state.result else { return [:] }
+    ///
+    /// - Returns: where files were saved, and why others were not: the reports are printed all the same.
+    private func save(
+        _ state: ChainState, from genome: Sequencing
+    ) async throws -> (saved: [ReportFileID: String], problem: SequencingError?) {
+        guard let folder, case .success(let report)? = state.result else { return ([:], nil) }
         let bar = ProgressLine()
         defer { bar.clear() }
         var saved: [ReportFileID: String] = [:]
-        for file in report.files {
+        var problem: SequencingError?
+        let files = report.files
+        let counts = Dictionary(files.map { ($0.suggestedName, 1) }, uniquingKeysWith: +)
+        // A report may name a file twice.
+        for file in files where saved[file.id] == nil {
             // Two documents of one report have one default name.
-            let isRepeated = report.files.count { $0.suggestedName == file.suggestedName } > 1
+            let isRepeated = counts[file.suggestedName, default: 0] > 1
             let name = isRepeated ? "report_\(file.job)_\(file.id).\(file.fileExtension)" : file.suggestedName
             let path = Settings.absolute(folder) + "/" + name
-            try await genome.save(file.id, to: path, replacing: false) { bar.show($0) }
-            saved[file.id] = path
+            do {
+                try await genome.save(file.id, to: path, replacing: false) { bar.show($0) }
+                saved[file.id] = path
+            } catch let error as SequencingError {
+                problem = problem ?? error
+            }
         }
-        return saved
+        return (saved, problem)
     }
 
     private func follow(_ run: ChainRun, noting jobs: UnfinishedJobs) async throws -> ChainProgress {
