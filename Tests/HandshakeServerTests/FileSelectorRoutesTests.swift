@@ -206,7 +206,10 @@ struct FileSelectorRoutesTests {
 
     @Test(
         "an answer that did not come is told apart from a service that is down",
-        arguments: [("cut 0", 504, "no_answer"), ("status 503", 502, "unreachable")])
+        arguments: [
+            ("cut 0", 504, "no_answer"), ("garbage", 504, "no_answer"), (#"body {"status":7}"#, 504, "no_answer"),
+            ("status 503", 502, "unreachable"),
+        ])
     func unanswered(_ fault: String, _ status: Int, _ code: String) async throws {
         let scene = try await scene()
         try scene.inject("sequencing /indexApi.php => \(fault)")

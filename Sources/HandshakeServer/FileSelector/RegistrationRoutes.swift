@@ -98,11 +98,21 @@ public struct RegistrationRoutes<Context: RequestContext>: Sendable {
             }
         } catch let error as SequencingError {
             log.warning("a registration failed", metadata: ["reason": "\(error.code)"])
-            if case .account(.network(let problem)) = error, problem.mayHaveArrived {
-                throw RequestRefusal(.gatewayTimeout, "no_answer", "Sequencing.com gave no answer")
-            }
-            throw RequestRefusal(.badGateway, "unreachable", "Sequencing.com cannot be used right now", retryAfter: 60)
+            throw Self.refusal(error)
         }
+    }
+
+    /// Where the mail may have been sent, the user is told to look for it.
+    private static func refusal(_ error: SequencingError) -> RequestRefusal {
+        let mayHaveArrived =
+            switch error {
+            case .malformed: true
+            case .account(.network(let problem)): problem.mayHaveArrived
+            default: false
+            }
+        return mayHaveArrived
+            ? RequestRefusal(.gatewayTimeout, "no_answer", "Sequencing.com gave no answer that can be read")
+            : RequestRefusal(.badGateway, "unreachable", "Sequencing.com cannot be used right now", retryAfter: 60)
     }
 
     private func answer(_ outcome: Registration.Outcome) -> Response {
