@@ -204,6 +204,20 @@ struct FileSelectorRoutesTests {
         await scene.stop()
     }
 
+    @Test("an address gets no mail without end, whoever asks and however it is spelled")
+    func addressLimit() async throws {
+        let scene = try await scene()
+        var statuses: [Int] = []
+        for number in 0..<7 {
+            let address = number.isMultiple(of: 2) ? "ada@example.test" : "Ada@Example.test"
+            let user = number < 4 ? "ada" : "grace"
+            statuses.append(try await scene.post("/reset-password", #"{"email":"\#(address)"}"#, as: user).status)
+        }
+        #expect(statuses == [200, 200, 200, 200, 200, 429, 429])
+        #expect(scene.sandbox.requests(.sequencing).count == 5)
+        await scene.stop()
+    }
+
     @Test(
         "an answer that did not come is told apart from a service that is down",
         arguments: [

@@ -27,14 +27,15 @@ import Foundation
 /// | `GET registration-sheet.js` | the component |
 /// | `POST register`, `POST reset-password` | `{"email"}`: answers `{"outcome":"mail_sent"}`, or `{"outcome":"refused","messages"}` with the service's texts |
 ///
-/// Nobody has to be signed in, so anybody can make the service send a mail to any address: requests are limited for each
-/// visitor and, by a hundred times as much, for all of them.
+/// No sign-in is needed, so an attacker can make the service send mails to any address: requests are limited for each
+/// visitor, for each address and, by a hundred times as much, for all of them.
 public struct RegistrationRoutes<Context: RequestContext>: Sendable {
     private let registration: Registration
     private let siteCheck: SiteCheck
     private let reader: ContentReader
     private let script = ServedScript(FileSelectorScript.registration)
     private let limit: RateLimit
+    private let addressLimit: RateLimit
     private let commonLimit: RateLimit
     private let time: TimeSource
     private let log: Logger
@@ -50,7 +51,7 @@ public struct RegistrationRoutes<Context: RequestContext>: Sendable {
     ///   - registration: asks the service, with this client's identifier or, for a server only, its secret.
     ///   - address: the public URL of the routes.
     ///   - environment: clock and log.
-    ///   - limit: how often a visitor may ask.
+    ///   - limit: how often a visitor may ask, and how often for one address.
     ///   - visitor: who asks, such as the address of the connection or the app's session.
     public init(
         _ registration: Registration, at address: PublicAddress, environment: SignInEnvironment = SignInEnvironment(),
@@ -60,6 +61,7 @@ public struct RegistrationRoutes<Context: RequestContext>: Sendable {
         siteCheck = SiteCheck(address: address)
         reader = ContentReader(time: environment.time, timeout: .seconds(10))
         self.limit = RateLimit(limit)
+        addressLimit = RateLimit(limit)
         commonLimit = RateLimit(Rate(100 * limit.burst, oneEach: limit.interval / 100))
         time = environment.time
         log = environment.log
@@ -90,6 +92,7 @@ public struct RegistrationRoutes<Context: RequestContext>: Sendable {
         }
         // A wrong address sends nothing, and counts for nothing.
         try limit.check(visitor(request, context), now: time.now())
+        try addressLimit.check(email.string.lowercased(), now: time.now())
         try commonLimit.check("", now: time.now())
         do {
             switch wanted {
