@@ -58,12 +58,15 @@ struct FileSelectorRoutesTests {
         _ = try await handshake.signIn(as: "ada", through: Approval(sandbox: sandbox))
         let router = Router()
         let address = try PublicAddress(Self.address)
+        // Its time stands, so that no limit fills up while a slow machine sends requests.
+        let time = TimeSource(now: { 1_000_000 }, clock: ContinuousClock())
+        let environment = SignInEnvironment(time: time, log: World.log)
         FileSelectorRoutes<BasicRequestContext>(
-            handshake, at: address, environment: SignInEnvironment(log: World.log)
+            handshake, at: address, environment: environment
         ) { request, _ in World.user(request)?.id }.add(to: router)
         RegistrationRoutes<BasicRequestContext>(
             Registration(.identifier("my-genome-app"), at: Sequencing.Hosts(of: service)), at: address,
-            environment: SignInEnvironment(log: World.log)
+            environment: environment
         ) { request, _ in World.user(request)?.id ?? "" }.add(to: router)
         let server = try await RunningServer.start(router)
         sandbox.clearRequests()
