@@ -33,10 +33,16 @@ struct WeatherView: View {
                     })
             }
         }
-        .sheet(isPresented: Binding(get: { registration != nil }, set: { if !$0 { registration = nil } })) {
+        .sheet(
+            isPresented: Binding(
+                get: { @MainActor in registration != nil }, set: { @MainActor in if !$0 { registration = nil } })
+        ) {
             if let registration { RegistrationSheet(registration) { self.registration = nil } }
         }
-        .sheet(isPresented: Binding(get: { importing != nil }, set: { if !$0 { importing = nil } })) {
+        .sheet(
+            isPresented: Binding(
+                get: { @MainActor in importing != nil }, set: { @MainActor in if !$0 { importing = nil } })
+        ) {
             if let importing { ImportView(model: importing) { self.importing = nil } }
         }
     }
@@ -152,14 +158,17 @@ struct ImportView: View {
             verbatim:
                 "Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the "
                 + "data yourself and uploading it on the site needs no password.")
-        TextField("Login", text: Binding(get: { model.login }, set: { model.login = $0 }))
-        SecureField("Password", text: Binding(get: { model.password }, set: { model.password = $0 }))
+        TextField("Login", text: Binding(get: { @MainActor in model.login }, set: { @MainActor in model.login = $0 }))
+        SecureField(
+            "Password", text: Binding(get: { @MainActor in model.password }, set: { @MainActor in model.password = $0 })
+        )
         Button("Import") { Task { await model.start() } }
     }
 
     @ViewBuilder private func ask(_ question: String) -> some View {
         Text(verbatim: question)
-        TextField(question, text: Binding(get: { model.answer }, set: { model.answer = $0 }))
+        TextField(
+            question, text: Binding(get: { @MainActor in model.answer }, set: { @MainActor in model.answer = $0 }))
         Button("Send") { Task { await model.proceed() } }
     }
 }

@@ -97,9 +97,12 @@ struct FileListView: View {
 
     private var tools: some View {
         HStack(spacing: 8) {
-            TextField(text(.search), text: Binding(get: { model.state.search }, set: { model.state.search = $0 }))
-                .padding(.horizontal, 12).frame(minHeight: FileSelectorLook.standard.control)
-                .overlay { RoundedRectangle(cornerRadius: 10).stroke(palette.field, lineWidth: 1) }
+            TextField(
+                text(.search),
+                text: Binding(get: { @MainActor in model.state.search }, set: { @MainActor in model.state.search = $0 })
+            )
+            .padding(.horizontal, 12).frame(minHeight: FileSelectorLook.standard.control)
+            .overlay { RoundedRectangle(cornerRadius: 10).stroke(palette.field, lineWidth: 1) }
             Menu {
                 ForEach(FileSelectorState.Order.allCases, id: \.self) { order in
                     Button(text(order.words)) { model.state.order = order }

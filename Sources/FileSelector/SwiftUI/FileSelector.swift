@@ -1,6 +1,6 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import Accessibility
-import Sequencing
+public import Sequencing
 public import SwiftUI
 
 /// Lets a user pick one genetic file.
@@ -66,7 +66,10 @@ public struct FileSelector: View {
         .foregroundStyle(palette.ink)
         .task { if model.state.phase != .loaded { await model.load() } }
         .onChange(of: model.state.phase) { _, phase in announce(phase) }
-        .sheet(isPresented: Binding(get: { detailed != nil }, set: { if !$0 { detailed = nil } })) {
+        .sheet(
+            isPresented: Binding(
+                get: { @MainActor in detailed != nil }, set: { @MainActor in if !$0 { detailed = nil } })
+        ) {
             if let detailed { FileDetails(detailed, locale: locale) { self.detailed = nil } }
         }
         .sheet(isPresented: $showsHelp) {

@@ -67,16 +67,19 @@ public struct RegistrationSheet: View {
     }
 
     private func field(_ palette: FileSelectorPalette) -> some View {
-        TextField(text(.registerEmail), text: Binding(get: { model.state.email }, set: { model.state.email = $0 }))
-            #if os(iOS)
+        TextField(
+            text(.registerEmail),
+            text: Binding(get: { @MainActor in model.state.email }, set: { @MainActor in model.state.email = $0 })
+        )
+        #if os(iOS)
         .textContentType(.emailAddress).keyboardType(.emailAddress).textInputAutocapitalization(.never)
-            #endif
-            .focused($isFieldFocused)
-            .submitLabel(.done)
-            .onSubmit { model.send(.account) }
-            .padding(.horizontal, 12).frame(minHeight: FileSelectorLook.standard.control)
-            .overlay { RoundedRectangle(cornerRadius: 10).stroke(palette.field, lineWidth: 1) }
-            .onAppear { isFieldFocused = true }
+        #endif
+        .focused($isFieldFocused)
+        .submitLabel(.done)
+        .onSubmit { model.send(.account) }
+        .padding(.horizontal, 12).frame(minHeight: FileSelectorLook.standard.control)
+        .overlay { RoundedRectangle(cornerRadius: 10).stroke(palette.field, lineWidth: 1) }
+        .onAppear { isFieldFocused = true }
     }
 
     @ViewBuilder private var asking: some View {
