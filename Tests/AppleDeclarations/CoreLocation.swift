@@ -2,6 +2,8 @@
 // Optional methods of delegates have a default here, as Linux knows no optional requirements.
 public import Foundation
 
+public typealias CLLocationDistance = Double
+
 public enum CLAuthorizationStatus: Int32, Sendable {
     case notDetermined, restricted, denied, authorizedAlways, authorizedWhenInUse
 }

@@ -376,12 +376,12 @@ public struct UnevenRoundedRectangle: InsettableShape {
 public struct Color: ShapeStyle, Primitive {
     public enum RGBColorSpace: Sendable { case sRGB }
     nonisolated public init(_ colorSpace: RGBColorSpace, red: Double, green: Double, blue: Double, opacity: Double) {}
-    public static let green = Color(.sRGB, red: 0, green: 1, blue: 0, opacity: 1)
+    nonisolated public static let green = Color(.sRGB, red: 0, green: 1, blue: 0, opacity: 1)
     nonisolated public init(hue: Double, saturation: Double, brightness: Double, opacity: Double = 1) {}
     public static let black = Color(.sRGB, red: 0, green: 0, blue: 0, opacity: 1)
     public static let white = Color(.sRGB, red: 1, green: 1, blue: 1, opacity: 1)
     public static let red = Color(.sRGB, red: 1, green: 0, blue: 0, opacity: 1)
-    public func opacity(_ opacity: Double) -> Color { self }
+    nonisolated public func opacity(_ opacity: Double) -> Color { self }
 }
 extension ShapeStyle where Self == Color { public static var green: Color { Color.green } }
 public struct Font: Sendable {

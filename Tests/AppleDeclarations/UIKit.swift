@@ -18,7 +18,7 @@ public import QuartzCore
 @MainActor open class UIView: UIResponder {
     open class var layerClass: AnyClass { CALayer.self }
     open var layer: CALayer { CALayer() }
-    public init(frame: CGRect) {}
+    public init(frame: CGRect = .zero) {}
     public required init?(coder: NSCoder) {}
     open var translatesAutoresizingMaskIntoConstraints = true
     open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
