@@ -63,8 +63,9 @@ public final class FileSelectorModel {
         await task.value
     }
 
-    /// Ends a load that is under way, as after the user has closed the selector. What is shown stays, and the next load
-    /// asks again.
+    /// Ends a load that is under way, as after the user has closed the selector.
+    ///
+    /// What is shown stays, and the next load asks again.
     public func cancel() {
         loading?.cancel()
         loading = nil
