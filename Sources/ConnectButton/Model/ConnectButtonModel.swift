@@ -49,6 +49,7 @@ public final class ConnectButtonModel {
     /// URLs that arrived before the controller was there.
     @ObservationIgnored private var earlyURLs: [String] = []
     @ObservationIgnored private var activation: ConnectActivation?
+    @ObservationIgnored private var isRunning = false
 
     /// Creates the model of a connection's button. Nothing is asked before ``run()``.
     ///
@@ -171,6 +172,10 @@ public final class ConnectButtonModel {
     ///
     /// One run is active; a second one returns immediately.
     public func run() async {
+        // A second one would report each outcome twice.
+        guard !isRunning else { return }
+        isRunning = true
+        defer { isRunning = false }
         let controller = await prepared()
         let updates = controller.updates()
         async let running: Void = controller.run()

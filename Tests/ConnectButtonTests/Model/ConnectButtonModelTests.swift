@@ -50,6 +50,27 @@ import Testing
         }
     }
 
+    @Test("a second run returns immediately, so that the app hears each outcome once")
+    func secondRun() async throws {
+        try await ModelScene.run { scene in
+            let model = try scene.model { try await ModelScene.agree($0) }
+            let heard = Heard(model)
+            try await running(model) {
+                await until { model.state.step == .connect }
+                let second = Task { await model.run() }
+                model.send(.turnOn)
+                await until { model.state.step == .email }
+                model.send(.email(model.email))
+                await until { heard.events.contains("connected enabled") }
+                model.send(.turnOff)
+                await until { model.state.step == .confirmDisconnect }
+                // Without cancellation: it has returned on its own.
+                await second.value
+            }
+            #expect(heard.events == ["connected enabled"])
+        }
+    }
+
     @Test("what the pages end with is shown, and told once")
     func failure() async throws {
         try await ModelScene.run { scene in
