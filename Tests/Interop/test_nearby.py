@@ -30,7 +30,7 @@ def wide_frame(person: int) -> str:
 
 def packets(person: int, begin: float, seconds: int, rssi: int = -59, ad: str | None = None) -> list[dict[str, Any]]:
     """Two packets a second."""
-    return [{"t": begin + half / 2, "addr": "D0:00:00:00:02:F7", "rssi": rssi, "ad": ad or frame(person)}
+    return [{"t": begin + half / 2, "addr": f"D0:00:00:00:{person >> 8 & 255:02X}:{person & 255:02X}", "rssi": rssi, "ad": ad or frame(person)}
             for half in range(2 * seconds)]
 
 
@@ -150,7 +150,7 @@ def test_signing_out_leaves_nothing_of_anybody_and_says_so(
     hub.handshake.run("nearby", "befriend", "-", stdin=friend.run("nearby", "share", "--me", "36").ok().stdout).ok()
     friend.end()
     picture = tmp_path / "picture"
-    assert "see --photo" in hub.handshake.run("nearby", "show", "65535", "--photo", str(picture)).ok().stdout
+    assert "see --photo" in hub.handshake.run("nearby", "show", "70000", "--photo", str(picture)).ok().stdout
     portrait = picture.read_bytes()[:64]
     assert not traces(hub.handshake, "Zoë".encode(), b"Quentin", b"65535", portrait), "records are encrypted"
     assert len(files(hub.handshake) - empty) > 8
@@ -212,10 +212,11 @@ def test_forgetting_everyone_tells_of_a_record_that_could_not_be_read(
     before = set(handshake.home.rglob("*"))
     handshake.run("nearby", "replay", str(recording(*packets(36, time.time() - 60, 10))), "--no-delay", "--keep").ok()
     records = [file for file in set(handshake.home.rglob("*")) - before if file.is_file() and "vault" in file.parts]
-    assert len(records) == 1
-    records[0].write_bytes(b"damaged")
+    # Beside the encounter there is a small mark of changes.
+    record = max(records, key=lambda file: file.stat().st_size)
+    record.write_bytes(b"damaged")
     done = handshake.run("nearby", "forget", "--everyone", "--json")
-    assert done.status == 7 and records[0].name in done.stderr, done
+    assert done.status == 7 and record.name in done.stderr, done
 
 
 def test_an_announcement_is_made_once_an_hour_also_by_another_run(hub: Hub, recording: Callable[..., Path]) -> None:

@@ -97,7 +97,7 @@ def test_different_digits_on_one_screen_store_nothing_on_either(sides: tuple[Sid
     zoe.type("000000" if digits != "000000" else "111111")
     for side in sides:
         status, out, err = side.end()
-        assert status == REFUSED and out == "" and json.loads(err)["code"] == "pairing_failed", (status, out, err)
+        assert status == REFUSED and out == "" and json.loads(err)["error"]["code"] == "pairing_failed", (status, out, err)
         assert side.friends() == []
 
 

@@ -226,6 +226,7 @@ def test_the_example_settings_file_signs_in_with_its_client(handshake: Handshake
 
 def test_arriving_at_the_hub_checks_in_once_a_day_after_the_user_agreed(hub: Hub, tmp_path: Path) -> None:
     """BE-27, RC-29: from a track through the fence to the visit."""
+    hub.login()
     track = tmp_path / "walk.gpx"
     begin = datetime.now(timezone.utc) - timedelta(minutes=10)
     points = [(40.6913 + 0.015 * max(0, 1 - second / 120), second) for second in range(0, 300, 10)]

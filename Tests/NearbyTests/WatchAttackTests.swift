@@ -147,7 +147,9 @@ struct WatchAttackTests {
             await hear([(ada, .circle, nil), (grace, .unverified, nil)], at: second, in: watch)
         }
         #expect(listed.withLock { $0.isSuperset(of: [ada, grace]) })
-        #expect(await outcome().questions.contains(ada))
+        let outcome = await outcome()
+        #expect(outcome.questions.contains(ada))
+        #expect(outcome.alerts.map(\.person) == [ada], "and is announced, in spite of the crowd of inventions")
     }
 
     @Test(

@@ -79,8 +79,12 @@ struct EncounterTracker: Sendable {
     func isRelayed(_ person: UserNumber) -> Bool { presences[person]?.isRelayed ?? false }
 
     /// How many people who are neither paired nor suspect were heard first after a moment.
-    func arrivals(since instant: Duration) -> Int {
-        presences.values.count { $0.began >= instant && $0.trust != .paired && !isSuspect($0) }
+    ///
+    /// - Parameter trust: the least trust of those who count.
+    func arrivals(since instant: Duration, of trust: Trust = .unverified) -> Int {
+        presences.values.count {
+            $0.began >= instant && $0.trust != .paired && $0.trust >= trust && !isSuspect($0)
+        }
     }
 
     /// Whom to look up and announce first: those whom a key verifies, then those who are being heard; a number that was sent once

@@ -193,7 +193,7 @@ actor Watch {
         // A suspect waits: it may be heard from a transmitter of its own yet.
         guard !tracker.isSuspect(person) else { return }
         waiting[person] = nil
-        if brake.isActive, tracker.trust(person) != .paired { return tracker.announced(person, at: time) }
+        if isOfCrowd(person) { return tracker.announced(person, at: time) }
         let announcement = await tryLog { try await log.announce(person, at: time) }
         switch announcement {
         case .due(let known):
@@ -206,6 +206,13 @@ actor Watch {
         // The log failed: the next sighting asks again.
         case nil: tracker.announced(person, at: nil)
         }
+    }
+
+    /// Whether a person arrived in a crowd of people as trusted. Invented numbers do not hide whom a key verifies.
+    private func isOfCrowd(_ person: UserNumber) -> Bool {
+        let trust = tracker.trust(person)
+        guard brake.isActive, trust != .paired else { return false }
+        return tracker.arrivals(since: instant - CrowdBrake.period, of: trust) > CrowdBrake.maximumArrivals
     }
 
     private func alert(about person: UserNumber, isUpdate: Bool) -> Alert {

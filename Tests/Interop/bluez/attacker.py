@@ -102,9 +102,9 @@ def changes(value: Any) -> Iterator[Any]:
     elif isinstance(value, int):
         yield from (value + 1, 0, -1, 2**70)
     elif isinstance(value, str) and value:
-        # One character at the beginning, in the middle and at the end: the last of base64 can have spare bits.
+        # One character at the beginning, in the middle and at the end: the last of base64 can have spare bits, and hexadecimal digits have no case.
         for index in {0, len(value) // 2, max(0, len(value) - 2)}:
-            yield value[:index] + ("B" if value[index] != "B" else "C") + value[index + 1:]
+            yield value[:index] + ("B" if value[index] not in "bB" else "C") + value[index + 1:]
         yield ""
     elif isinstance(value, list):
         yield from ([], value + value[:1], value[::-1]) if len(value) > 1 else ([],)

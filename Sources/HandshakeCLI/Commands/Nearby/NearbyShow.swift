@@ -32,14 +32,14 @@ struct NearbyShow: AsyncParsableCommand {
         }
         let acquaintances = Acquaintances(nil, in: vault, account: account)
         let profile = await acquaintances.cached(person)?.profile
-        let picture = await acquaintances.photo(of: person)
+        let picture = try await photo(in: vault, acquaintances)
         guard history != nil || profile != nil || picture != nil || !days.isEmpty else {
             throw CommandError(
                 status: .usage, code: "unknown_person",
                 message: "Nothing is stored about number \(person). People you met are in: handshake nearby log")
         }
         let facts = PersonFacts(
-            person: person, known: history?.known, profile: profile, photo: picture?.format,
+            person: person, known: history?.known, profile: profile, photo: picture.flatMap { ImageFormat($0) },
             encounters: history?.encounters ?? [], friendUntil: days.max())
         if let photo { try Self.write(picture, of: person, to: photo) }
         if common.json {
@@ -49,8 +49,19 @@ struct NearbyShow: AsyncParsableCommand {
         }
     }
 
+    /// The photo that a circle sent, otherwise the one that the service had.
+    private func photo(in vault: any Vault, _ acquaintances: Acquaintances) async throws -> [UInt8]? {
+        let circles = try await NearbyFailure.reported {
+            try await JoinedCircle.all(in: NearbyVault.environment(vault))
+        }
+        for circle in circles {
+            if let photo = try? await circle.photo(of: person) { return photo }
+        }
+        return await acquaintances.photo(of: person)?.bytes
+    }
+
     /// Writes a photo into a file that only its owner can read.
-    private static func write(_ picture: PhotoCache.CachedPhoto?, of person: UserNumber, to file: String) throws {
+    private static func write(_ picture: [UInt8]?, of person: UserNumber, to file: String) throws {
         guard let picture else {
             throw CommandError(
                 status: .usage, code: "no_photo", message: "No photo of number \(person) is stored.")
@@ -58,7 +69,7 @@ struct NearbyShow: AsyncParsableCommand {
         let path = Settings.absolute(file)
         guard
             FileManager.default.createFile(
-                atPath: path, contents: Data(picture.bytes), attributes: [.posixPermissions: 0o600])
+                atPath: path, contents: Data(picture), attributes: [.posixPermissions: 0o600])
         else { throw CommandError.usage("“\(quoted(file, limit: 200))” cannot be written.") }
     }
 }
@@ -73,11 +84,13 @@ struct NearbyFriends: AsyncParsableCommand {
         let vault = try await NearbyVault.open(common)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
         let (friends, damaged) = try await NearbyFailure.reported {
-            let (keys, damaged) = try await RollingKeys(in: vault, community: NearbyCommand.community).friends()
+            let rolling = RollingKeys(in: vault, community: NearbyCommand.community)
+            let (keys, damaged) = try await rolling.friends()
+            let names = try await rolling.pairedNames()
             var friends: [(person: UserNumber, name: String?, until: RollingDay)] = []
             for (person, keys) in Dictionary(grouping: keys, by: \.0) {
                 guard let until = keys.map(\.1.day).max() else { continue }
-                friends.append((person, try await log.history(of: person)?.known?.name, until))
+                friends.append((person, try await log.history(of: person)?.known?.name ?? names[person], until))
             }
             return (friends.sorted { $0.person < $1.person }, damaged)
         }
