@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A vault whose waits and failures are counted.
 struct MeasuredVault: Vault {
     let base: any Vault
@@ -19,11 +21,19 @@ struct MeasuredVault: Vault {
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
         let start = ContinuousClock.now
-        return try await counting {
-            try await base.update(key) { record in
+        let isOfBody = Mutex(false)
+        do {
+            return try await base.update(key) { record in
                 telemetry.time("handshake_vault_wait_seconds", since: start, ["kind": key.kind.rawValue])
-                return try await body(record)
+                do { return try await body(MeasuredRecord(base: record, vault: self)) } catch {
+                    // What the record or another call threw was counted there.
+                    isOfBody.withLock { $0 = true }
+                    throw error
+                }
             }
+        } catch let error as VaultError {
+            if !isOfBody.withLock({ $0 }) { count(error) }
+            throw error
         }
     }
 
@@ -32,10 +42,34 @@ struct MeasuredVault: Vault {
         try await counting { try await base.remove(key) }
     }
 
-    private func counting<Value>(_ body: () async throws -> Value) async throws -> Value {
+    fileprivate func counting<Value>(_ body: () async throws -> Value) async throws -> Value {
         do { return try await body() } catch let error as VaultError {
-            telemetry.count("handshake_vault_failures_total", ["code": error.code])
+            count(error)
             throw error
         }
+    }
+
+    private func count(_ error: VaultError) {
+        telemetry.count("handshake_vault_failures_total", ["code": error.code])
+    }
+}
+
+/// A held record whose failures are counted, also where the caller makes other errors of them.
+private struct MeasuredRecord: LockedRecord {
+    let base: any LockedRecord
+    let vault: MeasuredVault
+
+    var contents: [UInt8]? { get async { await base.contents } }
+
+    func replace(with contents: [UInt8]) async throws {
+        try await vault.counting { try await base.replace(with: contents) }
+    }
+
+    func remove() async throws {
+        try await vault.counting { try await base.remove() }
+    }
+
+    func confirm(for time: Duration) async throws {
+        try await vault.counting { try await base.confirm(for: time) }
     }
 }
