@@ -77,6 +77,14 @@ enum LoadApp {
     static func vault(_ place: Place) async throws -> PostgresVault {
         var options = PostgresVault.Options()
         options.connections = place.connections
+        for _ in 0..<120 {
+            do {
+                return try await PostgresVault.open(place.connection, keyFolder: place.keys, options: options)
+            } catch VaultError.unavailable {
+                // The server is being restarted. A supervisor would start the process again.
+                try await Task.sleep(for: .milliseconds(250))
+            }
+        }
         return try await PostgresVault.open(place.connection, keyFolder: place.keys, options: options)
     }
 
