@@ -1,10 +1,12 @@
 import ConnectButton
+import CoreMetrics
 import Foundation
 import HTTPTypes
 import Handshake
 import Hummingbird
 import IFTTTConnect
 import Logging
+import MetricsTestKit
 import OAuth
 import Sandbox
 import ServiceLifecycle
@@ -281,6 +283,25 @@ struct StreamEndTests {
         // The change at 20 s begins its rest again.
         #expect((48...58).contains(ends[0]), "\(ends[0])")
         #expect(ends[1] >= 300)
+    }
+
+    @Test("open streams and refused ones are figures")
+    func figures() throws {
+        let metrics = TestMetrics()
+        var limits = ConnectButtonSettings.Streams()
+        limits.maximumPerUser = 1
+        let streams = withMetricsFactory(metrics) { ChangeStreams(limits) }
+        let subject = ChangeStreams.Subject(user: "ada") {
+            nil
+        } isPresent: {
+            true
+        }
+        var response: Response? = try streams.response(watching: subject, time: .system)
+        #expect(throws: RequestRefusal.self) { try streams.response(watching: subject, time: .system) }
+        #expect(response?.status == .ok)
+        response = nil
+        #expect(try metrics.expectGauge("handshake_event_streams").values == [1, 0])
+        #expect(metrics.counterTotal(label: "handshake_event_streams_refused_total", dimensions: []) == 1)
     }
 }
 

@@ -86,7 +86,11 @@ final class ChangeStreams: Sendable {
         tell()
     }
 
-    private func tell() { telemetry?.gauge("handshake_event_streams", open.withLock { $0.all }) }
+    /// Within the lock: of two numbers told concurrently, the older one could otherwise be told last.
+    private func tell() {
+        guard let telemetry else { return }
+        open.withLock { telemetry.gauge("handshake_event_streams", $0.all) }
+    }
 
     /// Whether streams of resting buttons must end to make room for active ones.
     fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.maximum / 2 } }
