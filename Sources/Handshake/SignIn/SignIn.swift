@@ -124,13 +124,15 @@ extension Handshake {
     public func finishSignIn(
         with response: AuthorizationResponse, as name: String = AccountID.defaultName
     ) async throws -> Account {
-        let (code, id, key): (AuthorizationCode, AccountID, DPoPKey?)
+        let (code, id, key): (Result<AuthorizationCode, HandshakeError>, AccountID, DPoPKey?)
         do { (code, id, key) = try await takeCode(from: response, for: name) } catch {
             // Which service it was for says only the attempt, which there may not be.
             telemetry?.count("handshake_sign_ins_total", at: "unknown", ["outcome": Telemetry.kind(of: error)])
             throw error
         }
-        return try await measuringSignIn(to: id.service) { try await finish(with: code, as: id, provingBy: key) }
+        return try await measuringSignIn(to: id.service) {
+            try await finish(with: code.get(), as: id, provingBy: key)
+        }
     }
 
     /// Runs a sign-in within a span, and counts one that fails; one that succeeds counts where it is announced.

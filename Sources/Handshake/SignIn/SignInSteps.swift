@@ -162,10 +162,12 @@ extension Handshake {
         }
     }
 
-    /// Takes the code out of a redirect, checked against the pending attempt with its state, which is then over.
+    /// Takes the code, or why there is none, out of a redirect, checked against the pending attempt with its state, which is then over.
+    ///
+    /// - Throws: ``HandshakeError`` when the redirect fits no attempt.
     func takeCode(
         from response: AuthorizationResponse, for name: String
-    ) async throws -> (AuthorizationCode, AccountID, DPoPKey?) {
+    ) async throws -> (Result<AuthorizationCode, HandshakeError>, AccountID, DPoPKey?) {
         let now = environment.time.now()
         guard let state = response.returnedState else {
             throw HandshakeError.exchange(.unmatchedRedirect(problem: "it has no state"))
@@ -188,7 +190,7 @@ extension Handshake {
                 try await locked.remove()
                 return (outcome, pending.account, pending.key)
             }
-            return (try outcome.get(), account, key)
+            return (outcome.mapError(Self.handshakeError), account, key)
         } catch let error as OAuthError {
             throw Self.handshakeError(error)
         } catch let error as VaultError {
