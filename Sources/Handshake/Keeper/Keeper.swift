@@ -167,8 +167,7 @@ public final class Keeper: Sendable {
         _ change: KeeperEvent.Change, of account: AccountID? = nil, at service: String, time now: Double? = nil
     ) {
         switch change {
-        case .paused: telemetry?.gauge("handshake_keeper_paused", 1, at: service)
-        case .resumed: telemetry?.gauge("handshake_keeper_paused", 0, at: service)
+        case .paused, .resumed: tellPaused(service)
         case .refreshed, .ended, .failed: break
         }
         broadcast.send(KeeperEvent(service: service, account: account, change: change, time: now ?? time.now()))
@@ -196,9 +195,7 @@ extension Keeper {
             do {
                 try await scan(isOnce: false) { found.yield($0) }
                 failures = 0
-                for (key, lane) in lanes.withLock({ $0 }) {
-                    telemetry?.gauge("handshake_keeper_accounts", lane.count, at: key.service)
-                }
+                tellAccounts()
                 // At most a tenth of the time goes into listing, however large the vault is.
                 pause = max(pause, (time.now() - start) * 9)
             } catch is CancellationError {
@@ -256,7 +253,10 @@ extension Keeper {
                 return (lane, true)
             }
             lane.add(id, due: isOnce ? schedule.earliest : schedule.time(chance: chance()))
-            if isNew { found(lane) }
+            if isNew {
+                tellPaused(id.service)
+                found(lane)
+            }
         } catch let error as HandshakeError {
             // The other accounts may well be readable.
             guard case .vault(let failure) = error, failure.isOfOneRecord else { throw error }
@@ -269,6 +269,20 @@ extension Keeper {
         count { $0.failed += 1 }
         log.warning("an account was not refreshed", metadata: ["account": "\(id)", "reason": "\(error.code)"])
         announce(.failed(error, retryAt: retryAt), of: id, at: id.service, time: now)
+    }
+
+    /// Tells how many accounts are queued. A service with several authorization servers has one figure.
+    func tellAccounts() {
+        guard let telemetry else { return }
+        let counts = lanes.withLock { $0 }.reduce(into: [:]) { $0[$1.key.service, default: 0] += $1.value.count }
+        for (service, count) in counts { telemetry.gauge("handshake_keeper_accounts", count, at: service) }
+    }
+
+    /// Tells whether a service is left alone, also when it is not: of a keeper that says nothing, an alert could not tell.
+    func tellPaused(_ service: String) {
+        guard let telemetry else { return }
+        let isPaused = lanes.withLock { $0 }.contains { $0.key.service == service && $0.value.isPaused }
+        telemetry.gauge("handshake_keeper_paused", isPaused ? 1 : 0, at: service)
     }
 
     private func reportDamage(_ error: VaultError) {

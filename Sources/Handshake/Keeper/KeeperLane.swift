@@ -44,6 +44,8 @@ final class KeeperLane: Sendable {
     }
 
     var count: Int { state.withLock { $0.known.count } }
+    /// Whether the service fails, and is left alone but for one account.
+    var isPaused: Bool { state.withLock { $0.failures > 0 } }
 
     func contains(_ id: AccountID) -> Bool {
         state.withLock { state in

@@ -4,6 +4,7 @@ import InMemoryTracing
 import MetricsTestKit
 import OAuth
 import Sandbox
+import Synchronization
 import TestFixtures
 import Testing
 import Tracing
@@ -76,22 +77,40 @@ struct TelemetryTests {
         await world.sandbox.stop()
     }
 
+    @Test("a sign-in that the user declines counts at its service, and a redirect that fits no attempt at “unknown”")
+    func declined() async throws {
+        let world = try await World()
+        let client = try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback")))
+        let app = try withMetricsFactory(metrics) { try world.app(client) }
+        let attempt = try await app.beginSignIn()
+        let granted = try await world.sandbox.approve(attempt.page.url)
+        let redirect = granted.replacing(/code=[^&]+/, with: "error=access_denied")
+        #expect(await handshakeError { try await app.finishSignIn(redirectURL: redirect) }?.code == "access_denied")
+        #expect(total("handshake_sign_ins_total", [("service", world.stand.rawValue), ("outcome", "abandoned")]) == 1)
+        #expect(await handshakeError { try await app.finishSignIn(redirectURL: redirect) }?.code == "state_mismatch")
+        #expect(total("handshake_sign_ins_total", [("service", "unknown"), ("outcome", "refused")]) == 1)
+        await world.sandbox.stop()
+    }
+
     @Test("no label and no attribute names a user, an account, an address or what a server sent")
     func identifiers() async throws {
         let world = try await World(.standard)
+        let isRefusing = Shared(false)
         let transport = TappedTransport { request, base, limits in
-            guard request.head.path?.hasPrefix("/secret") != true else {
-                return .json(400, ["error": "ada_lovelace", "error_description": "ada@example.test"])
+            let path = request.head.path ?? ""
+            guard path.hasPrefix("/secret") || isRefusing.value && path == "/token" else {
+                return try await base.send(request, limits: limits)
             }
-            return try await base.send(request, limits: limits)
+            return .json(400, ["error": "ada_lovelace", "error_description": "ada@example.test"])
         }
         let app = try app(world, transport: transport)
         let account = try await app.signIn(as: "ada lovelace", through: ApprovingBrowser(sandbox: world.sandbox))
         let token = try await account.accessToken()
         _ = try await account.send(.get, world.whoAmI)
         _ = try await account.send(.get, world[.standard].origin + "/secret/ada")
-        try world.inject("standard POST /token => status 400 #1")
-        _ = await handshakeError { try await account.refresh() }
+        isRefusing.change { $0 = true }
+        #expect(await handshakeError { try await account.refresh() } != nil)
+        #expect(total("handshake_refreshes_total", [("service", "standard"), ("outcome", "failed")]) == 1)
         _ = await handshakeError { try await app.account("ada lovelace", of: "other") }
         _ = try await account.signOut()
         var texts = tracer.finishedSpans.flatMap { span -> [String] in
@@ -142,8 +161,71 @@ struct TelemetryTests {
         await running.stop()
         let service = [("service", "strict")]
         #expect(try metrics.expectGauge("handshake_keeper_accounts", service).lastValue == 7)
-        #expect(try metrics.expectGauge("handshake_keeper_paused", service).values == [1, 0])
+        // Told from the beginning: an alert has to see keepers that do not pause.
+        #expect(try metrics.expectGauge("handshake_keeper_paused", service).values == [0, 1, 0])
         #expect(times("handshake_keeper_delay_seconds", service) >= 8)
         #expect(total("handshake_refreshes_total", service + [("outcome", "refreshed")]) == 7)
+    }
+
+    @Test("a service with two authorization servers has one number of accounts, and is paused while either is")
+    func authorizationServers() throws {
+        let server = StrictAccounts()
+        let keeper = try withMetricsFactory(metrics) { Keeper(try server.app(MemoryVault())) }
+        let client = try server.client()
+        let lanes = (1...2).map { number in
+            let lane = KeeperLane("strict", limit: Keeper.RateLimit(), longestPause: 60, time: server.time)
+            for name in 0..<number { lane.add(AccountID(client, name: "user\(name)"), due: 0) }
+            keeper.lanes.withLock { $0[Keeper.LaneKey(service: "strict", issuer: "\(number)")] = lane }
+            return lane
+        }
+        let service = [("service", "strict")]
+        keeper.tellAccounts()
+        #expect(try metrics.expectGauge("handshake_keeper_accounts", service).values == [3])
+        for (lane, failures) in [(0, 1), (1, 1), (0, 0), (1, 0)] {
+            lanes[lane].state.withLock { $0.failures = failures }
+            keeper.tellPaused("strict")
+        }
+        #expect(try metrics.expectGauge("handshake_keeper_paused", service).values == [1, 1, 1, 0])
+    }
+
+    @Test("a failure of a held record counts once, also where the caller makes another error of it")
+    func heldRecord() async throws {
+        let telemetry = try #require(withMetricsFactory(metrics) { Telemetry.chosen() })
+        let vault = MeasuredVault(base: LostVault(), telemetry: telemetry)
+        let key = VaultKey(.account, ["user"])
+        let code = [("code", "vault_unavailable")]
+        await #expect(throws: VaultError.self) { try await vault.update(key) { try await $0.replace(with: [1]) } }
+        #expect(total("handshake_vault_failures_total", code) == 1)
+        await #expect(throws: HandshakeError.self) {
+            try await vault.update(key) { record in
+                do { try await record.confirm(for: .seconds(20)) } catch let error as VaultError {
+                    throw HandshakeError.vault(error)
+                }
+            }
+        }
+        #expect(total("handshake_vault_failures_total", code) == 2)
+        await #expect(throws: VaultError.self) { try await vault.record(key) }
+        #expect(total("handshake_vault_failures_total", code) == 3)
+    }
+}
+
+/// A vault that was lost after a record was held.
+private struct LostVault: Vault {
+    private static let failure = VaultError.unavailable("the connection was lost")
+
+    private struct Hold: LockedRecord {
+        var contents: [UInt8]? { nil }
+        func replace(with contents: [UInt8]) async throws { throw LostVault.failure }
+        func remove() async throws { throw LostVault.failure }
+        func confirm(for time: Duration) async throws { throw LostVault.failure }
+    }
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? { throw Self.failure }
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { throw Self.failure }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await body(Hold())
     }
 }
