@@ -330,7 +330,8 @@ def test_the_live_list_is_drawn_over_itself(hub: Hub, recording: Callable[..., P
         terminal = Terminal([str(hub.handshake.path), "nearby", "replay", str(path), "--speed", "4"],
                             hub.handshake.environment | {"TERM": "xterm"}, columns=columns, rows=10)
         try:
-            terminal.wait_for(lambda text: text.count("2 people near") >= 3 and "[######....] Zo" in text, "the list, three times")
+            terminal.wait_for(lambda text: text.count("2 people near") >= 3 and "[######....] Zo" in text and "is near" in text,
+                              "the list, three times, and an alert")
             terminal.type(CTRL_C)
             assert terminal.finish() == 130
             drawn = [line for line in terminal.text.split("\n") if "people near" in line or "\x1b[K[" in line]
