@@ -16,6 +16,7 @@ from strangers import http
 KEY = "sandbox-service-key-lumen-garden"
 CONNECTION = f"/v2/connections/{AREAS}"
 ON, OFF = ("connected", "pending"), ("connect", "disconnected")
+pytestmark = pytest.mark.long
 UNDER_WAY = ("verifying", "creating_account", "connecting", "disconnecting", "loading")
 
 
