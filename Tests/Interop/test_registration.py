@@ -23,7 +23,8 @@ def test_an_app_registers_at_canaille_with_the_token_that_it_demands_and_is_remo
         handshake: Handshake, canaille: Stranger, tmp_path: Path) -> None:
     token = secret_file(tmp_path / "token", canaille.facts["registration_token"])
     with api(canaille.issuer, "openid", "profile") as served:
-        login = handshake.begin_login("mine", "--resource", served.address, "--registration-token-file", str(token))
+        login = handshake.begin_login(
+            "mine", "--resource", served.address, "--issuer", canaille.issuer, "--registration-token-file", str(token))
         done = login.complete(canaille).ok()
         assert done.json["account"] == "mine"
         assert handshake.run("request", "GET", served.address, "--account", "mine").ok().stdout == '{"ok": true}'
@@ -38,8 +39,22 @@ def test_without_that_token_canaille_registers_nothing_and_its_words_are_shown(h
     with api(canaille.issuer, "openid") as served:
         refused = handshake.run("login", "mine", "--resource", served.address, "--json")
         assert refused.status == 4, refused
-        assert "--registration-token-file" in refused.error["message"], refused.error
+        assert f"--issuer {canaille.issuer} --registration-token-file FILE" in refused.error["message"], refused.error
         assert handshake.accounts() == []
+
+
+def test_a_registration_token_goes_to_no_server_that_the_api_alone_names(
+        handshake: Handshake, canaille: Stranger, tmp_path: Path) -> None:
+    token = secret_file(tmp_path / "token", canaille.facts["registration_token"])
+    before = len(registrations(canaille, "POST"))
+    with api(canaille.issuer, "openid") as served:
+        refused = handshake.run("login", "mine", "--resource", served.address, "--registration-token-file", str(token), "--json")
+        assert refused.status == 64, refused
+        assert f"--issuer {canaille.issuer} --registration-token-file {token}" in refused.error["message"], refused.error
+        elsewhere = handshake.run("login", "mine", "--resource", served.address, "--issuer", "https://id.example",
+                                  "--registration-token-file", str(token), "--json")
+        assert (elsewhere.status, elsewhere.error["code"]) == (5, "issuer_mismatch"), elsewhere
+    assert len(registrations(canaille, "POST")) == before
 
 
 def test_a_key_of_ones_own_is_registered_at_canaille_and_signs(

@@ -3,12 +3,13 @@
 import json
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 import formlogin
-from command import Finished, Handshake, Login
+from command import Finished, Handshake, Login, secret_file
 from stand_in import StandIn
 from strangers import http
 
@@ -122,3 +123,12 @@ def test_each_request_names_the_api(handshake: Handshake, apis: StandIn) -> None
     complete(apis, login).ok()
     handshake.run("token", "mine", "--min-valid", "86000").ok()
     assert said(call(handshake, address, "mine")) == "Ada Example", "the refreshed token is for this API too"
+
+
+def test_a_client_that_is_named_by_its_document_sends_no_secret(handshake: Handshake, apis: StandIn, tmp_path: Path) -> None:
+    secret = secret_file(tmp_path / "secret", "canary-secret-of-another-server")
+    refused = handshake.run(
+        "login", "mine", "--resource", apis.resources["origin"] + "/mcp", "--client-id", "https://app.example.test/oauth/client.json",
+        "--client-secret-file", str(secret), "--browser", "print", "--json", "--timeout", "5")
+    assert refused.status == 64 and "has no secret" in refused.error["message"], refused
+    assert refused.stdout == ""

@@ -60,7 +60,7 @@ struct LoginOptions: ParsableArguments {
         name: .customLong("registration-token-file"),
         help: ArgumentHelp(
             "A file with the token that a server demands of apps that register there, or - for a line of standard input; "
-                + "with --resource.", valueName: "file"))
+                + "with --resource and --issuer.", valueName: "file"))
     var registrationTokenFile: String?
 
     @Option(help: "How the client authenticates; the safest method that the server allows unless given.")
@@ -175,6 +175,9 @@ struct LoginOptions: ParsableArguments {
         }
         if registrationTokenFile != nil, resource.count != 1 {
             throw CommandError.usage("--registration-token-file is for the server of one API: add --resource URL.")
+        }
+        if registrationTokenFile != nil, clientID != nil {
+            throw CommandError.usage("--registration-token-file registers an app: leave out it or --client-id.")
         }
         if key != nil, clientSecretFile != nil {
             throw CommandError.usage(

@@ -97,6 +97,12 @@ struct ResourceChoice {
         let isTyped = options.clientSecretFile != nil || options.key != nil
         if let clientID = options.clientID {
             if clientID.hasPrefix("https://"), found.server.acceptsClientDocuments {
+                // The API alone has named the server, and a document has no place for a secret.
+                guard options.clientSecretFile == nil else {
+                    throw CommandError.usage(
+                        "A client that is named by the address of its document has no secret: leave out --client-secret-file, or "
+                            + "give its key with --key FILE.")
+                }
                 return try found.client(
                     documentAt: clientID, redirect: redirect ?? previous?.redirect ?? .loopback,
                     credential: isTyped ? credential : nil)
@@ -117,6 +123,13 @@ struct ResourceChoice {
         let scopes = offered + found.scopes.filter { !offered.contains($0) }
         var token: Secret?
         if let file = options.registrationTokenFile {
+            // As with a client ID: otherwise an API could name a server that collects the token (`any-server.md` 9).
+            guard isConfirmed else {
+                throw CommandError.usage(
+                    "\(found.resource.identifier) names \(found.server.issuer) as its server. If that is where the registration "
+                        + "token comes from, say so with: \(command(found)) --registration-token-file "
+                        + KnownAccount.shellWord(file))
+            }
             token = try await SecretLine.read(file, what: "registration token", option: "--registration-token-file")
         }
         do {
