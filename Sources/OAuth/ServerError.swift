@@ -158,8 +158,9 @@ extension ServerError: CustomStringConvertible {
     /// What to do about an error that the server did not cause; nil where only its own text can say that.
     private var cure: String? {
         switch code {
-        case _ where step == .registration && [401, 403].contains(status):
-            "The service may demand a token of those who register apps: ask its administrator for one."
+        // Servers built on Authlib answer access_denied with status 400.
+        case _ where step == .registration && ([401, 403].contains(status) || code == "access_denied"):
+            "The service may demand a token of those who register apps, and may accept each only once: ask its administrator for one."
         case "invalid_client":
             "Check the client ID, the secret or key, and how the client authenticates."
         case "unauthorized_client", "unsupported_grant_type", "unsupported_response_type":

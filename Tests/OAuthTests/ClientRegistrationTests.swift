@@ -74,6 +74,11 @@ struct ClientRegistrationTests {
         #expect(error?.text == "not (secret)")
         let words = error.map { "\($0)" } ?? ""
         #expect(words.contains("ask its administrator"))
+        // As servers built on Authlib answer.
+        let denied = serverError { _ = try answer(#"{"error":"access_denied"}"#, 400) }
+        #expect(denied.map { "\($0)".contains("ask its administrator") } == true)
+        let other = serverError { _ = try answer(#"{"error":"invalid_redirect_uri"}"#, 400) }
+        #expect(other.map { "\($0)".contains("ask its administrator") } == false)
         // RFC 7591, section 3.2.2: the user compares what was sent with what the server says of it.
         #expect(words.contains(#""redirect_uris":["https://app.example/callback"]"#) && !words.contains("k-1"))
         for token in ["", "a b", "a\nb"] {

@@ -137,7 +137,8 @@ struct ResourceChoice {
                 as: "Handshake", redirect: redirect ?? .loopback, for: scopes, onDevices: options.device,
                 key: options.key == nil ? nil : credential?.key, presenting: token)
         } catch HandshakeError.exchange(.server(let error))
-            where token == nil && error.step == .registration && [401, 403].contains(error.status)
+            where token == nil && error.step == .registration
+            && ([401, 403].contains(error.status) || error.code == "access_denied")
         {
             throw CommandError(
                 status: .serviceError, code: error.code ?? "http_\(error.status ?? 0)",
