@@ -60,13 +60,19 @@ def test_a_registration_token_goes_to_no_server_that_the_api_alone_names(
 def test_a_key_of_ones_own_is_registered_at_canaille_and_signs(
         handshake: Handshake, canaille: Stranger, tmp_path: Path) -> None:
     key = secret_file(tmp_path / "key.json", canaille.facts["keys"]["keyed-ec"])
-    token = secret_file(tmp_path / "token", canaille.facts["registration_token"])
+    token = secret_file(tmp_path / "token", canaille.facts["key_registration_token"])
+    before = len(registrations(canaille, "POST"))
     with api(canaille.issuer, "openid") as served:
-        refused = handshake.run("login", "mine", "--resource", served.address, "--registration-token-file", str(token),
-                                "--key", str(key), "--json")
-        # canaille does not list private_key_jwt among its methods, so nothing is registered.
-        assert (refused.status, registrations(canaille, "POST")[-1:]) != (0, []), refused
-        assert refused.status in (4, 64), refused
+        login = handshake.begin_login("mine", "--resource", served.address, "--issuer", canaille.issuer,
+                                      "--registration-token-file", str(token), "--key", str(key))
+        assert [r["status"] for r in registrations(canaille, "POST")[before:]] == [201]
+        assert login.parameters["client_id"] not in canaille.facts["keys"]
+        done = login.complete(canaille)
+    # The assertion is signed by the key; canaille refuses its audience (test_client_keys.py).
+    assert (done.status, done.error["code"]) == (4, "invalid_client"), done
+    sent = canaille.requests(canaille.facts["token_path"], "authorization_code")[-1]
+    assert sent["authorization"] is None and "client_assertion" in sent["form"] and "client_secret" not in sent["form"]
+    assert handshake.accounts() == []
 
 
 def test_a_server_that_says_nothing_of_pkce_is_refused_unless_the_settings_name_the_deviation(

@@ -86,8 +86,8 @@ struct Login: AsyncParsableCommand {
         } else {
             do {
                 account = try await signIn(handshake, plan, waiting)
-            } catch let error where plan.client.wasPurged(error) {
-                // Once: what the server says of a client that is new is its last word.
+            } catch let error where plan.client.id == previous?.id && plan.client.wasPurged(error) {
+                // Once, and never a client that this command has registered: what the server says of a new one is its last word.
                 Output.note("\(plan.client.service.displayName) no longer knows this app. Registering it again.")
                 plan = try await makePlan(true)
                 handshake = try Handshake(plan.client, vault: vault)
