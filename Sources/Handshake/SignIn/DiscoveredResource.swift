@@ -105,7 +105,7 @@ public struct DiscoveredResource: Sendable {
         let announced = try await discovery.challenge()
         let resource = try await discovery.document(announcedAt: announced.location)
         let issuer =
-            resource.authorizationServers.first(where: known.contains) ?? resource.authorizationServers.first
+            resource.authorizationServers.first { discovery.isAbout($0, known) } ?? resource.authorizationServers.first
         let server = try await discovery.server(issuer ?? Issuer(originOf: identifier))
         let name = name ?? Self.name(for: identifier)
         guard Service.isName(name) else {

@@ -81,6 +81,12 @@ struct ResourceDiscovery {
         return server
     }
 
+    /// Whether a listed address leads to one of the issuers that the app knows, which may be pinned, or spelled with another slash.
+    func isAbout(_ listed: Issuer, _ known: [Issuer]) -> Bool {
+        guard let issuer = try? pinned(listed) else { return false }
+        return known.contains { $0 == issuer || $0 == issuer.withOtherSlash }
+    }
+
     /// The issuer that the app knows to stand behind a listed address; otherwise the listed one.
     private func pinned(_ listed: Issuer) throws -> Issuer {
         guard let issuer = deviations.pinnedIssuers[listed.string] else { return listed }

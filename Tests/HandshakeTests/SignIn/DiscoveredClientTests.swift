@@ -123,6 +123,26 @@ extension DiscoveredResourceTests {
         #expect(!web.requests.contains { $0.contains("first.example") })
     }
 
+    @Test(
+        "an issuer that the app knows is also found behind its other spelling, and where it is pinned",
+        arguments: [
+            ("https://as.example/", [:]),
+            ("https://listed.example/v1", ["https://listed.example/v1": "https://as.example"]),
+        ]
+            as [(String, [String: String])])
+    func preferredBehind(_ listed: String, _ pins: [String: String]) async throws {
+        let web = Web([
+            Self.own: Self.document(servers: ["https://first.example", listed]), Self.server: Self.metadata(),
+        ])
+        var deviations = DiscoveredResource.Deviations()
+        deviations.pinnedIssuers = pins
+        let known = try Issuer("https://as.example")
+        let found = try await DiscoveredResource.discover(
+            Self.mcp, preferring: [known], deviating: deviations, transport: web)
+        #expect(found.server.issuer == known)
+        #expect(!web.requests.contains { $0.contains("first.example") })
+    }
+
     @Test("a registration keeps its loopback port, and what is registered is what is used")
     func registration() async throws {
         let redirect = try RedirectURI("com.example.app:/cb")
