@@ -61,7 +61,7 @@ extension DiscoveredResource {
     ///   - initialAccessToken: what the server demands of those who register.
     ///   - vault: where the registration rests, sealed.
     ///   - time: what time it is.
-    /// - Throws: what ``register(as:redirect:)`` throws; ``HandshakeError/vault(_:)``.
+    /// - Throws: what ``register(as:redirect:presenting:)`` throws; ``HandshakeError/vault(_:)``.
     public func client(
         registeredAs name: String, redirect: Client.Redirect = .loopback, presenting initialAccessToken: Secret? = nil,
         in vault: any Vault, time: TimeSource = .system
@@ -109,7 +109,7 @@ extension DiscoveredResource {
 
     /// Forgets the registration that the vault keeps.
     ///
-    /// The next ``client(registeredAs:redirect:in:time:)`` registers the app again.
+    /// The next ``client(registeredAs:redirect:presenting:in:time:)`` registers the app again.
     ///
     /// - Throws: ``HandshakeError/vault(_:)``, also when nothing was kept.
     public func forgetClient(redirect: Client.Redirect = .loopback, in vault: any Vault) async throws {

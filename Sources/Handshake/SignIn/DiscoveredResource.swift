@@ -38,7 +38,7 @@ public struct DiscoveredResource: Sendable {
     /// How an API or its server departs from the standards, as data. Nothing departs by default.
     ///
     /// Each has to be known of this one server: a deviation weakens or leaves out what MCP demands. `handshake inspect` lists
-    /// those of an account.
+    /// those of an account, except for ``pinnedIssuers``, which count in discovery alone.
     public struct Deviations: Sendable, Hashable {
         /// Whether the server takes PKCE by S256 although its metadata do not say so. S256 is sent all the same.
         public var assumesS256 = false
