@@ -72,8 +72,18 @@ final class PrometheusFigures: MetricsFactory {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
 
+    /// By scalars: a quotation mark with an accent, and a carriage return with a line feed, are other characters than those.
     private static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
     }
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
