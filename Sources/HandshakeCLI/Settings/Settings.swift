@@ -74,7 +74,8 @@ struct Settings {
 
     /// A path from the root, with `~` for the user's folder.
     static func absolute(_ path: String) -> String {
-        let expanded = path == "~" || path.hasPrefix("~/")
+        let expanded =
+            path == "~" || path.hasPrefix("~/")
             // As a shell does, and not what the list of users has.
             ? (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + path.dropFirst() : path
         let whole = expanded.hasPrefix("/") ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
