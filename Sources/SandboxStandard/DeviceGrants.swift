@@ -24,6 +24,8 @@ final class DeviceGrants: Sendable {
     struct Pending: Sendable {
         let client: SandboxClient
         let scope: [String]
+        /// The APIs that its tokens are for (RFC 8707).
+        let resources: [String]
         let userCode: String
         let expiresAt: Double
         var decision = Decision.pending
@@ -40,7 +42,7 @@ final class DeviceGrants: Sendable {
     }
 
     /// The answer of the device authorization endpoint (RFC 8628 section 3.2).
-    func begin(for client: SandboxClient, scope: [String]) -> JSON {
+    func begin(for client: SandboxClient, scope: [String], resources: [String] = []) -> JSON {
         let now = server.clock.now
         let deviceCode = RandomText.base64URL(bytes: 24)
         let userCode = pending.withLock { pending in
@@ -48,7 +50,8 @@ final class DeviceGrants: Sendable {
             var code = Self.newUserCode()
             while pending.values.contains(where: { $0.userCode == code }) { code = Self.newUserCode() }
             pending[deviceCode] = Pending(
-                client: client, scope: scope, userCode: code, expiresAt: now + Double(Self.lifetime), askedAt: now)
+                client: client, scope: scope, resources: resources, userCode: code,
+                expiresAt: now + Double(Self.lifetime), askedAt: now)
             return code
         }
         let page = server.origin + "/device"
@@ -138,8 +141,9 @@ extension [String: DeviceGrants.Pending] {
                 OAuthFailure(code: "authorization_pending", detail: "The user has not decided yet."))
         case .approved(let user, let time):
             self[deviceCode] = nil
-            return .success(
-                SandboxGrant(clientID: client.id, user: user, scope: request.scope, authenticatedAt: time))
+            var grant = SandboxGrant(clientID: client.id, user: user, scope: request.scope, authenticatedAt: time)
+            grant.resources = request.resources
+            return .success(grant)
         }
     }
 }

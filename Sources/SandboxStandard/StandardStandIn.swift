@@ -197,7 +197,8 @@ package struct StandardStandIn: StandIn {
         proven(request) { client, _ throws(OAuthFailure) in
             guard client.grantTypes.contains(DeviceGrants.grantType) else { throw .unauthorizedClient }
             let scope = try server.dialect.scopes.read(request.form["scope"])
-            return .uncachedJSON(devices.begin(for: client, scope: scope))
+            let resources = try server.knownResources(in: request.form)
+            return .uncachedJSON(devices.begin(for: client, scope: scope, resources: resources))
         }
     }
 

@@ -70,7 +70,7 @@ def closed_mcp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
 
 @pytest.fixture(scope="session")
 def lenient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
-    """oidc-provider-mock: any client, PKCE not announced, one key without a name."""
+    """oidc-provider-mock: any client, PKCE not announced, one key, which no ID token names."""
     yield from start("oidc_mock", tmp_path_factory.mktemp("lenient"))
 
 

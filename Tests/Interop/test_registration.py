@@ -1,12 +1,14 @@
 """Apps that register themselves at servers which others wrote (RFC 7591, RFC 7592): canaille and oidc-provider-mock."""
 
+import json
+from base64 import urlsafe_b64decode
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 
 from api import api
-from command import Handshake, dict_of, secret_file
+from command import Finished, Handshake, Login, dict_of, secret_file
 from strangers import Stranger, http
 
 
@@ -31,8 +33,13 @@ def test_an_app_registers_at_canaille_with_the_token_that_it_demands_and_is_remo
         assert canaille.is_active(served.tokens[0]) or served.tokens[0].count(".") == 2
         before = len(registrations(canaille, "DELETE"))
         handshake.run("logout", "mine").ok()
-        assert len(registrations(canaille, "DELETE")) == before + 1, "the registration is left behind"
-        assert registrations(canaille, "DELETE")[-1]["status"] == 204
+        removals = registrations(canaille, "DELETE")[before:]
+        assert [(r["path"], r["authorization"]) for r in removals] == [
+            (f"/oauth/register/{login.parameters['client_id']}", "bearer")], "the registration is left behind"
+        # This canaille fails at every request about a registration: its check of the token answers True, and Authlib 1.9.8 asks that
+        # True which client it is for. The account goes all the same.
+        assert removals[0]["status"] == 500
+        assert handshake.accounts() == []
 
 
 def test_without_that_token_canaille_registers_nothing_and_its_words_are_shown(handshake: Handshake, canaille: Stranger) -> None:
@@ -76,35 +83,52 @@ def test_a_key_of_ones_own_is_registered_at_canaille_and_signs(
 
 
 def test_a_server_that_says_nothing_of_pkce_is_refused_unless_the_settings_name_the_deviation(
-        handshake: Handshake, lenient_registry: Stranger) -> None:
-    with api(lenient_registry.issuer, "openid", "profile") as served:
-        refused = handshake.run("login", "mine", "--resource", served.address, "--json")
+        handshake: Handshake, lenient: Stranger, tmp_path: Path) -> None:
+    secret = secret_file(tmp_path / "secret", "canary-any-secret")
+    with api(lenient.issuer, "openid", "profile") as served:
+        options = ["--resource", served.address, "--issuer", lenient.issuer, "--client-id", "any", "--client-secret-file", str(secret)]
+        refused = handshake.run("login", "mine", *options, "--json")
         assert (refused.status, refused.error["code"]) == (5, "pkce_unsupported"), refused
         settings(handshake, "assumes-s256 = true")
-        login = handshake.begin_login("mine", "--resource", served.address)
-        assert dict_of(urlsplit(login.url).query)["code_challenge_method"] == "S256"
-        deliver(login, "alice")
+        login = handshake.begin_login("mine", *options)
+        assert login.parameters["code_challenge_method"] == "S256"
+        deliver(login, "alice").ok()
+        assert {"code_verifier", "resource"} <= set(lenient.requests("/oauth2/token", "authorization_code")[-1]["form"])
         assert handshake.run("inspect", "mine", "--json").ok().json["deviations"] == ["assumes_s256"]
         assert handshake.run("request", "GET", served.address, "--account", "mine").ok().stdout == '{"ok": true}'
 
 
-def deliver(login: object, user: str) -> None:
+def deliver(login: Login, user: str) -> Finished:
     """The page of oidc-provider-mock has a field for the user's subject and no password."""
-    answer = http().post(login.url, data={"sub": user}, allow_redirects=False, timeout=10)  # type: ignore[attr-defined]
+    answer = http().post(login.url, data={"sub": user}, allow_redirects=False, timeout=10)
     redirect = answer.headers["location"]
-    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200  # type: ignore[attr-defined]
-    login.finish().ok()  # type: ignore[attr-defined]
+    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+    return login.finish()
 
 
-def test_a_key_without_a_name_verifies_the_user_and_refreshes(handshake: Handshake, lenient: Stranger) -> None:
-    keys = http().get(lenient.openid_metadata()["jwks_uri"], timeout=10).json()["keys"]
-    assert len(keys) == 1 and "kid" not in keys[0], "this test is for a key without a name"
+def test_a_client_that_has_just_been_registered_and_is_refused_is_not_registered_again(
+        handshake: Handshake, lenient_registry: Stranger) -> None:
+    """oidc-provider-mock registers clients without a secret, and its token endpoint refuses each of them."""
+    settings(handshake, "assumes-s256 = true")
+    with api(lenient_registry.issuer, "openid", "profile") as served:
+        done = deliver(handshake.begin_login("mine", "--resource", served.address), "alice")
+        assert (done.status, done.error["code"]) == (4, "invalid_client"), done
+        assert "no longer knows this app" not in done.stderr
+        assert [r["status"] for r in lenient_registry.requests("/oauth2/clients")] == [201]
+        assert handshake.accounts() == [] and served.tokens == []
+
+
+def test_an_id_token_that_names_no_key_is_verified_by_the_only_key_of_the_server(handshake: Handshake, lenient: Stranger) -> None:
+    assert len(http().get(lenient.openid_metadata()["jwks_uri"], timeout=10).json()["keys"]) == 1
     login = handshake.login("mine", lenient, "--scope", "openid profile email", client="any", secret="canary-any-secret")
-    deliver(login, "alice")
+    deliver(login, "alice").ok()
+    header = lenient.newest("id_token").split(".")[0]
+    assert "kid" not in json.loads(urlsafe_b64decode(header + "==")), "this test is for an ID token that names no key"
     shown = handshake.run("inspect", "mine", "--json").ok().json
     assert shown["subject"] == "alice" and shown["id_token"]["email"] == "alice@example.com"
     first = handshake.token("mine")
-    assert handshake.run("token", "mine", "--min-valid", "3590").ok().stdout.strip() != first
+    assert handshake.run("token", "mine", "--min-valid", "3601").status == 64  # no token lives so long, so it is refreshed
+    assert handshake.token("mine") not in ("", first)
     assert [r["grant_type"] for r in lenient.requests("/oauth2/token")][-2:] == ["authorization_code", "refresh_token"]
 
 

@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -23,9 +23,14 @@ def apis(own_sandbox: StandIn) -> Iterator[StandIn]:
     own_sandbox.reset()
 
 
-def complete(apis: StandIn, login: Login, number: int = 0) -> Finished:
+def redirect(apis: StandIn, login: Login, number: int = 0) -> str:
+    """The user signs in and consents; where the browser is sent then. The request is pushed, so only this shows the listener."""
     user = apis.standard["users"][number]
-    assert http().get(formlogin.walk(login.url, user["name"], user["password"]), timeout=10).status_code == 200
+    return formlogin.walk(login.url, user["name"], user["password"])
+
+
+def complete(apis: StandIn, login: Login, number: int = 0) -> Finished:
+    assert http().get(redirect(apis, login, number), timeout=10).status_code == 200
     return login.finish()
 
 
@@ -35,7 +40,8 @@ def call(handshake: Handshake, address: str, account: str, tool: str = "whoami")
 
 
 def said(done: Finished) -> str:
-    return json.loads(done.ok().stdout)["result"]["content"][0]["text"]
+    """What the tool answered: the answer's body is a string in what `--json` prints."""
+    return json.loads(done.ok().json["body"])["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/quiet/mcp", "/above/mcp", "/root/mcp", "/tenant/mcp", "/bound/mcp"])
@@ -110,18 +116,26 @@ def test_a_device_without_a_browser_registers_for_its_own_grant(handshake: Hands
 def test_two_sign_in_at_the_same_time(handshake: Handshake, apis: StandIn) -> None:
     address = apis.resources["origin"] + "/mcp"
     both = [handshake.begin_login(name, "--resource", address) for name in ("one", "two")]
-    assert both[0].redirect_uri != both[1].redirect_uri
-    for number, login in reversed(list(enumerate(both))):
-        complete(apis, login, number).ok()
-    assert said(call(handshake, address, "one")) != said(call(handshake, address, "two"))
+    # Neither waits for the other: the one that began last is answered first, each at a client and a listener of its own.
+    assert both[0].parameters["client_id"] != both[1].parameters["client_id"]
+    visited = [redirect(apis, login, number) for number, login in enumerate(both)]
+    assert urlsplit(visited[0]).netloc != urlsplit(visited[1]).netloc
+    for url, login in reversed(list(zip(visited, both, strict=True))):
+        assert http().get(url, timeout=10).status_code == 200
+        login.finish().ok()
+    assert [said(call(handshake, address, name)) for name in ("one", "two")] == ["Ada Example", "Zoë Ångström"]
 
 
 def test_each_request_names_the_api(handshake: Handshake, apis: StandIn) -> None:
     address = apis.resources["origin"] + "/mcp"
     login = handshake.begin_login("mine", "--resource", address)
-    assert parse_qs(urlsplit(login.url).query)["resource"] == [address]
+    assert set(login.parameters) == {"client_id", "request_uri"}, "the server takes pushed requests, so the page's URL names nothing"
     complete(apis, login).ok()
-    handshake.run("token", "mine", "--min-valid", "86000").ok()
+    assert handshake.run("token", "mine", "--min-valid", "86000").status == 64  # no token lives so long, so it is refreshed
+    lines = http().get(apis.standard["origin"] + "/_sandbox/requests", timeout=10).text.splitlines()
+    named = [(line["path"], line["grant_type"]) for line in map(json.loads, lines) if "resource" in line["form_parameter_names"]]
+    assert named == [("/par", None), ("/token", "authorization_code"), ("/token", "refresh_token")]
+    # The sandbox gives a token for the API alone that the requests name, so this shows that they name the right one.
     assert said(call(handshake, address, "mine")) == "Ada Example", "the refreshed token is for this API too"
 
 

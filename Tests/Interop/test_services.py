@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 
 from command import Handshake, dict_of, secret_file
-from service_twin import SECRET, twin
+from service_twin import SECRET, Twin, twin
 from strangers import http
 
 
@@ -19,6 +20,7 @@ def test_a_user_signs_in_to_a_service_by_its_name_alone(handshake: Handshake, tm
     is_public = facts.get("client_authentication") is None and facts.get("public_clients", False)
     secret = [] if is_public else ["--client-secret-file", str(secret_file(tmp_path / "secret", SECRET))]
     with twin(facts) as service:
+        posted = with_refresh_endpoint(service)
         login = handshake.begin_login(name, "--client-id", "app", *secret, "--base-url", service.origin)
         redirect = http().get(login.url, allow_redirects=False, timeout=10).headers["location"]
         assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
@@ -35,8 +37,27 @@ def test_a_user_signs_in_to_a_service_by_its_name_alone(handshake: Handshake, tm
                                "--account", name).ok()
         assert "Ada Example" in answer.stdout
         if done.json["refreshable"] and done.json["expires_at"] is not None:
-            assert handshake.run("token", name, "--min-valid", "3599").ok().stdout.strip() == "canary-access-3"
+            # No token lives so long, so it is refreshed.
+            assert handshake.run("token", name, "--min-valid", "3601").status == 64
+            assert handshake.token(name) == "canary-access-3"
+            exchanged, refreshed = (urlsplit(facts.get(member, facts["token_url"])).path for member in ("token_url", "refresh_url"))
+            assert posted == [exchanged, exchanged, refreshed]
         assert service.problems == []
+
+
+def with_refresh_endpoint(service: Twin) -> list[str]:
+    """Lets a twin refresh where its service does, which may be an endpoint of its own. The paths of all POST requests from now on."""
+    own, posted = service.answer, []
+    path = urlsplit(service.facts.get("refresh_url", service.facts["token_url"])).path
+
+    def answer(method: str, target: str, headers: Any, body: bytes) -> tuple[int, str, bytes]:
+        if method == "POST":
+            posted.append(urlsplit(target).path)
+        is_refresh = method == "POST" and urlsplit(target).path == path
+        return service.token(headers, body) if is_refresh else own(method, target, headers, body)
+
+    service.answer = answer  # type: ignore[method-assign]
+    return posted
 
 
 def origin(url: str) -> str:

@@ -1,4 +1,4 @@
-"""oidc-provider-mock, which is lenient: any client, any secret, PKCE neither announced nor checked, one key without a name.
+"""oidc-provider-mock, which is lenient: any client, any secret, PKCE neither announced nor checked, one key, which no ID token names.
 
 What it accepts proves nothing; that a sign-in works there shows that the command needs none of what it leaves out. `--setting`
 takes `registration`: whether only clients that have registered themselves are known.
