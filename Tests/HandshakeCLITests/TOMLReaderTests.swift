@@ -54,6 +54,18 @@ struct TOMLReaderTests {
         #expect(try JSONValue(parsing: Array(try json(text).utf8)) == wanted)
     }
 
+    /// A key of as many parts as there may be.
+    private static let dotted = Array(repeating: "b", count: TOMLReader.maximumDepth).joined(separator: ".")
+
+    @Test("a key has as many parts as there may be tables in one another, with the brackets around it")
+    func nesting() throws {
+        let opened = String(repeating: #"{"b":"#, count: TOMLReader.maximumDepth)
+        let closed = String(repeating: "}", count: TOMLReader.maximumDepth)
+        #expect(try json("\(Self.dotted) = 1") == opened + "1" + closed)
+        #expect(try json("a = {\(Self.dotted) = 1}") == #"{"a":"# + opened + "1" + closed + "}")
+        #expect(throws: TOMLReader.SyntaxError.self) { try json("b.\(Self.dotted) = 1") }
+    }
+
     @Test(
         "what is no TOML, or no setting, is told with its line",
         arguments: [
@@ -70,6 +82,7 @@ struct TOMLReaderTests {
             ("[a]\n[[a]]", 2), ("a = []\n[[a]]", 2), ("a = {}\n[a.b]", 2), ("a = {b = 1}\na.c = 2", 2),
             ("a = [{}]\n[a.b]", 2),
             ("[a] b = 1", 1), ("[a]]", 1), ("[[a]", 1), ("[ [a]]", 1), ("[a.]", 1), ("[]", 1), ("[[]]", 1),
+            ("a = {\(Self.dotted) = {\(Self.dotted) = 1}}", 1), ("a = [{\(Self.dotted) = 1}]", 1),
             ("a = {b = 1,}", 1), ("a = {\nb = 1}", 1), ("a = {b = 1 c = 2}", 1), ("a = {b = 1", 1),
             ("a = {b.c = 1, b = 2}", 1),
             ("a = [1 2]", 1), ("a = [1", 1), ("a = [\n1\n2]", 3), ("a = ]", 1), ("a = }", 1), ("a = [1]]", 1),

@@ -13,7 +13,7 @@ struct TOMLReader {
 
     let bytes: [UInt8]
     var position = 0
-    /// How many arrays and inline tables are open.
+    /// How many arrays and tables the next value lies in, not counting those of the last header.
     private var depth = 0
 
     /// How deep arrays and tables may lie in one another, and how many names a key may have. They are followed on the stack.
@@ -38,7 +38,7 @@ struct TOMLReader {
                 table = try reader.header(in: root)
             } else if !reader.isAtEndOfLine {
                 let key = try reader.keyAndSign()
-                let value = try reader.value()
+                let value = try reader.value(of: key)
                 try reader.placed { () throws(TOMLTable.Conflict) in try table.insert(value, at: key) }
             }
             try reader.endLine()
@@ -163,6 +163,20 @@ struct TOMLReader {
 
     // Values
 
+    /// The value of a key. Every part of a dotted key but the last is a table around it.
+    private mutating func value(of key: [[UInt8]]) throws(SyntaxError) -> JSONValue {
+        depth += key.count - 1
+        defer { depth -= key.count - 1 }
+        try checkDepth()
+        return try value()
+    }
+
+    private func checkDepth() throws(SyntaxError) {
+        guard depth <= Self.maximumDepth else {
+            throw error("lists and tables are nested deeper than \(Self.maximumDepth) levels")
+        }
+    }
+
     private mutating func value() throws(SyntaxError) -> JSONValue {
         switch byte {
         case UInt8(ascii: "\"")?, UInt8(ascii: "'")?: return .string(try string())
@@ -175,7 +189,7 @@ struct TOMLReader {
     /// Takes an opening bracket.
     private mutating func open() throws(SyntaxError) {
         depth += 1
-        guard depth <= Self.maximumDepth else { throw error("more than \(Self.maximumDepth) brackets are open") }
+        try checkDepth()
         position += 1
     }
 
@@ -212,7 +226,7 @@ struct TOMLReader {
         if take("}") { return table.object }
         repeat {
             let key = try keyAndSign()
-            let value = try value()
+            let value = try value(of: key)
             try placed { () throws(TOMLTable.Conflict) in try table.insert(value, at: key) }
             skipSpace()
         } while take(",")
