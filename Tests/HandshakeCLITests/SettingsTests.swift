@@ -43,6 +43,20 @@ struct SettingsTests {
     }
 
     @Test(
+        "a setting of the wrong type is told with what it has to be",
+        arguments: [
+            ("vault = 7", "vault", "text in quotation marks"), ("services = 3", "services", "a table"),
+            ("[services]\nmine = 3", "services.mine", "a table, [services.mine]"),
+            ("[services.mine]\nscope = \"a\"", "services.mine.scope", "a list, [\"a\", \"b\"]"),
+            ("[services.mine]\nset = 1", "services.mine.set", "a table"),
+            ("[services.mine]\nfapi2 = \"yes\"", "services.mine.fapi2", "true or false"),
+        ])
+    func types(_ text: String, name: String, expected: String) throws {
+        let error = try #require(#expect(throws: CommandError.self) { try read(text) })
+        #expect(error.message == "“/home/ada/config.toml”: “\(name)” has to be \(expected).")
+    }
+
+    @Test(
         "a header without a name is status 64 with its line, and does not end the process",
         arguments: [
             ("[\n", 1), ("[=]", 1), ("[.a]", 1), ("[ ?]", 1), ("[[\n]]", 1), ("[[ =]]", 1), ("[ä]", 1),

@@ -107,7 +107,7 @@ extension Settings.File {
                 services?[name]?.facts = OwnService.facts(in: members)
             }
         } catch let error as DecodingError {
-            throw CommandError.usage("“\(path)”: \(quoted(Self.describe(error), limit: 400))")
+            throw CommandError.usage("“\(path)”: \(quoted(Self.describe(error), limit: 400)).")
         } catch let error as CommandError {
             throw error
         } catch {
@@ -130,7 +130,7 @@ extension Settings.File {
         for name in services.keys {
             guard let service = services[name]?.object else {
                 throw CommandError.usage(
-                    "“\(path)”: “services.\(quoted(name, limit: 80))” has to be a table, [services.\(quoted(name, limit: 80))]"
+                    "“\(path)”: “services.\(quoted(name, limit: 80))” has to be a table, [services.\(quoted(name, limit: 80))]."
                 )
             }
             try refuse(
@@ -147,14 +147,19 @@ extension Settings.File {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
             "“\(context.codingPath.map(\.stringValue).joined(separator: "."))” has to be \(word(for: type))"
         case .keyNotFound(let key, _): "“\(key.stringValue)” is missing"
-        case .dataCorrupted(let context): context.debugDescription
+        case .dataCorrupted: "it cannot be understood"
         @unknown default: "it cannot be understood"
         }
     }
 
     private static func word(for type: any Any.Type) -> String {
-        if type == String.self { return "text in quotation marks" }
-        return type is any Collection.Type ? "a list or a table" : "of another type"
+        switch type {
+        case is String.Type: "text in quotation marks"
+        case is Bool.Type: "true or false"
+        case is [Any].Type: "a list, [\"a\", \"b\"]"
+        case is [String: Any].Type: "a table"
+        default: "of another type"
+        }
     }
 }
 #endif

@@ -73,12 +73,12 @@ struct TOMLReader {
         }
     }
 
-    /// Takes what may stand behind a value or a header on its line, and the line's end.
+    /// Takes what may follow a value or a header on its line, and the line's end.
     private mutating func endLine() throws(SyntaxError) {
         skipSpace()
         try skipComment()
         guard byte == nil || takeLineBreak() else {
-            throw error("something stands behind the end of a value or a header")
+            throw error("there is more text after the value or the header")
         }
     }
 
@@ -87,7 +87,7 @@ struct TOMLReader {
     private mutating func skipComment() throws(SyntaxError) {
         guard byte == UInt8(ascii: "#") else { return }
         while let next = byte, next != 0x0A, !(next == 0x0D && bytes[position...].dropFirst().first == 0x0A) {
-            guard Self.isPrintable(next) else { throw error("a comment has a control character") }
+            guard Self.isPrintable(next) else { throw error("a comment contains a control character") }
             position += 1
         }
     }
@@ -97,7 +97,7 @@ struct TOMLReader {
     private func placed<Value>(_ body: () throws(TOMLTable.Conflict) -> Value) throws(SyntaxError) -> Value {
         do { return try body() } catch {
             let name = String(decoding: error.name, as: UTF8.self)
-            throw self.error("“\(quoted(name, limit: 80))” is there already, or is no table")
+            throw self.error("“\(quoted(name, limit: 80))” is already defined, or is not a table")
         }
     }
 
@@ -108,14 +108,14 @@ struct TOMLReader {
         if !isElement { position += 1 }
         let key = try key()
         guard isElement ? take("]]") : take("]") else {
-            throw error("a header is a name in brackets, [name], or [[name]] for one of several")
+            throw error("a header is written [name], or [[name]] for an element of a list")
         }
         return try placed { () throws(TOMLTable.Conflict) in try root.open(key, isElement: isElement) }
     }
 
     private mutating func keyAndSign() throws(SyntaxError) -> [[UInt8]] {
         let key = try key()
-        guard take("=") else { throw error("behind a name comes an equals sign and a value") }
+        guard take("=") else { throw error("expected = and a value after the name") }
         skipSpace()
         return key
     }
@@ -143,7 +143,7 @@ struct TOMLReader {
         default:
             let word = bytes[position...].prefix { $0 < 0x80 && Self.isWordByte($0) }
             guard !word.isEmpty else {
-                throw error("a name has letters, digits, - and _, or stands in quotation marks")
+                throw error("expected a name; put one that has more than letters, digits, - and _ in quotation marks")
             }
             position = word.endIndex
             name = Array(word)
@@ -202,9 +202,7 @@ struct TOMLReader {
         while !take("]") {
             elements.append(try value())
             try skipSpaceAndLines()
-            guard take(",") || byte == UInt8(ascii: "]") else {
-                throw error("between the elements of a list stand commas")
-            }
+            guard take(",") || byte == UInt8(ascii: "]") else { throw error("expected a comma or ] in a list") }
             try skipSpaceAndLines()
         }
         return elements
@@ -230,7 +228,7 @@ struct TOMLReader {
             try placed { () throws(TOMLTable.Conflict) in try table.insert(value, at: key) }
             skipSpace()
         } while take(",")
-        guard take("}") else { throw error("a table in braces is on one line, with commas between its members") }
+        guard take("}") else { throw error("expected a comma or } in a table in braces, which has to be on one line") }
         return table.object
     }
 }

@@ -25,7 +25,9 @@ extension TOMLReader {
             if next == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
                 text += try escape()
             } else {
-                guard Self.isPrintable(next) else { throw error("\(what) is not closed, or has a control character") }
+                guard Self.isPrintable(next) else {
+                    throw error("\(what) is not closed on its line, or contains a control character")
+                }
                 text.append(next)
                 position += 1
             }
@@ -52,7 +54,7 @@ extension TOMLReader {
                 continue
             }
             let isLineBreak = next == 0x0A || (next == 0x0D && bytes[position...].dropFirst().first == 0x0A)
-            guard isLineBreak || Self.isPrintable(next) else { throw error("a text has a control character") }
+            guard isLineBreak || Self.isPrintable(next) else { throw error("a text contains a control character") }
             text.append(next)
             position += 1
         }
@@ -80,7 +82,7 @@ extension TOMLReader {
         case UInt8(ascii: "\\")?: return [0x5C]
         case UInt8(ascii: "u")?: return try scalar(digits: 4)
         case UInt8(ascii: "U")?: return try scalar(digits: 8)
-        default: throw error(#"behind a backslash comes one of b t n f r " \ u U"#)
+        default: throw error(#"unknown escape after \; put text with backslashes in single quotation marks"#)
         }
     }
 
@@ -88,7 +90,7 @@ extension TOMLReader {
         let text = bytes[position...].dropFirst().prefix(digits)
         guard text.count == digits, text.allSatisfy({ Self.value(ofDigit: $0) < 16 }),
             let value = UInt32(String(decoding: text, as: UTF8.self), radix: 16), let scalar = Unicode.Scalar(value)
-        else { throw error(#"behind \u come four digits of a character, behind \U eight"#) }
+        else { throw error(#"\u needs the four hexadecimal digits of a character, and \U eight"#) }
         position += digits
         return Array(String(scalar).utf8)
     }
@@ -109,7 +111,7 @@ extension TOMLReader {
         default:
             guard let number = Self.number(text) else {
                 throw error(
-                    "a value is a text in quotation marks, a number, true, false, a list in brackets or a table in braces"
+                    "expected text in quotation marks, a number, true, false, a list in brackets or a table in braces"
                 )
             }
             position = word.endIndex
