@@ -141,7 +141,9 @@ struct Logout: BoundedCommand {
             try await Handshake(client, vault: vault).forget(account)
         } catch HandshakeError.vault(.damaged) {
             // The client is unreadable, but accounts can be found by their names.
-            for key in try await vault.keys(of: .account).keys where AccountID(key)?.name == account {
+            for key in try await vault.keys(of: .account).keys {
+                // By bytes: names that Unicode calls equivalent are two accounts.
+                guard let id = AccountID(key), id.name.utf8.elementsEqual(account.utf8) else { continue }
                 try await vault.remove(key)
             }
         }
