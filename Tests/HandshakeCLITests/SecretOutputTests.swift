@@ -64,7 +64,10 @@ extension CommandTests {
         func wrongAddress() async throws {
             let sandbox = try await SandboxProcess(command)
             _ = try await command.signIn(at: sandbox)
-            for address in ["https://exa mple.com/?token=canary", "https://user@host.example/#canary"] {
+            for address in [
+                "https://exa mple.com/?token=canary", "https://user@host.example/#canary",
+                "https://exa mple.com/?\u{301}token=canary",
+            ] {
                 let done = try await command.run("request", "GET", address, "--account", "recurse-center")
                 #expect(done.ending == .status(64) && done.stderr.contains("https://"), "\(done)")
                 #expect(!done.stderr.contains("canary"), "\(done)")

@@ -110,7 +110,7 @@ extension Account {
                 throw HandshakeError.configuration(
                     member: "url",
                     problem:
-                        "“\(client.service.displayName)” has no API address, so “\(quoted(String(address.prefix { $0 != "?" && $0 != "#" }), limit: 80))” cannot be completed. Write the whole URL"
+                        "“\(client.service.displayName)” has no API address, so “\(quoted(String(address.unicodeScalars.prefix { $0 != "?" && $0 != "#" }), limit: 80))” cannot be completed. Write the whole URL"
                 )
             }
             let base =

@@ -80,7 +80,7 @@ struct SendRequest: BoundedCommand {
             throw CommandError(
                 status: .usage, code: "invalid_configuration",
                 message:
-                    "“\(quoted(String(url.prefix { $0 != "?" && $0 != "#" }), limit: 200))” is not an address. Write an https URL, or a path below the service's API."
+                    "“\(quoted(String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }), limit: 200))” is not an address. Write an https URL, or a path below the service's API."
             )
         }
     }
