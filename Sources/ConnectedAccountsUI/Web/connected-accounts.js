@@ -241,7 +241,7 @@ function readAccount(record) {
     state: Object.hasOwn(STATES, record.state) ? record.state : "sign_in_required",
     isNameAvailable: record.is_name_available === true,
     // What is no date of JavaScript's is none.
-    lastUse: Math.abs(record.last_use) <= 8.64e12 ? record.last_use * 1000 : null,
+    lastUse: typeof record.last_use === "number" && Math.abs(record.last_use) <= 8.64e12 ? record.last_use * 1000 : null,
   }
 }
 
