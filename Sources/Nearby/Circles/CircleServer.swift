@@ -100,6 +100,9 @@ struct CircleServer: Sendable {
         }
     }
 
+    /// The times that a clock can have, up to the year 9999: differences of them do not overflow.
+    private static let calendar: ClosedRange<Int64> = 0...253_402_300_799
+
     /// What a circle says of itself.
     struct Info: Sendable {
         let name: String
@@ -112,7 +115,8 @@ struct CircleServer: Sendable {
     func info() async throws -> Info {
         let object = try await send(.get, "v1").object("the description")
         guard let name = object["name"]?.string, MemberText.isName(name),
-            let epoch = object["epoch"]?.integer.flatMap({ UInt32(exactly: $0) }), let time = object["time"]?.integer,
+            let epoch = object["epoch"]?.integer.flatMap({ UInt32(exactly: $0) }),
+            let time = object["time"]?.integer, Self.calendar.contains(time),
             object["versions"]?.array?.contains(where: { $0.integer == 1 }) == true
         else { throw CircleProblem.malformed("its description") }
         return Info(name: name, service: object["service"]?.string ?? "", epoch: epoch, time: time)

@@ -34,6 +34,21 @@ struct CirclePublishingTests {
     }
 
     @Test(
+        "a server's time that no clock has is no answer of a circle",
+        arguments: ["-9223372036854775808", "9223372036854775807", "-1"])
+    func impossibleTime(time: String) async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            world.time.advance(by: 4 * CircleWorld.day)
+            ada.transport.replace(with: #"{"name":"Circle","epoch":1,"time":\#(time),"versions":[1]}"#) {
+                $0 == "GET /rc/v1"
+            }
+            await #expect(throws: NearbyError.circle(.malformed("its description"))) { try await adas.synchronize() }
+        }
+    }
+
+    @Test(
         "keys are published for four days, again in the first half of the last one, and never more than three days ahead"
     )
     func publishing() async throws {

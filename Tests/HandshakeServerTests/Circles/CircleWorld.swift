@@ -168,6 +168,13 @@ final class Redirecting: Transport {
     private let log = Mutex<[String]>([])
     private let failure = Mutex<TransportError?>(nil)
     private let octets = Mutex(0)
+    private let lastTimeout = Mutex(Duration.zero)
+    private let replacement = Mutex<Replacement?>(nil)
+
+    private struct Replacement {
+        let content: String
+        let isMeant: @Sendable (String) -> Bool
+    }
 
     init(to origin: String) {
         authority = String(origin.dropFirst("http://".count))
@@ -182,14 +189,26 @@ final class Redirecting: Transport {
     /// Nothing gets through from now on; nil ends that.
     func fail(_ error: TransportError?) { failure.withLock { $0 = error } }
 
+    /// Answers have another content from now on: a server lies.
+    ///
+    /// - Parameter isMeant: which ones, by method and path with query.
+    func replace(with content: String, where isMeant: @escaping @Sendable (String) -> Bool) {
+        replacement.withLock { $0 = Replacement(content: content, isMeant: isMeant) }
+    }
+
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-        log.withLock { $0.append("\(request.head.method.rawValue) \(request.head.path ?? "")") }
+        let line = "\(request.head.method.rawValue) \(request.head.path ?? "")"
+        log.withLock { $0.append(line) }
+        lastTimeout.withLock { $0 = limits.timeout }
         if let error = failure.withLock(\.self) { throw error }
         var request = request
         request.head.scheme = "http"
         request.head.authority = authority
-        let response = try await PlatformTransport().send(request, limits: limits)
+        var response = try await PlatformTransport().send(request, limits: limits)
         octets.withLock { $0 += response.content.count }
+        if let replacement = replacement.withLock(\.self), replacement.isMeant(line) {
+            response.content = Array(replacement.content.utf8)
+        }
         return response
     }
 }
