@@ -136,11 +136,7 @@ public actor MemberCircle {
     func leave(_ number: UInt32, at now: Double, isRemoved: Bool) async throws {
         guard let member = members[number] else { return }
         for pair in pairs.keys where pair.low == number || pair.high == number { pairs[pair] = nil }
-        for other in members.values where other.hidden.contains(number) {
-            var changed = other
-            changed.hidden.remove(number)
-            try await store(changed)
-        }
+        // Those who hide from the member go on hiding: otherwise leaving and joining again would end it.
         for wave in waves.values where wave.sender == number { try await remove(wave) }
         try await store(member.tombstone(at: now, isRemoved: isRemoved, revision: nextRevision()))
     }

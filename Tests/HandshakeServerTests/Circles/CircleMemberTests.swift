@@ -113,6 +113,21 @@ struct CircleMemberTests {
         }
     }
 
+    @Test("CI31: who is hidden stays hidden after leaving and joining again")
+    func hideOutlastsLeaving() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            try await adas.hide(try UserNumber(65_535))
+            _ = try await zoes.leave()
+            let again = try await zoe.join(as: CircleDevice.zoe)
+            #expect(try await again.members().isEmpty)
+            #expect(try await again.dayKeys().isEmpty)
+            #expect(try await zoe.recognizes(ada, again) == nil)
+            try await adas.synchronize()
+            #expect(try await adas.members().isEmpty)
+        }
+    }
+
     @Test("CI31: what is seen of a hide is what is seen of a leave")
     func tombstones() async throws {
         try await CircleWorld.with { world in
