@@ -76,6 +76,20 @@ struct CircleRecords: Sendable {
         var waved: [UInt32: UInt32] = [:]
         /// Why the last synchronisation failed, for `doctor`; nil when it did not.
         var trouble: String?
+        /// Whether the server may not have the identity yet: it was rotated, and no answer came.
+        var isIdentityPending: Bool?
+        /// Whether the server has rejected the bearer.
+        var isSignedOut: Bool?
+
+        /// Whether the user has to join again to go on: the bearer has expired or was rejected.
+        func mustJoinAgain(at now: Double) -> Bool { isSignedOut == true || Double(expires) <= now }
+
+        /// Takes over what the user is to others, and decided about them, from a membership that this one continues.
+        mutating func takeIdentity(of earlier: State) {
+            (keys, generation, identity) = (earlier.keys, earlier.generation, earlier.identity)
+            (sequence, epoch, isPaused) = (earlier.sequence, earlier.epoch, earlier.isPaused)
+            (hidden, blocked) = (earlier.hidden, earlier.blocked)
+        }
     }
 
     struct PendingWave: Sendable, Codable {

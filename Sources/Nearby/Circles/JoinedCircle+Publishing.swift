@@ -35,6 +35,7 @@ extension JoinedCircle {
         try await records.changeState { state in
             state.identity = Data(record.bytes)
             state.generation = record.generation
+            state.isIdentityPending = nil
             state.epoch = max(state.epoch, epoch)
         }
     }

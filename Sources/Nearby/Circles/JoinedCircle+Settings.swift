@@ -59,18 +59,23 @@ extension JoinedCircle {
     public func rotate() async throws {
         try await CircleEnvironment.placing {
             let state = try await state()
-            let keys = MemberKeys()
-            let record = try MemberRecord(
-                signedBy: keys, in: try server(state).scope, number: state.number, at: UInt64(max(0, now)),
-                replacing: (try Self.keys(state), state.generation))
-            // Stored before it is sent: an answer that is lost leaves an identity that was published.
-            try await records.changeState { state in
-                state.keys = Data(keys.reveal())
-                state.generation = record.generation
-                state.identity = Data(record.bytes)
-                state.sequence = 0
-            }
             try await renewSeed()
+            // Another identity would be signed by one that the server may never have had.
+            if state.isIdentityPending != true {
+                let keys = MemberKeys()
+                let record = try MemberRecord(
+                    signedBy: keys, in: try server(state).scope, number: state.number, at: UInt64(max(0, now)),
+                    replacing: (try Self.keys(state), state.generation))
+                // Stored before it is sent: an answer that is lost leaves an identity that may be published. The next
+                // synchronisation sends it again.
+                try await records.changeState { state in
+                    state.keys = Data(keys.reveal())
+                    state.generation = record.generation
+                    state.identity = Data(record.bytes)
+                    state.isIdentityPending = true
+                    state.sequence = 0
+                }
+            }
             try await publishIdentity()
             if !state.isPaused { try await publishKeys() }
         }

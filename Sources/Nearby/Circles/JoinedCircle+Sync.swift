@@ -62,6 +62,7 @@ extension JoinedCircle {
         }
         var trouble: (any Error)?
         do {
+            if before.isIdentityPending == true { try await publishIdentity() }
             if try await mustPublish(state()) { try await publishKeys() }
         } catch let error as CircleProblem {
             // Others can be recognised all the same.

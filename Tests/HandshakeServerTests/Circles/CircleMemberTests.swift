@@ -277,6 +277,27 @@ struct CircleMemberTests {
         }
     }
 
+    @Test("a rotation that did not reach the server is finished by the next synchronisation, and others can follow")
+    func lostRotation() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            ada.transport.fail(.timedOut(host: "circle.example"))
+            await #expect(throws: NearbyError.circle(.network(.timedOut(host: "circle.example")))) {
+                try await adas.rotate()
+            }
+            #expect(await world.circle.members[759]?.identity?.generation == 1)
+            ada.transport.fail(nil)
+            try await adas.synchronize()
+            try await zoes.synchronize()
+            #expect(await world.circle.members[759]?.identity?.generation == 2)
+            #expect(try await zoe.recognizes(ada, zoes)?.trust == .circle)
+            try await adas.rotate()
+            try await zoes.synchronize()
+            #expect(await world.circle.members[759]?.identity?.generation == 3)
+            #expect(try await zoe.recognizes(ada, zoes)?.trust == .circle)
+        }
+    }
+
     @Test("a second device of a member cannot publish another identity, and is told what to do")
     func secondDevice() async throws {
         try await CircleWorld.with { world in
