@@ -19,6 +19,13 @@ extension MemberCircle {
             }
             let now = circle.time.now()
             if member.gone != nil { member = CircleMember(number: applicant.number) }
+            // No device is signed in that could rotate the identity: the one that joins now publishes its own.
+            if member.identity != nil, member.bearers.values.allSatisfy({ $0 <= now }) {
+                member.identity = nil
+                member.keys = nil
+                member.rowRevision = circle.nextRevision()
+                member.keysRevision = member.rowRevision
+            }
             let name = MemberText.clean(applicant.name, limit: MemberText.maximumName)
             let batch = MemberText.clean(applicant.batch, limit: MemberText.maximumBatch)
             let photo = applicant.photo.flatMap { $0.count <= PhotoPack.maximumPhoto ? $0 : nil }

@@ -1,3 +1,4 @@
+import Beacons
 import Circles
 import Crypto
 import Foundation
@@ -34,7 +35,9 @@ public struct CircleJoining: Sendable {
         try await CircleEnvironment.placing {
             let server = try CircleServer(address, transport: environment.transport)
             let records = environment.records(of: server.scope)
-            guard try await records.state() == nil else { throw CircleProblem.alreadyJoined }
+            if let state = try await records.state(), !state.mustJoinAgain(at: environment.time.now()) {
+                throw CircleProblem.alreadyJoined
+            }
             let info = try await server.info()
             let verifier = CodeVerifier()
             let challenge = SHA256.hash(data: Array(verifier.secret.reveal().utf8))
@@ -56,32 +59,42 @@ public struct CircleJoining: Sendable {
 
     /// Waits until the user has decided in the browser, and joins.
     ///
-    /// Publishes an identity and day keys, and fetches the tables.
+    /// Publishes an identity and day keys, and fetches the tables. Whoever joins again after the device was signed out keeps the
+    /// identity.
     public func finish() async throws -> JoinedCircle {
         try await CircleEnvironment.placing {
             let object = try await approval()
             guard let bearer = object["token"]?.string, bearer.utf8.count == 43,
-                let number = object["number"]?.integer.flatMap({ UInt32(exactly: $0) }), number > 0,
+                let number = object["number"]?.integer.flatMap({ UInt32(exactly: $0) }),
+                (try? UserNumber(Int(number))) != nil,
                 let expires = object["expires_at"]?.integer
             else { throw CircleProblem.malformed("the membership") }
-            let keys = MemberKeys()
-            let state = CircleRecords.State(
+            let records = environment.records(of: server.scope)
+            let known = try await records.state()
+            var new = CircleRecords.State(
                 address: server.text, circle: circle, service: service, number: number,
                 name: object["name"]?.string ?? "", batch: object["batch"]?.string ?? "", bearer: bearer,
-                expires: expires, keys: Data(keys.reveal()))
-            let records = environment.records(of: server.scope)
+                expires: expires, keys: Data(MemberKeys().reveal()))
+            if let known, known.number == number { new.takeIdentity(of: known) }
+            let state = new
             let joined = JoinedCircle(records, environment)
             try await records.change { $0 = state }
+            var isPublished = false
             do {
                 try await joined.publishIdentity()
+                isPublished = true
                 _ = try await joined.synchronize()
             } catch let error {
                 // Without an identity the user is no member that others could see. Keys can follow later.
-                guard try await records.state()?.identity.isEmpty ?? true else { return joined }
+                if isPublished { return joined }
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
                 _ = await farewell.deliver(over: environment.transport)
-                try await records.removeAll()
+                if let known {
+                    try await records.change { $0 = known }
+                } else {
+                    try await records.removeAll()
+                }
                 throw error
             }
             return joined

@@ -44,7 +44,10 @@ extension JoinedCircle {
             let count = try await CircleEnvironment.placing { try await synchronizeNow() }
             return count
         } catch let error as NearbyError {
-            try? await records.changeState { $0.trouble = "\(error)" }
+            try? await records.changeState { state in
+                state.trouble = "\(error)"
+                if error == .circle(.signedOut) { state.isSignedOut = true }
+            }
             throw error
         }
     }
@@ -75,6 +78,7 @@ extension JoinedCircle {
         try await records.changeState { state in
             (state.synced, state.nextSync) = (moment, next)
             state.trouble = nil
+            state.isSignedOut = nil
         }
         if let trouble { throw trouble }
         return table.rows.count

@@ -78,6 +78,51 @@ struct CircleJoiningTests {
         }
     }
 
+    @Test("a server that gives a number which no person has is refused, and nothing of the circle stays")
+    func impossibleNumber() async throws {
+        try await CircleWorld.with { world in
+            let device = CircleDevice(world)
+            let token = String(repeating: "t", count: 43)
+            device.transport.replace(
+                with: #"{"token":"\#(token)","number":4294967295,"name":"Ada","expires_at":1769817900}"#
+            ) { $0.hasPrefix("POST") && $0.hasSuffix("/token") }
+            await #expect(throws: NearbyError.circle(.malformed("the membership"))) { try await device.join() }
+            let left = try await device.vault.keys(of: .circle).keys
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test("who has signed out everywhere joins again, and is unverified to those who knew the old identity")
+    func joinsAgain() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, zoe, zoes) = try await world.pair()
+            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
+            _ = try await stored.forgetEveryone()
+            await stored.deliverFarewells(over: ada.transport, at: world.now)
+            let again = try await ada.join()
+            #expect(try await again.members().map(\.name) == ["Zoë Ångström"])
+            try await zoes.synchronize()
+            let found = try #require(try await zoe.recognizes(ada, zoes))
+            #expect(found.person.value == 759 && found.trust == .unverified)
+        }
+    }
+
+    @Test("who joins again after the bearer has expired keeps the identity; before that there is nothing to join")
+    func bearerExpired() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let identity = try #require(await world.circle.members[759]?.identity)
+            await #expect(throws: NearbyError.circle(.alreadyJoined)) { try await ada.join() }
+            world.time.advance(by: 31 * CircleWorld.day)
+            await #expect(throws: NearbyError.circle(.signedOut)) { try await adas.synchronize() }
+            let again = try await ada.join()
+            #expect(await world.circle.members[759]?.identity == identity)
+            #expect(await world.circle.members[759]?.hasKeys == true)
+            #expect(try await again.synchronize() == 0)
+        }
+    }
+
     @Test("CI25: the token is handed over once, and to the device that began alone")
     func verifier() async throws {
         try await CircleWorld.with { world in
