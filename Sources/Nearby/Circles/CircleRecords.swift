@@ -274,7 +274,9 @@ struct CircleFarewell: Sendable, Codable {
     /// - Returns: whether nothing is left to tell.
     func deliver(over transport: any Transport) async -> Bool {
         do {
-            let server = try CircleServer(address, transport: transport, bearer: Secret(bearer))
+            var server = try CircleServer(address, transport: transport, bearer: Secret(bearer))
+            // Commands that have nothing to do with the server wait for it.
+            server.limits.timeout = .seconds(5)
             _ = try await server.send(.delete, isLeaving ? "v1/me" : "v1/me/token", expecting: [204])
             return true
         } catch CircleProblem.signedOut, CircleProblem.removed {

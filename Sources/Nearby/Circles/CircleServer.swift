@@ -12,9 +12,8 @@ struct CircleServer: Sendable {
     let address: EndpointURL
     let transport: any Transport
     var bearer: Secret?
-
-    /// The longest answer: a page of 1,000 rows.
-    private static let limits = TransferLimits(maximumContentLength: 2 << 20)
+    /// Of an answer; the longest is a page of 1,000 rows.
+    var limits = TransferLimits(maximumContentLength: 2 << 20)
 
     /// - Throws: ``CircleProblem/address(_:)``.
     init(_ text: String, transport: any Transport, bearer: Secret? = nil) throws(CircleProblem) {
@@ -73,7 +72,7 @@ struct CircleServer: Sendable {
             let prefix = address.path.hasSuffix("/") ? String(address.path.dropLast()) : address.path
             let target = try address.at(target: "\(prefix)/\(path)")
             response = try await transport.send(
-                RequestMessage(method, target, headers: headers, content: content), limits: Self.limits)
+                RequestMessage(method, target, headers: headers, content: content), limits: limits)
         } catch let error as TransportError {
             throw CircleProblem.network(error)
         } catch let error as OAuthError {

@@ -32,6 +32,7 @@ struct CircleMemberTests {
             let (ada, adas, _, zoes) = try await world.pair()
             ada.transport.fail(.timedOut(host: "circle.example"))
             #expect(try await !adas.leave())
+            #expect(ada.transport.timeout == .seconds(5), "later commands do not wait long for a server that is away")
             let keys = try await ada.vault.keys(of: .circle).keys
             #expect(keys.map(\.components.last) == ["farewell"])
             ada.transport.fail(nil)

@@ -186,6 +186,9 @@ final class Redirecting: Transport {
     /// How many bytes of content have come back.
     var received: Int { octets.withLock(\.self) }
 
+    /// The timeout of the last request.
+    var timeout: Duration { lastTimeout.withLock(\.self) }
+
     /// Nothing gets through from now on; nil ends that.
     func fail(_ error: TransportError?) { failure.withLock { $0 = error } }
 
