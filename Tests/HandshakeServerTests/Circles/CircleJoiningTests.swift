@@ -198,13 +198,21 @@ struct CircleJoiningTests {
     }
 
     @Test("a name with markup is text on the page, and control characters are not stored")
-    func hostileNames() {
-        let attempt = CircleAttempts(random: .system).begin(challenge: [], at: 0)
-        let page = CirclePages.ask(
-            CircleApplicant(number: 1, name: "<script>\u{202E}", batch: "\"'"), token: "a\"b", circle: "C&D")
-        _ = page
-        #expect(attempt?.code.count == 9)
-        #expect(MemberText.clean("Eve\u{1B}[2J", limit: 80) == "Eve[2J")
+    func hostileNames() async throws {
+        let naming: @Sendable (String) -> String = { _ in "<script>\"'&\u{1B}\u{202E}" }
+        try await CircleWorld.with(naming: naming) { world in
+            let challenge = Base64URL.encode(MemberCircle.digest(Self.verifier))
+            let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
+            let id = try #require(attempt.string("attempt"))
+            let browser = CircleBrowser(world)
+            let asked = try await browser.approve("/rc/v1/attempts/\(id)/verify", as: "ada@example.test")
+            #expect(asked.text.contains("<h1>Join as &lt;script&gt;&quot;&#39;&amp;"))
+            #expect(!asked.text.contains("<script"))
+            let token = try #require(CircleBrowser.token(asked.text))
+            _ = try await browser.send("POST", "/rc/v1/join", body: "token=\(token)&answer=yes")
+            let joined = try await post(world, "attempts/\(id)/token", #"{"verifier":"\#(Self.verifier)"}"#)
+            #expect(joined.string("name") == "<script>\"'&")
+        }
     }
 
     @Test(

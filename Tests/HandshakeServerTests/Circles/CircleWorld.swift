@@ -48,8 +48,10 @@ final class CircleWorld: Sendable {
     /// - Parameters:
     ///   - vault: where the circle stores its members.
     ///   - isMember: whom the service knows as a member.
+    ///   - naming: what the service calls a member, by the name in the sandbox.
     static func with(
         vault: any Vault = MemoryVault(), isMember: @escaping @Sendable (Int64) -> Bool = { _ in true },
+        naming: @escaping @Sendable (String) -> String = { $0 },
         _ body: (CircleWorld) async throws -> Void
     ) async throws {
         let sandbox = try await Sandbox.start()
@@ -69,7 +71,7 @@ final class CircleWorld: Sendable {
             let profile = try await RecurseCenter(account).profile(.me)
             guard isMember(profile.id.number) else { return nil }
             return CircleApplicant(
-                number: UInt32(profile.id.number), name: profile.name, batch: profile.batchLabel,
+                number: UInt32(profile.id.number), name: naming(profile.name), batch: profile.batchLabel,
                 photo: [0xFF, 0xD8, 0xFF] + Array("photo of \(profile.id)".utf8))
         }
         routes.add(to: router.group("rc"))
