@@ -35,7 +35,7 @@ struct CompanionActions: Sendable {
             guard let sends = request["on"]?.bool else { throw Malformed() }
             state.sends = sends
             try await stored.renewWatches()
-            return sends ? "Members and friends can notice you." : "Nobody can notice you."
+            return sends ? "Sending begins: the line above says whether it works." : "Sending ends."
         case "wave":
             let person = try person(request)
             let circle = try await circle(of: person)
@@ -78,8 +78,9 @@ struct CompanionActions: Sendable {
             try await circle.resume()
             return "Others can recognise you again."
         case "leave":
-            _ = try await circle.leave()
+            let isTold = try await circle.leave()
             return "You have left the circle. Nothing of it is left on this device."
+                + (isTold ? "" : " Its server cannot be reached and is told later: until then you stay on its list.")
         case "hide":
             try await circle.hide(person(request))
             return "You do not see each other any more."
