@@ -125,6 +125,10 @@ def test_waves_meet(scene: Scene, here: Page) -> None:
     here.get_by_role("button", name=f"Wave: {NAME}").click()
     answer(here, "Wave")
     expect(here.get_by_role("status")).to_contain_text("you have waved at")
+    # Who is forgotten is not among the answers either.
+    here.get_by_role("button", name=f"Forget: {NAME}").click()
+    answer(here, "Forget")
+    expect(here.locator("#answers li")).to_have_count(0)
 
 
 def test_do_not_disturb_is_kept_and_ends(scene: Scene, here: Page) -> None:

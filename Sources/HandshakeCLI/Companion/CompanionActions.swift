@@ -48,10 +48,13 @@ struct CompanionActions: Sendable {
             }
             return "The answers are current."
         case "forget":
-            let deletion = try await stored.forget(person(request))
+            let person = try person(request)
+            let deletion = try await stored.forget(person)
+            state.forget(person)
             return deletion.sentence
         case "forget everyone":
             let deletion = try await stored.forgetEveryone()
+            state.forget(nil)
             await stored.deliverFarewells(over: .platform, at: Now.seconds)
             return deletion.sentence
         case "stop":

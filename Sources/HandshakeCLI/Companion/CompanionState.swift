@@ -132,6 +132,16 @@ final class CompanionState: NearbySink {
     func set(own number: UserNumber?) { change { $0.own = number } }
     func set(joining: (code: String, page: String)?) { change { $0.joining = joining } }
 
+    /// Shows a person no longer, or nobody: the watch's next report can take a while.
+    func forget(_ person: UserNumber?) {
+        change { contents in
+            contents.people.removeAll { person == nil || $0.person == person }
+            contents.answers.removeAll { person == nil || $0.person == person }
+            contents.waiting.removeAll { person == nil || $0 == person }
+            contents.said.text = ""
+        }
+    }
+
     /// Announces something to whoever cannot see the page.
     func say(_ text: String) { change { $0.say(text) } }
 
