@@ -239,3 +239,6 @@ def test_a_command_that_ends_is_told_of(scene: Scene, here: Page) -> None:
     scene.running.process.send_signal(2)
     assert scene.running.finish().status == 130
     expect(here.locator("#radio")).to_contain_text("does not answer")
+    # Who was here when it ended is not said to be here now.
+    expect(here.locator("#here-title")).to_contain_text("Here at")
+    expect(here).to_have_title("People nearby: no answer")

@@ -5,6 +5,8 @@ const place = 'nearby-token'
 const faces = new Map()
 let token = sessionStorage.getItem(place)
 let state = null
+/** When something came from Handshake last. */
+let heard = null
 let said = 0
 
 /** An element with text and children; what comes from the air or from a service is text, never markup. */
@@ -61,9 +63,16 @@ async function follow() {
       pause = 500
       await read(answer.body.pipeThrough(new TextDecoderStream()).getReader()).catch(() => null)
     }
-    $('radio').textContent = 'Handshake does not answer.'
+    lost()
     await new Promise((done) => setTimeout(done, pause))
   }
+}
+
+/** Without a connection the page says of when it is. */
+function lost() {
+  $('radio').textContent = 'Handshake does not answer.'
+  document.title = 'People nearby: no answer'
+  if (heard) $('here-title').textContent = `Here at ${clock(heard)}`
 }
 
 async function read(reader) {
@@ -71,6 +80,7 @@ async function read(reader) {
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
+    heard = Date.now() / 1000
     const events = (rest + value).split('\n\n')
     rest = events.pop()
     const last = events.filter((event) => event.startsWith('data: ')).pop()
@@ -90,6 +100,7 @@ function show(now) {
   const first = state === null
   const before = state
   state = now
+  $('here-title').textContent = 'Here now'
   $('radio').textContent = `Bluetooth: ${now.listen}; ${now.send === 'sending' ? 'others can notice you' : `not sent: ${now.send}`}.`
   keep($('people'), now.people, (person) => person.person, card, before?.people)
   $('nobody').hidden = now.people.length > 0
