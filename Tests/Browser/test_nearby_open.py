@@ -154,7 +154,7 @@ def test_what_others_notice_is_switched_off_and_on(scene: Scene, here: Page) -> 
 
 def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
     circle = here.locator("#joined li", has_text="Recurse Center")
-    expect(circle).to_contain_text("You are Ada Example, number 759; 1 others")
+    expect(circle).to_contain_text("You are Ada Example, number 759; 1 other")
     circle.get_by_role("button", name="Pause: Recurse Center").click()
     expect(circle).to_contain_text("paused")
     scene.one.wait(lambda air: not air.on_air())

@@ -92,8 +92,9 @@ struct CircleJoin: AsyncParsableCommand {
             Output.result(CircleText.json(summary).text)
         } else {
             let name = quoted(summary.name, limit: 80)
+            let others = summary.members == 1 ? "1 other" : "\(summary.members) others"
             Output.note(
-                "You are in \(quoted(summary.circle, limit: 80)) as \(name), with \(summary.members) others. "
+                "You are in \(quoted(summary.circle, limit: 80)) as \(name), with \(others). "
                     + "Let them notice you with: handshake nearby watch --advertise rolling")
             if let trouble = summary.trouble { Output.note(quoted(trouble, limit: 400)) }
         }

@@ -204,7 +204,7 @@ function circleCard(circle) {
     button('Fetch the table', circle.circle, () => act({ do: 'sync', circle: circle.address })),
     button('Leave', circle.circle, () => leave(circle), true))
   return element('li', { className: 'card' }, element('div', {}, element('h3', { textContent: circle.circle }),
-    element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${circle.members} others${circle.paused ? '; paused' : ''}` }),
+    element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${circle.members === 1 ? '1 other' : `${circle.members} others`}${circle.paused ? '; paused' : ''}` }),
     element('p', { textContent: circle.address }), circle.trouble ? element('p', { textContent: circle.trouble }) : null, controls))
 }
 
