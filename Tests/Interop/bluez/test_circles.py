@@ -126,7 +126,7 @@ def test_who_is_hidden_removed_or_has_left_is_recognised_no_more(
 
 def test_leaving_and_forgetting_leave_no_trace(
         circle: Circle, members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
-    """CI49 with a circle: neither names nor numbers nor keys, on the disk of the member or the server's."""
+    """CI49 with a circle: neither the name nor the circle's address nor a photo in the member's files."""
     with bluez.air() as air:
         ada = members(ADA, air)
         home = ada.command.home
