@@ -15,7 +15,7 @@ SCHEMES = ("light", "dark")
 
 def open_sign_in(page: Page, service: Service, catcher: RedirectCatcher, **change: str) -> Person:
     page.goto(service.authorization_url(catcher.origin, **change))
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     return Person(page)
 
 
@@ -96,7 +96,7 @@ def test_someone_else_can_take_over_from_the_consent_page(page: Page, service: S
     open_consent(page, service, catcher)
     switch = page.locator("form button").last.inner_text().strip()
     Person(page).press(switch)
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
 
 
 def test_a_listed_person_can_be_chosen_and_is_filled_in(page: Page, service: Service, catcher: RedirectCatcher) -> None:
