@@ -18,7 +18,7 @@ from person import Person, overflow, violations
 from sandbox import artefact
 
 reason = bluez.missing()
-pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(reason is not None, reason=reason or "")]
 NAME = "Zoë Ångström"
 
 
