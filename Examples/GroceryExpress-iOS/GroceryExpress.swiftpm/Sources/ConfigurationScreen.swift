@@ -23,7 +23,8 @@ struct ConfigurationScreen: View {
                     Section(trigger.label ?? "Area") {
                         AreaEditor(
                             area: Binding(
-                                get: { areas[trigger.id] ?? ChosenArea() }, set: { areas[trigger.id] = $0 }))
+                                get: { @MainActor in areas[trigger.id] ?? ChosenArea() },
+                                set: { @MainActor in areas[trigger.id] = $0 }))
                     }
                 }
                 if let problem { Text(problem) }

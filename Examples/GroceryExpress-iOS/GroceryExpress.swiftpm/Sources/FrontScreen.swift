@@ -29,7 +29,9 @@ struct FrontScreen: View {
             }
             .navigationTitle("Grocery Express")
             .alert(
-                shop.alert ?? "", isPresented: Binding(get: { shop.alert != nil }, set: { _ in shop.alert = nil })
+                shop.alert ?? "",
+                isPresented: Binding(
+                    get: { @MainActor in shop.alert != nil }, set: { @MainActor _ in shop.alert = nil })
             ) {
                 Button("OK") { shop.alert = nil }
             }

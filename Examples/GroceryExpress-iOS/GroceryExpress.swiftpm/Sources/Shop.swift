@@ -87,7 +87,7 @@ final class Shop {
 
     private var tokens: TokenDelivery {
         guard let customer = settings.customer else { return .redirect }
-        return .redirectOrPartnerServer { try UserToken(Secret(customer.token)) }
+        return .redirectOrPartnerServer { UserToken(Secret(customer.token)) }
     }
 
     private func turnedOn(_ connection: Connection) {
