@@ -208,7 +208,8 @@ struct HostileNeighbourTests {
             #expect(!"\(error) \(String(reflecting: error))".contains(Self.canary), "\(error)")
         }
         #if os(Linux)
-        #expect((1...64).contains(state.withLock { $0.most }))
+        // None, where the peers were gone before a busy machine counted them.
+        #expect(state.withLock { $0.most } <= 64)
         #endif
     }
 }
