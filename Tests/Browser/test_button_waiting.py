@@ -29,7 +29,7 @@ def look(page: Page) -> dict[str, Any]:
     return page.evaluate("""() => { const root = one.shadowRoot
       const centre = name => { const box = root.querySelector(name).getBoundingClientRect(); return (box.left + box.right) / 2 }
       const opacity = name => Number(getComputedStyle(root.querySelector(name)).opacity)
-      return { knob: centre('.knob'), confirm: centre('.email button'), knobOpacity: opacity('.knob'), confirmOpacity: opacity('.email button'),
+      return { knob: centre('.knob'), confirm: centre('.email button'), confirmOpacity: opacity('.email button'),
                label: opacity('.switch > span'), bar: opacity('.bar'), width: root.querySelector('.email button').getBoundingClientRect().width } }""")
 
 
@@ -202,7 +202,7 @@ def test_finish_setup_opens_the_set_up_and_is_no_switch(page: Page, server: Butt
 # What moves meanwhile
 
 def test_the_confirm_button_travels_with_the_knob(page: Page, server: ButtonServer) -> None:
-    """F012, `connect-button-motion.md` MO6."""
+    """F012, `connect-button-motion.md` MO6. That the knob is there until then is shown with every track, in `test_button_motion.py`."""
     script = server.script()
     opened(page, server, script.answer("connect"))
     server.answers(script.answer("email", revision=2, email="ada@example.com"))
@@ -215,7 +215,6 @@ def test_the_confirm_button_travels_with_the_knob(page: Page, server: ButtonServ
         seen = look(page)
         assert abs(seen["knob"] - seen["confirm"]) < 1, (moment, seen)
         assert seen["confirmOpacity"] == pytest.approx(confirm, abs=.03), moment
-        assert seen["knobOpacity"] == 1 or moment > 400, "the knob is there until the confirm button is"
         places.append(seen["knob"])
     assert places == sorted(places) and places[-1] - places[0] > 150
     let_go(page)
