@@ -76,7 +76,7 @@ extension MemberCircle {
     /// Publishes a member's day keys, or withdraws them.
     ///
     /// - Returns: the revision of the table.
-    /// - Throws: 409 `stale_sequence` or `stale_epoch`; 422.
+    /// - Throws: 409 `stale_sequence` or `stale_epoch`; 422, also for keys that another member has published.
     func publish(_ bytes: [UInt8], ofKeys number: UInt32) async throws -> UInt64 {
         let record = try Self.refusing { () throws(CircleError) in try KeyRecord(bytes) }
         return try await inTurn { circle in
@@ -95,10 +95,26 @@ extension MemberCircle {
                 }
                 return circle.state.revision
             }
+            guard !circle.hasKeys(of: record, besides: number) else {
+                throw RequestRefusal(
+                    .unprocessableContent, "malformed", "Another member has published one of these keys")
+            }
             member.keys = record
             member.keysRevision = circle.nextRevision()
             try await circle.store(member)
             return member.keysRevision
+        }
+    }
+
+    /// Whether another member publishes one of a record's keys.
+    ///
+    /// Every member has the keys of the others. Who published copies would hide whose they are: one identifier would be of two
+    /// people.
+    private func hasKeys(of record: KeyRecord, besides number: UInt32) -> Bool {
+        let keys = Set(record.dayKeys.map(\.key))
+        return members.values.contains { other in
+            guard other.number != number, let known = other.keys else { return false }
+            return known.dayKeys.contains { keys.contains($0.key) }
         }
     }
 

@@ -89,4 +89,32 @@ struct CirclePublishingTests {
             #expect(puts() == before + 1)
         }
     }
+
+    @Test("another member's keys are refused: whose they are would be recognised by nobody")
+    func copiedKeys() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, zoe, zoes) = try await world.pair()
+            let records = try #require(try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first)
+            let state = try #require(try await records.state())
+            let copied = try #require(await world.circle.members[759]?.keys)
+            let own = try #require(await world.circle.members[state.number]?.keys)
+            for (keys, isAccepted) in [(copied, false), (own, true)] {
+                let terms = KeyRecord.Terms(
+                    scope: own.terms.scope, number: state.number, generation: state.generation,
+                    sequence: own.terms.sequence + 1, epoch: own.terms.epoch, firstDay: own.terms.firstDay,
+                    issued: UInt64(world.now))
+                let record = try KeyRecord(
+                    signedBy: JoinedCircle.keys(state), terms, dayKeys: keys.dayKeys.map(\.key))
+                do {
+                    _ = try await world.circle.publish(record.bytes, ofKeys: state.number)
+                    #expect(isAccepted)
+                } catch let error as RequestRefusal {
+                    #expect(!isAccepted && error.status == .unprocessableContent)
+                    #expect(error.message.contains("Another member"))
+                }
+            }
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes)?.person.value == 759)
+        }
+    }
 }
