@@ -90,6 +90,21 @@ struct RecognitionTests {
         #expect(recognition.person(of: .eddystone(uid), at: newYear.advanced(by: .seconds(3600))) == nil)
     }
 
+    @Test("who copies a friend's keys into a circle does not hide the friend, and copies within a circle are nobody's")
+    func copiedKeys() throws {
+        let token = seed.token(in: try RollingWindow(at: newYear))
+        let key = seed.dayKey(for: RollingDay(number: 20454))
+        let grace = person(36)
+        for trust in [Trust.circle, .unverified] {
+            var recognition = Recognition(friends: friends())
+            recognition.add([(grace, key)], trust: trust)
+            #expect(recognition.recognize(.rolling(token), at: newYear) == .init(person: ada, trust: .paired))
+        }
+        var circle = Recognition()
+        circle.add([(ada, key), (grace, key)], trust: .circle)
+        #expect(circle.person(of: .rolling(token), at: newYear) == nil)
+    }
+
     @Test("with a clock before 1970 no person is recognised by a rolling identifier, and nothing breaks")
     func aClockBefore1970() throws {
         var recognition = Recognition(friends: friends())

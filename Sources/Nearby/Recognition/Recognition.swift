@@ -99,9 +99,12 @@ public struct Recognition: Sendable {
         switch resolved(at: time, resolve) {
         case .member(let member, _): return Found(person: member.person, trust: member.trust)
         case .ambiguous(let members):
-            // One person who is paired and in the circle with the same keys.
-            guard let first = members.first, members.allSatisfy({ $0.person == first.person }) else { return nil }
-            return Found(person: first.person, trust: members.map(\.trust).max() ?? first.trust)
+            // One person can be paired and in a circle with the same keys. Another member of the circle can publish copies of
+            // them: those that were exchanged in person count.
+            let trust = members.map(\.trust).max() ?? .unverified
+            let trusted = Set(members.filter { $0.trust == trust }.map(\.person))
+            guard trusted.count == 1, let person = trusted.first else { return nil }
+            return Found(person: person, trust: trust)
         case .unknown, .stale: return nil
         }
     }
