@@ -1,4 +1,5 @@
 import Beacons
+import Circles
 import Foundation
 import Handshake
 import Testing
@@ -219,6 +220,82 @@ struct RollingKeysTests {
             try await mine.addFriend(keys, at: newYear)
         }
         #expect(try await theirs.friends().keys.map(\.0) == [ada])
+    }
+
+    /// A card as another device sends it.
+    private func card(_ device: RollingKeys, _ number: UserNumber?, _ name: String) async throws -> PairingCard {
+        try await device.pairingCard(
+            in: CircleScope(circleAt: "https://circle.example"), number: number, name: name, at: newYear)
+    }
+
+    /// Puts a circle into a vault: the user is number 5, and there is one other member.
+    private func join(_ member: UserNumber, _ name: String, keys: Data? = nil, in vault: any Vault) async throws {
+        let records = CircleRecords(in: vault, community: "c", scope: CircleScope(circleAt: "https://circle.example"))
+        try await records.change { state in
+            state = .init(
+                address: "https://circle.example", circle: "Circle", service: "service", number: 5, name: "Me",
+                batch: "",
+                bearer: "", expires: 0, keys: Data())
+        }
+        var table = CircleTable()
+        table.rows[UInt32(member.value)] = .init(name: name, batch: "", identity: Data(), keys: keys)
+        try await records.replaceTable(table)
+    }
+
+    @Test("who pairs under the number of another member or friend, or of the user, is refused, and nothing is replaced")
+    func pairedUnderAnotherNumber() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let (stranger, friend) = (
+            RollingKeys(in: MemoryVault(), community: "c"), RollingKeys(in: MemoryVault(), community: "c")
+        )
+        let grace = person(36)
+        try await join(ada, "Ada Example", in: vault)
+        #expect(try await mine.addPaired(try await card(friend, grace, "Grace"), at: newYear) == grace)
+        let before = try await mine.friends().keys.map { $0.1.reveal() }
+        for number in [ada, grace, person(5)] {
+            let forged = try await card(stranger, number, "Mallory")
+            await #expect(throws: NearbyError.self, "\(number)") { try await mine.addPaired(forged, at: newYear) }
+        }
+        #expect(try await mine.friends().keys.map { $0.1.reveal() } == before)
+        #expect(try await mine.pairedNames() == [grace: "Grace"])
+        // The member herself, the friend with a new device, and a stranger without a number.
+        let member = RollingKeys(in: MemoryVault(), community: "c")
+        #expect(try await mine.addPaired(try await card(member, ada, "Ada Example"), at: newYear) == ada)
+        let renewed = RollingKeys(in: MemoryVault(), community: "c")
+        #expect(try await mine.addPaired(try await card(renewed, grace, "Grace"), at: newYear) == grace)
+        #expect(try await mine.addPaired(try await card(stranger, nil, "Mallory"), at: newYear).value >= 0x4000_0000)
+    }
+
+    @Test("who pairs in place of a friend whose keys came in a file is refused where the log has another name")
+    func pairedInPlaceOfAFile() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let friend = RollingKeys(in: MemoryVault(), community: "c")
+        try await mine.addFriend(try await friend.share(ada, days: 1, from: newYear), at: newYear)
+        let log = EncounterLog(in: vault, community: "c")
+        _ = try await log.announce(ada, at: newYear.secondsSince1970)
+        try await log.introduce(ada, as: Person(name: "Ada Example"))
+        let stranger = RollingKeys(in: MemoryVault(), community: "c")
+        let forged = try await card(stranger, ada, "Mallory")
+        await #expect(throws: NearbyError.self) { try await mine.addPaired(forged, at: newYear) }
+        #expect(try await mine.friends().keys.count == 1)
+        #expect(try await mine.addPaired(try await card(friend, ada, "Ada Example"), at: newYear) == ada)
+        #expect(try await mine.friends().keys.count == RollingKeys.maximumDays)
+    }
+
+    @Test("keys that a circle has as another member's are refused, on a card and in a file")
+    func keysOfAMember() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let member = RollingKeys(in: MemoryVault(), community: "c")
+        let copied = try await card(member, nil, "Mallory")
+        try await join(ada, "Ada Example", keys: Data(copied.keys.bytes), in: vault)
+        let refusal = NearbyError.sharedKeys("they are the keys of person 759")
+        await #expect(throws: refusal) { try await mine.addPaired(copied, at: newYear) }
+        let file = try await member.share(person(36), days: 1, from: newYear)
+        await #expect(throws: refusal) { try await mine.addFriend(file, at: newYear) }
+        #expect(try await mine.addPaired(try await card(member, ada, "Ada Example"), at: newYear) == ada)
     }
 
     @Test("keys of past days only are refused")

@@ -33,16 +33,17 @@ extension RollingKeys {
         }
     }
 
-    /// Stores the card of a person whom the user has paired with. It takes the place of earlier keys, whoever signed them: this
-    /// identity was verified in person.
+    /// Stores the card of a person whom the user has paired with. It takes the place of the person's earlier keys, whoever signed
+    /// them: this identity was verified in person. Its number was not: one that the user knows as somebody else's is refused.
     ///
     /// - Returns: the person. Who gave no number gets one that no beacon carries.
-    /// - Throws: ``NearbyError/sharedKeys(_:)`` for the user's own card, or keys that are another person's.
+    /// - Throws: ``NearbyError/sharedKeys(_:)`` for the user's own card or number, and for keys or a number of another person.
     public func addPaired(_ card: PairingCard, at time: Timestamp) async throws -> UserNumber {
         guard try await memberKeys().identity != card.member.identity else {
             throw NearbyError.sharedKeys("they are your own")
         }
         let person = try Self.person(of: card)
+        try await refuseOtherName(card, of: person)
         var keys: [DayKey] = []
         for (day, key) in card.keys.dayKeys {
             guard let key = try? DayKey(day: RollingDay(number: day), revealed: key) else { continue }
@@ -56,6 +57,38 @@ extension RollingKeys {
             try await ChangeMark.note(in: vault, community: community)
         }
         return person
+    }
+
+    /// Refuses a card whose number the user has, or knows under other names only: a person can state any number.
+    private func refuseOtherName(_ card: PairingCard, of person: UserNumber) async throws {
+        guard try await !isOwn(person) else { throw NearbyError.sharedKeys("number \(person) is your own") }
+        var names = try await circleTables().compactMap { $0.entry(person)?.row.name }
+        let stored = try await wrapped { try await vault.record(key(person)) }
+        if let friend = stored.flatMap({ try? Self.decode($0, of: person) }),
+            friend.identity != Beacons.Hexadecimal.encode(card.member.identity)
+        {
+            // What came in a file has no name: the log has the one that the service states.
+            let log = EncounterLog(in: vault, community: community)
+            let known = try? await log.history(of: person)?.known?.name
+            if let name = friend.name ?? known { names.append(name) }
+        }
+        guard let name = names.first, !names.contains(card.name) else { return }
+        throw NearbyError.sharedKeys(
+            "number \(person) is \(name), and this person's name is \(card.name). If they are the same, pair again with that name"
+        )
+    }
+
+    /// Whether a number is the user's, at the service or in a circle.
+    private func isOwn(_ person: UserNumber) async throws -> Bool {
+        try await wrapped {
+            for records in try await CircleRecords.all(in: vault, community: community) {
+                if let number = try await records.state()?.number, Int(exactly: number) == person.value { return true }
+            }
+            for key in try await vault.keys(of: .ownNumber).keys where key.components.first == community {
+                if try await vault.record(key) == Array(person.description.utf8) { return true }
+            }
+            return false
+        }
     }
 
     /// The names that paired people gave.

@@ -130,12 +130,26 @@ public struct RollingKeys: Sendable {
         {
             throw NearbyError.sharedKeys("they are your own")
         }
-        let others = try await friends().keys.filter { $0.0 != person }
+        var others = try await friends().keys.filter { $0.0 != person }
+        for table in try await circleTables() {
+            for keys in table.dayKeys(without: []).values { others += keys.filter { $0.0 != person } }
+        }
         let known = Dictionary(others.map { ($0.1.reveal(), $0.0) }, uniquingKeysWith: { first, _ in first })
         for key in keys {
             if let other = known[key.reveal()] {
                 throw NearbyError.sharedKeys("they are the keys of person \(other)")
             }
+        }
+    }
+
+    /// The tables of the circles that the user is in.
+    func circleTables() async throws -> [CircleTable] {
+        try await wrapped {
+            var tables: [CircleTable] = []
+            for records in try await CircleRecords.all(in: vault, community: community) {
+                tables.append(try await records.table())
+            }
+            return tables
         }
     }
 
