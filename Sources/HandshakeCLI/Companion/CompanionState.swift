@@ -106,6 +106,7 @@ final class CompanionState: NearbySink {
     func show(_ wave: MutualWave) {
         change { contents in
             contents.answers = Array(([wave] + contents.answers).prefix(Self.remembered))
+            contents.waiting.removeAll { $0 == wave.person }
             contents.say(NearbyWave.line(wave))
         }
     }
