@@ -142,6 +142,27 @@ def test_do_not_disturb_is_kept_and_ends(scene: Scene, here: Page) -> None:
     expect(here.locator("#quiet-until")).to_be_empty()
 
 
+def test_a_time_without_alerts_ends_by_itself_and_names_another_day(scene: Scene, page: Page) -> None:
+    page.clock.install()
+    page.goto(scene.link)
+    expect(page.locator("#people")).to_contain_text(NAME)
+    page.get_by_label("Do not disturb").select_option("1440")
+    page.get_by_role("button", name="Set").click()
+    expect(page.locator("#quiet-until")).to_have_text(re.compile(r"^No alerts until [A-Z]\w+day, "))
+    page.clock.fast_forward("24:00:05")
+    expect(page.locator("#quiet-until")).to_be_empty()
+
+
+def test_what_could_not_be_switched_is_shown_as_it_is(scene: Scene, here: Page) -> None:
+    here.route("**/do", lambda route: route.abort())
+    box = here.get_by_label("Let members and friends notice me")
+    expect(box).to_be_checked()
+    box.click()
+    expect(here.get_by_role("status")).to_contain_text("does not answer")
+    expect(box).to_be_checked()
+    assert scene.one.on_air()
+
+
 def test_what_others_notice_is_switched_off_and_on(scene: Scene, here: Page) -> None:
     scene.one.wait(lambda air: air.on_air())
     here.get_by_label("Let members and friends notice me").uncheck()

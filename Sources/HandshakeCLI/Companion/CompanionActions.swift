@@ -33,8 +33,13 @@ struct CompanionActions: Sendable {
         case "quiet": return try await setQuiet(request)
         case "send":
             guard let sends = request["on"]?.bool else { throw Malformed() }
+            // First, because the watch that begins again asks for it.
+            let before = state.sends
             state.sends = sends
-            try await stored.renewWatches()
+            do { try await stored.renewWatches() } catch {
+                state.sends = before
+                throw error
+            }
             return sends ? "Sending begins: the line above says whether it works." : "Sending ends."
         case "wave":
             let person = try person(request)

@@ -8,6 +8,8 @@ let state = null
 /** When something came from Handshake last. */
 let heard = null
 let said = 0
+/** What runs when alerts are shown again. */
+let loud
 
 /** An element with text and children; what comes from the air or from a service is text, never markup. */
 function element(tag, properties = {}, ...children) {
@@ -111,10 +113,20 @@ function show(now) {
   keep($('joined'), now.circles, (circle) => circle.address, circleCard, before?.circles)
   showJoining(now.joining)
   $('sends').checked = now.sends
-  $('quiet-until').textContent = now.quiet ? `No alerts until ${clock(now.quiet)}.` : ''
+  showQuiet(now.quiet)
   if (!first && now.said.count > said) say(now.said.text)
   said = now.said.count
   if (first || before.people.length !== now.people.length) showLog()
+}
+
+/** Until when alerts are silent; the day too where it is another one. Nothing comes from Handshake when the time is over. */
+function showQuiet(end) {
+  clearTimeout(loud)
+  const rest = end === null ? 0 : end * 1000 - Date.now()
+  const day = rest > 0 && moment(end).toDateString() !== new Date().toDateString()
+    ? `${moment(end).toLocaleDateString([], { weekday: 'long' })}, ` : ''
+  $('quiet-until').textContent = rest > 0 ? `No alerts until ${day}${clock(end)}.` : ''
+  if (rest > 0) loud = setTimeout(() => showQuiet(state.quiet), rest + 100)
 }
 
 /** Changes a list to the given entries; what has not changed stays as it is, with the focus in it. */
@@ -162,9 +174,20 @@ async function photo(number) {
         return null
       }
       return URL.createObjectURL(await answer.blob())
-    }).catch(() => null))
+    }).catch(() => {
+      faces.delete(number)
+      return null
+    }))
   }
   return faces.get(number)
+}
+
+/** The browser keeps a photo until it is told otherwise. */
+function forgetFaces(numbers) {
+  for (const number of numbers) {
+    faces.get(number)?.then((url) => url && URL.revokeObjectURL(url))
+    faces.delete(number)
+  }
 }
 
 function card(person) {
@@ -251,7 +274,7 @@ async function wave(person) {
 async function forget(person) {
   const yes = await question(`Forget ${named(person)}?`, 'Encounters, profile, photo and keys are removed from this device.', 'Forget')
   if (yes !== null && await act({ do: 'forget', person: person.person })) {
-    faces.delete(person.person)
+    forgetFaces([person.person])
     showLog()
     $('here').focus()
   }
@@ -265,7 +288,9 @@ async function leave(circle) {
 $('keep').onclick = () => $('question').close('no')
 $('ask').onclick = () => act({ do: 'answers' })
 $('reload').onclick = showLog
-$('sends').onchange = () => act({ do: 'send', on: $('sends').checked })
+$('sends').onchange = async () => {
+  if (!await act({ do: 'send', on: $('sends').checked })) $('sends').checked = state?.sends ?? false
+}
 $('quiet').onsubmit = (event) => {
   event.preventDefault()
   act({ do: 'quiet', minutes: Number($('minutes').value) })
@@ -277,7 +302,7 @@ $('join').onsubmit = async (event) => {
 $('forget-everyone').onclick = async () => {
   const yes = await question('Forget everyone?', 'Everything about people nearby is removed from this device, your circles and your own identifiers too.', 'Forget everyone')
   if (yes !== null && await act({ do: 'forget everyone' })) {
-    faces.clear()
+    forgetFaces([...faces.keys()])
     showLog()
   }
 }
