@@ -184,6 +184,9 @@ def test_forgetting_everyone_leaves_nothing_and_says_what_it_removed(hub: Hub, r
     assert done.stderr.startswith("Removed 2 people: 2 encounter logs, 2 profiles") and "your own seed" in done.stderr
     assert files(hub.handshake) == empty
     assert "nothing to remove" in hub.handshake.run("nearby", "forget", "--everyone").ok().stderr
+    hub.handshake.run("nearby", "share").ok()
+    own = hub.handshake.run("nearby", "forget", "--everyone").ok().stderr
+    assert own.startswith("Removed your own seed, identity and number."), own
 
 
 def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[..., Path]) -> None:

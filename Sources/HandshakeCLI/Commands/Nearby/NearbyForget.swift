@@ -62,10 +62,10 @@ extension StoredPeople.Deletion {
             records[.own].map { _ in "your own seed, identity and number" },
         ].compactMap(\.self)
         guard !parts.isEmpty else { return "There was nothing to remove." }
-        let people = people.count == 1 ? "1 person" : "\(people.count) people"
+        let people = people.isEmpty ? "" : people.count == 1 ? "1 person: " : "\(people.count) people: "
         let list =
             parts.count == 1 ? parts[0] : parts.dropLast().joined(separator: ", ") + " and " + parts[parts.count - 1]
-        return "Removed \(people): \(list)."
+        return "Removed \(people)\(list)."
     }
 
     /// The number of removed records of each kind.
