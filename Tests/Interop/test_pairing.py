@@ -1,9 +1,11 @@
 """`handshake nearby pair`: two commands on one machine exchange keys; nothing is stored unless both screens agree."""
 
+import base64
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +89,27 @@ def test_two_people_pair_and_are_friends_until_one_ends_it(sides: tuple[Side, Si
     assert (friend["person"], friend["name"]) == (65535, "Zoë Ångström")
     ada.command.run("nearby", "unfriend", "65535").ok()
     assert ada.friends() == [] and len(zoe.friends()) == 1
+
+
+def test_who_connects_without_the_code_does_not_end_a_pairing(sides: tuple[Side, Side]) -> None:
+    ada, zoe = sides
+    ada.pair("--local")
+    code = ada.told()["code"]
+    # 01, the address, the port: see the circles dossier, chapter 5.
+    place = base64.b32decode(code.rpartition(".")[2] + "====")
+    assert place[:5] == bytes([1, 127, 0, 0, 1])
+    # Nothing, half a length, a length that lies, and a message of another pairing.
+    for content in (b"", b"\0", b"\xff\xff", b"\0\x41\x02" + bytes(64)):
+        with socket.create_connection(("127.0.0.1", int.from_bytes(place[5:])), timeout=10) as stranger:
+            stranger.sendall(content)
+            stranger.shutdown(socket.SHUT_WR)
+            assert stranger.recv(1) == b""
+    zoe.pair(code)
+    digits = ada.told()["digits"]
+    assert zoe.told()["digits"] == digits
+    for side in sides:
+        side.type(digits)
+    assert [side.end()[0] for side in sides] == [0, 0]
 
 
 def test_different_digits_on_one_screen_store_nothing_on_either(sides: tuple[Side, Side]) -> None:

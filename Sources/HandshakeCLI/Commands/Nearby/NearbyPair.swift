@@ -75,9 +75,7 @@ struct NearbyPair: AsyncParsableCommand {
         _ number: UserNumber?, _ name: String
     ) async throws -> PairingCard {
         if let first { try await line.send(first) }
-        while session.digits == nil {
-            if let reply = try session.receive(try await line.receive(), at: Self.now) { try await line.send(reply) }
-        }
+        try await agree(&session, line)
         guard let digits = session.digits, let scope = session.scope else { throw CircleError.pairing(.unexpected) }
         guard try await isSame(digits) else {
             try? await line.send(session.cancel(.differentDigits))
@@ -89,6 +87,22 @@ struct NearbyPair: AsyncParsableCommand {
         while session.card == nil { _ = try session.receive(try await line.receive(), at: Self.now) }
         guard let card = session.card else { throw CircleError.pairing(.unexpected) }
         return card
+    }
+
+    /// Exchanges messages until both sides know the digits.
+    ///
+    /// Who connects and does not know the code, as a program that looks for open ports, ends nothing: the next one is waited for.
+    private func agree(_ session: inout PairingSession, _ line: any PairingLine) async throws {
+        let end = Self.now + PairingSession.timeout
+        while session.digits == nil {
+            do {
+                if let reply = try session.receive(try await line.receive(), at: Self.now) {
+                    try await line.send(reply)
+                }
+            } catch  where session.state == .offered && !(error is CancellationError) && Self.now < end {
+                guard await line.waitForAnother() else { throw error }
+            }
+        }
     }
 
     /// Whether the other screen shows the same digits: the user types them, so that nobody agrees without looking.
@@ -171,6 +185,8 @@ struct NearbyPair: AsyncParsableCommand {
 protocol PairingLine: Sendable {
     func send(_ message: [UInt8]) async throws
     func receive() async throws -> [UInt8]
+    /// Ends with the device at the other end, and takes the next one; false where there can be no other.
+    func waitForAnother() async -> Bool
 }
 
 /// Over the network: one side listens, the other one connects.
@@ -197,15 +213,39 @@ private final class NetworkLine: PairingLine {
     func send(_ message: [UInt8]) async throws { try await channel.get(from: listener).send(message) }
 
     func receive() async throws -> [UInt8] {
-        try await channel.get(from: listener).receive(within: Int(PairingSession.timeout))
+        let current = try await channel.get(from: listener)
+        let isHeard = await channel.isHeard
+        let isFirst = listener != nil && !isHeard
+        let message = try await current.receive(within: isFirst ? Self.firstTimeout : Int(PairingSession.timeout))
+        await channel.noteMessage()
+        return message
     }
 
-    /// The first device that connects.
+    func waitForAnother() async -> Bool {
+        guard listener != nil else { return false }
+        await channel.close()
+        return true
+    }
+
+    /// How long the first message of a device that has connected is waited for, in seconds: it is sent immediately.
+    private static let firstTimeout = 10
+
+    /// The device that has connected.
     private actor SingleChannel {
         private var channel: PairingChannel?
+        /// Whether it has sent something.
+        private(set) var isHeard = false
 
         init(_ channel: PairingChannel?) {
             self.channel = channel
+        }
+
+        func noteMessage() { isHeard = true }
+
+        /// Closes the connection.
+        func close() {
+            channel = nil
+            isHeard = false
         }
 
         func get(from listener: PairingListener?) async throws -> PairingChannel {
@@ -220,6 +260,8 @@ private final class NetworkLine: PairingLine {
 
 /// As lines that the users copy from one screen to the other.
 private struct HandLine: PairingLine {
+    func waitForAnother() async -> Bool { false }
+
     func send(_ message: [UInt8]) async throws {
         Output.note("Give this line to the other device:")
         Output.result(Base64URL.encode(message))
