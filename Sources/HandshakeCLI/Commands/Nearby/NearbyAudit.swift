@@ -95,7 +95,7 @@ struct NearbyAudit: AsyncParsableCommand {
             throw CommandError(
                 status: .defect, code: "linked",
                 message:
-                    "A receiver can follow you from one identifier to the next. See Documentation/Nearby.md for the cures."
+                    "A receiver can follow you from one identifier to the next. What keeps the address from changing is told by: handshake doctor"
             )
         case .tooShort:
             throw CommandError(
