@@ -409,10 +409,14 @@ let package = Package(
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
+        // What the samples that serve pages have in common.
+        .target(
+            name: "ExampleServer", dependencies: [hummingbird], path: "Examples/Shared", swiftSettings: strict),
         .executableTarget(
             name: "GroceryExpress",
             dependencies: [
-                "HandshakeServer", "ConnectButton", "Geofences", "Handshake", "IFTTTConnect", "OAuth", "Sandbox",
+                "ExampleServer", "HandshakeServer", "ConnectButton", "Geofences", "Handshake", "IFTTTConnect", "OAuth",
+                "Sandbox",
                 httpTypes, logging, hummingbird, nio("NIOCore"), mustache,
             ],
             path: "Examples/GroceryExpress",
@@ -432,14 +436,16 @@ let package = Package(
         .executableTarget(
             name: "ConnectedAccounts",
             dependencies: [
-                "HandshakeServer", "Handshake", "OAuth", "SQLiteVault", "Sandbox", httpTypes, logging, metrics,
+                "ExampleServer", "HandshakeServer", "Handshake", "OAuth", "SQLiteVault", "Sandbox", httpTypes, logging,
+                metrics,
                 hummingbird, serviceLifecycle, nio("NIOCore"), mustache,
             ],
             path: "Examples/ConnectedAccounts", swiftSettings: strict),
         .executableTarget(
             name: "CircleServer",
             dependencies: [
-                "HandshakeServer", "Handshake", "OAuth", "RecurseCenter", "Sandbox", logging, hummingbird,
+                "ExampleServer", "HandshakeServer", "Handshake", "OAuth", "RecurseCenter", "Sandbox", logging,
+                hummingbird,
             ],
             path: "Examples/CircleServer", swiftSettings: strict),
 

@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import Handshake
 import HandshakeServer
@@ -16,19 +17,26 @@ import Sandbox
 /// `--help` lists the options.
 @main
 struct CircleServer {
+    private static let help = """
+        Serves a circle of the Recurse Center: its members recognise each other nearby, without a network.
+
+        Usage: CircleServer [--port N] [--address URL] [--folder PATH] [--print-json]
+
+          --port N        the port on this machine, from 1 to 65535; 8765 unless stated
+          --address URL   the public address of the circle, behind a proxy with TLS; people sign in at the Recurse Center.
+                          Without it, a sandbox of the service runs in this process, and nothing leaves the machine.
+          --folder PATH   where members are stored; a folder that is removed in the end unless stated
+          --print-json    prints one line with the addresses, for programs
+          -h, --help      prints this
+
+        With --address, CIRCLE_CLIENT_ID and CIRCLE_CLIENT_SECRET are the app's registration at the service, with the redirect URI
+        ADDRESS/v1/callback. On standard input, "remove NUMBER" removes a member, and "count" says how many there are.
+
+        """
+
     static func main() async throws {
-        let options: Options
-        do {
-            options = try Options(Array(CommandLine.arguments.dropFirst()))
-        } catch {
-            FileHandle.standardError.write(Data("CircleServer: \(error.description)\n\(Options.help)".utf8))
-            exit(64)
-        }
-        guard !options.showsHelp else {
-            FileHandle.standardOutput.write(Data(Options.help.utf8))
-            return
-        }
-        guard options.address == nil else {
+        let options = ServerOptions.ofProcess("CircleServer", help: help, port: 8_765, own: ["--address", "--folder"])
+        guard options.values["--address"] == nil else {
             try await serve(options, service: .recurseCenter, sandbox: nil)
             return
         }
@@ -43,14 +51,14 @@ struct CircleServer {
         await sandbox.stop()
     }
 
-    private static func serve(_ options: Options, service: Service, sandbox: Sandbox?) async throws {
+    private static func serve(_ options: ServerOptions, service: Service, sandbox: Sandbox?) async throws {
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("circle-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: temporary) }
-        let folder = options.folder ?? temporary
+        let folder = options.values["--folder"] ?? temporary
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let vault = try FileVault(directory: "\(folder)/circle", keyFile: "\(folder)/key/key")
-        let address = try PublicAddress(options.address ?? "http://127.0.0.1:\(options.port)/circle")
+        let address = try PublicAddress(options.values["--address"] ?? "http://127.0.0.1:\(options.port)/circle")
         let circle = try await MemberCircle(named: "Recurse Center", at: address, in: vault)
         let routes = try CircleRoutes<BasicRequestContext>(
             circle, joiningThrough: try client(of: service, at: address, isSandbox: sandbox != nil),
@@ -73,7 +81,7 @@ struct CircleServer {
         let environment = ProcessInfo.processInfo.environment
         let (id, secret) = ("CIRCLE_CLIENT_ID", "CIRCLE_CLIENT_SECRET")
         guard isSandbox || (environment[id] != nil && environment[secret] != nil) else {
-            throw Options.Problem(description: "--address needs \(id) and \(secret)")
+            throw ServerOptions.Problem(description: "--address needs \(id) and \(secret)")
         }
         let client = Client.confidential(
             service: service, id: isSandbox ? "recurse-app" : environment[id] ?? "",

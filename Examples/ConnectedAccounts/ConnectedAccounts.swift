@@ -1,5 +1,6 @@
 #if Server && Sandbox
 import CoreMetrics
+import ExampleServer
 import Foundation
 import Handshake
 import HandshakeServer
@@ -18,18 +19,19 @@ import Synchronization
 /// `--help` lists the options.
 @main
 struct ConnectedAccounts {
+    private static let help = """
+        Starts a small app whose users connect accounts at three services, beside a sandbox of them, on this machine.
+
+        Usage: ConnectedAccounts [--port N] [--print-json]
+
+          --port N       the app's port, from 0 to 65535; any free one unless stated
+          --print-json   prints one line with the addresses and the users, for programs
+          -h, --help     prints this
+
+        """
+
     static func main() async throws {
-        let options: Options
-        do {
-            options = try Options(Array(CommandLine.arguments.dropFirst()))
-        } catch {
-            FileHandle.standardError.write(Data("ConnectedAccounts: \(error.description)\n\(Options.help)".utf8))
-            exit(64)
-        }
-        guard !options.showsHelp else {
-            FileHandle.standardOutput.write(Data(Options.help.utf8))
-            return
-        }
+        let options = ServerOptions.ofProcess("ConnectedAccounts", help: help)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("connected-accounts-\(UUID())")
         // The sandbox forgets its users' grants when it stops, so the app has no use for its own.
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -43,7 +45,7 @@ struct ConnectedAccounts {
         await sandbox.stop()
     }
 
-    private static func run(_ options: Options, _ sandbox: Sandbox, _ folder: String) async throws {
+    private static func run(_ options: ServerOptions, _ sandbox: Sandbox, _ folder: String) async throws {
         let vault = try App.vault(in: folder)
         // Before there is a Handshake, which keeps to what was chosen then.
         let figures = PrometheusFigures()

@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import Hummingbird
 import Logging
@@ -14,18 +15,19 @@ import Sandbox
 /// `--help` lists the options.
 @main
 struct GroceryExpress {
+    private static let help = """
+        Starts a sample web shop with Connect Buttons beside a sandbox of IFTTT, on this machine.
+
+        Usage: GroceryExpress [--port N] [--print-json]
+
+          --port N       the shop's port, from 0 to 65535; any free one unless stated
+          --print-json   prints one line with the addresses, for programs
+          -h, --help     prints this
+
+        """
+
     static func main() async throws {
-        let options: Options
-        do {
-            options = try Options(Array(CommandLine.arguments.dropFirst()))
-        } catch {
-            FileHandle.standardError.write(Data("GroceryExpress: \(error.description)\n\(Options.help)".utf8))
-            exit(64)
-        }
-        guard !options.showsHelp else {
-            FileHandle.standardOutput.write(Data(Options.help.utf8))
-            return
-        }
+        let options = ServerOptions.ofProcess("GroceryExpress", help: help)
         let sandbox = try await Sandbox.start()
         let books = try Shop.Books(on: sandbox)
         let entrance = Entrance()
