@@ -9,40 +9,7 @@ import Testing
 struct WatchAttackTests {
     private let ada = person(759)
     private let known = Person(name: "Ada Example", batch: "S1'14")
-    private let vault = MemoryVault()
-    private let log: EncounterLog
-    private let shown = AsyncStream.makeStream(of: Watch.Notice.self)
-    private let asked = AsyncStream.makeStream(of: UserNumber.self)
-
-    init() {
-        log = EncounterLog(in: vault, community: "recurse-center")
-    }
-
-    private func watch(report: @escaping @Sendable (NearbyUpdate) async -> Void = { _ in }) -> Watch {
-        Watch(log: log, ignoring: nil, report: report, ask: asked.continuation, show: shown.continuation)
-    }
-
-    /// What was asked and shown.
-    private struct Outcome {
-        var alerts: [Alert] = []
-        var crowds: [CrowdAlert] = []
-        var questions: [UserNumber] = []
-    }
-
-    /// Everything that was asked and shown; the watch is of no use afterwards.
-    private func outcome() async -> Outcome {
-        shown.continuation.finish()
-        asked.continuation.finish()
-        var outcome = Outcome()
-        for await notice in shown.stream {
-            switch notice {
-            case .person(let alert): outcome.alerts.append(alert)
-            case .crowd(let crowd): outcome.crowds.append(crowd)
-            }
-        }
-        for await question in asked.stream { outcome.questions.append(question) }
-        return outcome
-    }
+    private let scene = WatchScene()
 
     /// Lets a list of sightings be heard each second.
     private func hear(_ sightings: [(UserNumber, Trust, DeviceAddress?)], at second: Int, in watch: Watch) async {
@@ -59,7 +26,7 @@ struct WatchAttackTests {
     @Test("CI51: ten thousand identifiers from as many addresses in a minute are one alert, and the list stays bounded")
     func aCrowd() async {
         let most = Mutex(0)
-        let watch = watch { update in
+        let watch = scene.watch { update in
             if case .people(let people) = update { most.withLock { $0 = max($0, people.count) } }
         }
         for second in 0..<60 {
@@ -69,7 +36,7 @@ struct WatchAttackTests {
             }
             await hear(arrivals + [(ada, .paired, nil)], at: second, in: watch)
         }
-        let outcome = await outcome()
+        let outcome = await scene.outcome()
         #expect(outcome.alerts.map(\.person) == [ada], "a friend is announced alone")
         #expect(outcome.crowds.count == 1 && (outcome.crowds.first?.count ?? 0) > 8)
         #expect(most.withLock(\.self) <= Trust.circle.places + 1)
@@ -77,39 +44,41 @@ struct WatchAttackTests {
 
     @Test("a crowd leaves no trace of those who were heard once, and afterwards people are announced alone again")
     func afterACrowd() async throws {
-        let watch = watch()
+        let watch = scene.watch()
         for second in 0..<20 {
             let once = (0..<10).map { (person(1000 + second * 10 + $0), Trust.unverified, nil as DeviceAddress?) }
             await hear(once + [(ada, .circle, nil)], at: second, in: watch)
         }
-        #expect(try await log.history(of: ada) != nil)
-        #expect(try await vault.keys(of: .encounters).keys.count < 30)
+        #expect(try await scene.log.history(of: ada) != nil)
+        #expect(try await scene.vault.keys(of: .encounters).keys.count < 30)
         for second in stride(from: 20, to: 100, by: 10) { await hear([], at: second, in: watch) }
         let grace = person(36)
         for second in 100..<110 { await hear([(grace, .circle, nil)], at: second, in: watch) }
-        #expect(await outcome().alerts.map(\.person) == [ada, grace], "a number that anybody can send hides no member")
+        #expect(
+            await scene.outcome().alerts.map(\.person) == [ada, grace], "a number that anybody can send hides no member"
+        )
     }
 
     @Test("eight people who arrive together are announced each, and a ninth makes them a crowd", arguments: [8, 9])
     func eightPeople(count: Int) async {
-        let watch = watch()
+        let watch = scene.watch()
         let people = (1...count).map { (person($0), Trust.circle, nil as DeviceAddress?) }
         for second in 0..<10 { await hear(people, at: second, in: watch) }
-        let outcome = await outcome()
+        let outcome = await scene.outcome()
         #expect(outcome.alerts.count == (count == 8 ? 8 : 0))
         #expect(outcome.crowds == (count == 8 ? [] : [CrowdAlert(count: 9)]))
     }
 
     @Test("crowds that come and go are told once in ten minutes")
     func manyCrowds() async {
-        let watch = watch()
+        let watch = scene.watch()
         for second in 0..<1_300 {
             let isCrowd = second % 100 < 20
             let people =
                 isCrowd ? (0..<10).map { (person(1000 + second * 10 + $0), Trust.circle, nil as DeviceAddress?) } : []
             await hear(people, at: second, in: watch)
         }
-        #expect(await outcome().crowds.count == 3)
+        #expect(await scene.outcome().crowds.count == 3)
     }
 
     @Test(
@@ -118,13 +87,13 @@ struct WatchAttackTests {
     func oneTransmitter() async throws {
         let notes = Mutex(0)
         let listed = Mutex<[NearbyPerson]>([])
-        let watch = watch { update in
+        let watch = scene.watch { update in
             if case .oneTransmitter = update { notes.withLock { $0 += 1 } }
             if case .people(let people) = update { listed.withLock { $0 = people } }
         }
         let crowd = (1...206).map { (person($0), Trust.circle, Self.address as DeviceAddress?) }
         for second in 0..<10 { await hear(crowd + [(ada, .paired, Self.address)], at: second, in: watch) }
-        let outcome = await outcome()
+        let outcome = await scene.outcome()
         #expect(outcome.alerts.map(\.person) == [ada] && outcome.crowds.isEmpty)
         #expect(outcome.questions == [ada])
         #expect(listed.withLock { $0.count { $0.isSuspect } } == 206)
@@ -135,7 +104,7 @@ struct WatchAttackTests {
         "CI47: ten invented numbers a second for an hour do not keep a member from the list, nor from being looked up")
     func aFlood() async {
         let listed = Mutex<Set<UserNumber>>([])
-        let watch = watch { update in
+        let watch = scene.watch { update in
             if case .people(let people) = update { listed.withLock { $0 = Set(people.map(\.person)) } }
         }
         for second in 0..<3_600 {
@@ -147,7 +116,7 @@ struct WatchAttackTests {
             await hear([(ada, .circle, nil), (grace, .unverified, nil)], at: second, in: watch)
         }
         #expect(listed.withLock { $0.isSuperset(of: [ada, grace]) })
-        let outcome = await outcome()
+        let outcome = await scene.outcome()
         #expect(outcome.questions.contains(ada))
         #expect(outcome.alerts.map(\.person) == [ada], "and is announced, in spite of the crowd of inventions")
     }
@@ -156,7 +125,7 @@ struct WatchAttackTests {
         "when all places of a kind are taken by people who are heard, it is said how many were left out, once a minute")
     func full() async {
         let told = Mutex<[NearbyUpdate]>([])
-        let watch = watch { update in
+        let watch = scene.watch { update in
             if case .full = update { told.withLock { $0.append(update) } }
         }
         let crowd = (0..<552).map { (person(1000 + $0), Trust.unverified, nil as DeviceAddress?) }
@@ -170,15 +139,14 @@ struct WatchAttackTests {
     )
     func repeatedSignal() async {
         let told = Mutex(0)
-        let watch = Watch(
-            log: log, ignoring: ada,
-            report: { update in if case .repeatedSignal = update { told.withLock { $0 += 1 } } },
-            ask: asked.continuation, show: shown.continuation)
+        let watch = scene.watch(ignoring: ada) { update in
+            if case .repeatedSignal = update { told.withLock { $0 += 1 } }
+        }
         for second in 0..<10 { await hear([(ada, .unverified, nil)], at: second, in: watch) }
         #expect(told.withLock(\.self) == 0)
         for second in 10..<20 { await hear([(ada, .paired, Self.address)], at: second, in: watch) }
         #expect(told.withLock(\.self) == 1)
-        let outcome = await outcome()
+        let outcome = await scene.outcome()
         #expect(outcome.alerts.isEmpty && outcome.questions.isEmpty)
     }
 

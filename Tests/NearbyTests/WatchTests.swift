@@ -9,18 +9,7 @@ import Testing
 struct WatchTests {
     private let ada = person(759)
     private let known = Person(name: "Ada Example", batch: "S1'14")
-    private let vault = MemoryVault()
-    private let log: EncounterLog
-    private let shown = AsyncStream.makeStream(of: Watch.Notice.self)
-    private let asked = AsyncStream.makeStream(of: UserNumber.self)
-
-    init() {
-        log = EncounterLog(in: vault, community: "recurse-center")
-    }
-
-    private func watch(report: @escaping @Sendable (NearbyUpdate) async -> Void = { _ in }) -> Watch {
-        Watch(log: log, ignoring: nil, report: report, ask: asked.continuation, show: shown.continuation)
-    }
+    private let scene = WatchScene()
 
     private func hear(_ people: [UserNumber], at second: Int, _ watch: Watch) async {
         let time = 1_000_000 + Double(second)
@@ -28,70 +17,48 @@ struct WatchTests {
         await watch.take(SightingList(time: time, instant: .seconds(second), sightings: sightings))
     }
 
-    /// What was asked and shown.
-    private struct Outcome {
-        var alerts: [Alert] = []
-        var crowds: [CrowdAlert] = []
-        var questions: [UserNumber] = []
-    }
-
-    /// Everything that was asked and shown; the watch is of no use afterwards.
-    private func outcome() async -> Outcome {
-        shown.continuation.finish()
-        asked.continuation.finish()
-        var outcome = Outcome()
-        for await notice in shown.stream {
-            switch notice {
-            case .person(let alert): outcome.alerts.append(alert)
-            case .crowd(let crowd): outcome.crowds.append(crowd)
-            }
-        }
-        for await question in asked.stream { outcome.questions.append(question) }
-        return outcome
-    }
-
     @Test("without a network the alert comes with the number, and the name follows")
     func theNameFollows() async throws {
-        let watch = watch()
+        let watch = scene.watch()
         for second in 0..<20 {
             await hear([ada], at: second, watch)
             if second == 1 { await watch.note(.unreachable, about: ada) }
         }
         for second in 20..<40 { await hear([ada], at: second, watch) }
         await watch.note(.known(known), about: ada)
-        let outcome = await outcome()
+        let outcome = await scene.outcome()
         #expect(outcome.alerts == [Alert(person: ada, known: nil), Alert(person: ada, known: known, isUpdate: true)])
         #expect(outcome.questions == [ada, ada])
-        #expect(try await log.history(of: ada)?.known == known)
+        #expect(try await scene.log.history(of: ada)?.known == known)
     }
 
     @Test("a name that comes in time is in the one alert")
     func theNameComesInTime() async {
-        let watch = watch()
+        let watch = scene.watch()
         for second in 0..<3 { await hear([ada], at: second, watch) }
         await watch.note(.known(known), about: ada)
         for second in 3..<10 { await hear([ada], at: second, watch) }
-        #expect(await outcome().alerts == [Alert(person: ada, known: known)])
+        #expect(await scene.outcome().alerts == [Alert(person: ada, known: known)])
     }
 
     @Test("someone who leaves before the name came is still announced")
     func leavingEarly() async {
-        let watch = watch()
+        let watch = scene.watch()
         await hear([ada], at: 0, watch)
         await hear([], at: 1000, watch)
         await watch.note(.known(known), about: ada)
-        #expect(await outcome().alerts == [Alert(person: ada, known: nil)])
+        #expect(await scene.outcome().alerts == [Alert(person: ada, known: nil)])
     }
 
     @Test("D9: someone who is near all day is asked about again every hour, and once")
     func theNameIsRefreshed() async {
-        let watch = watch()
+        let watch = scene.watch()
         await hear([ada], at: 0, watch)
         await watch.note(.known(known), about: ada)
         for second in 1...3700 { await hear([ada], at: second, watch) }
         await watch.note(.known(known), about: ada)
         for second in 3701...7400 { await hear([ada], at: second, watch) }
-        #expect(await outcome().questions == [ada, ada, ada])
+        #expect(await scene.outcome().questions == [ada, ada, ada])
     }
 
     @Test("D9: a look-up that was never sent leaves the profile due, and no second one begins beside it")
@@ -152,12 +119,12 @@ struct WatchTests {
     func troubleIsNotRepeated() async throws {
         let people = (1...5).map { person($0) }
         for person in people {
-            try await vault.update(VaultKey(.encounters, ["recurse-center", person.description])) {
+            try await scene.vault.update(VaultKey(.encounters, ["recurse-center", person.description])) {
                 try await $0.replace(with: Array("damaged".utf8))
             }
         }
         let failures = Mutex<[NearbyError]>([])
-        let watch = watch { update in
+        let watch = scene.watch { update in
             if case .logFailed(let error) = update { failures.withLock { $0.append(error) } }
         }
         for second in 0..<61 { await hear(people, at: second, watch) }
@@ -168,27 +135,27 @@ struct WatchTests {
 
     @Test("someone forgotten while near, whose name is known, is logged again with the name")
     func forgottenAndLoggedAgain() async throws {
-        let watch = watch()
+        let watch = scene.watch()
         await hear([ada], at: 0, watch)
         await watch.note(.known(known), about: ada)
         for second in 1..<20 { await hear([ada], at: second, watch) }
-        try await log.forget(ada)
+        try await scene.log.forget(ada)
         for second in 20..<60 { await hear([ada], at: second, watch) }
-        let history = try #require(try await log.history(of: ada))
+        let history = try #require(try await scene.log.history(of: ada))
         #expect(history.known == known)
         #expect(history.encounters.count == 1)
     }
 
     @Test("a sender that invents numbers without end costs the service 300 questions, then one in two seconds")
     func inventedNumbersAreNotAllAskedAbout() async {
-        let watch = watch()
+        let watch = scene.watch()
         var next = 1
         for second in 0..<60 {
             await hear((next..<next + 50).map { person($0) }, at: second, watch)
             for number in next..<next + 50 { await watch.note(.unknown, about: person(number)) }
             next += 50
         }
-        let questions = await outcome().questions.count
+        let questions = await scene.outcome().questions.count
         #expect(questions >= ProfileLookups.lookupBurst)
         #expect(questions <= ProfileLookups.lookupBurst + 30)
     }
