@@ -16,6 +16,8 @@ import Darwin
 public final class PairingChannel: Sendable {
     /// The longest message.
     static let maximumMessage = 2_048
+    /// The longest time from a message's beginning to its end.
+    private static let messageTime = Duration.seconds(30)
 
     private let descriptor: CInt
 
@@ -39,7 +41,7 @@ public final class PairingChannel: Sendable {
             try makeNonBlocking(descriptor)
             let result = withSocketAddress(address, port) { connectSocket(descriptor, $0, $1) }
             guard result == 0 || errno == EINPROGRESS else { throw PairingProblem.unreachable(systemReason()) }
-            try wait(for: Int16(POLLOUT), on: descriptor, seconds: 10, isCancelled)
+            try wait(for: Int16(POLLOUT), on: descriptor, until: .now + .seconds(10), isCancelled)
             var failure: CInt = 0
             var length = socklen_t(MemoryLayout<CInt>.size)
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &length)
@@ -53,9 +55,10 @@ public final class PairingChannel: Sendable {
         guard message.count <= Self.maximumMessage else { throw PairingProblem.malformed }
         let bytes = [UInt8(message.count >> 8), UInt8(truncatingIfNeeded: message.count)] + message
         try await onThread { [self] isCancelled in
+            let deadline = ContinuousClock.now + Self.messageTime
             var rest = bytes[...]
             while !rest.isEmpty {
-                try wait(for: Int16(POLLOUT), on: descriptor, seconds: 30, isCancelled)
+                try wait(for: Int16(POLLOUT), on: descriptor, until: deadline, isCancelled)
                 let count = rest.withUnsafeBytes { sendSocket(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EAGAIN || errno == EINTR { continue }
                 guard count > 0 else { throw PairingProblem.closed }
@@ -69,18 +72,25 @@ public final class PairingChannel: Sendable {
     /// - Parameter seconds: how long it is waited for.
     /// - Throws: ``PairingProblem``.
     public func receive(within seconds: Int) async throws -> [UInt8] {
+        try await receive(within: seconds, messageTime: Self.messageTime)
+    }
+
+    /// The next message, whose end comes so long after its beginning at most, however its bytes are spread.
+    func receive(within seconds: Int, messageTime: Duration) async throws -> [UInt8] {
         try await onThread { [self] isCancelled in
-            let head = try read(2, seconds, isCancelled)
+            let head = try read(2, until: .now + .seconds(seconds), isCancelled)
             let length = Int(head[0]) << 8 | Int(head[1])
             guard (1...Self.maximumMessage).contains(length) else { throw PairingProblem.malformed }
-            return try read(length, 30, isCancelled)
+            return try read(length, until: .now + messageTime, isCancelled)
         }
     }
 
-    private func read(_ count: Int, _ seconds: Int, _ isCancelled: CancellationState) throws -> [UInt8] {
+    private func read(
+        _ count: Int, until deadline: ContinuousClock.Instant, _ isCancelled: CancellationState
+    ) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
-            try wait(for: Int16(POLLIN), on: descriptor, seconds: seconds, isCancelled)
+            try wait(for: Int16(POLLIN), on: descriptor, until: deadline, isCancelled)
             var buffer = [UInt8](repeating: 0, count: count - bytes.count)
             let read = buffer.withUnsafeMutableBytes { receiveSocket(descriptor, $0.baseAddress, $0.count) }
             if read < 0, errno == EAGAIN || errno == EINTR { continue }
@@ -130,12 +140,16 @@ public final class PairingListener: Sendable {
     /// The next device that connects.
     public func accept(within seconds: Int) async throws -> PairingChannel {
         try await onThread { [self] isCancelled in
+            let deadline = ContinuousClock.now + .seconds(seconds)
             while true {
-                try wait(for: Int16(POLLIN), on: descriptor, seconds: seconds, isCancelled)
+                try wait(for: Int16(POLLIN), on: descriptor, until: deadline, isCancelled)
                 let connected = acceptSocket(descriptor)
-                if connected < 0 { continue }
+                // A device that was gone before; without descriptors left, trying again would never end.
+                if connected < 0, [EAGAIN, EINTR, ECONNABORTED].contains(errno) { continue }
+                guard connected >= 0 else { throw PairingProblem.unreachable(systemReason()) }
+                let channel = PairingChannel(owning: connected)
                 try makeNonBlocking(connected)
-                return PairingChannel(owning: connected)
+                return channel
             }
         }
     }
@@ -188,13 +202,14 @@ private func onThread<Result: Sendable>(
 }
 
 private func wait(
-    for events: Int16, on descriptor: CInt, seconds: Int, _ isCancelled: CancellationState
+    for events: Int16, on descriptor: CInt, until deadline: ContinuousClock.Instant, _ isCancelled: CancellationState
 ) throws {
-    for _ in 0..<(seconds * 10) {
+    repeat {
         if isCancelled.isSet { throw CancellationError() }
         var entry = pollfd(fd: descriptor, events: events, revents: 0)
-        if poll(&entry, 1, 100) > 0 { return }
-    }
+        // A peer that sends byte by byte is ready each time.
+        if poll(&entry, 1, 100) > 0, .now < deadline { return }
+    } while .now < deadline
     throw PairingProblem.timedOut
 }
 

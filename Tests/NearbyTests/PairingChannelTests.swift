@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@testable import Nearby
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("The channel of two devices that pair")
+struct PairingChannelTests {
+    @Test("a message whose bytes come one by one ends in time, and one that comes whole is received")
+    func drip() async throws {
+        let listener = try PairingListener(isLocal: true)
+        let peer = try Peer(port: listener.port)
+        let channel = try await listener.accept(within: 600)
+        try peer.send([0, 3, 1, 2, 3])
+        #expect(try await channel.receive(within: 600, messageTime: .seconds(600)) == [1, 2, 3])
+        // 2,048 bytes: twenty seconds, if each of them were waited for.
+        try peer.send([8, 0])
+        let dripping = Task {
+            while true {
+                try peer.send([0])
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        defer { dripping.cancel() }
+        await #expect(throws: PairingProblem.timedOut) {
+            try await channel.receive(within: 600, messageTime: .milliseconds(300))
+        }
+    }
+}
+
+/// A device that sends what a test chooses.
+private final class Peer: Sendable {
+    private let descriptor: CInt
+
+    init(port: UInt16) throws {
+        #if canImport(Darwin)
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: [UInt8]) throws {
+        #if canImport(Darwin)
+        let flags: CInt = 0
+        #else
+        let flags = CInt(MSG_NOSIGNAL)
+        #endif
+        let count = bytes.withUnsafeBytes { buffer in
+            #if canImport(Glibc)
+            Glibc.send(descriptor, buffer.baseAddress, buffer.count, flags)
+            #elseif canImport(Musl)
+            Musl.send(descriptor, buffer.baseAddress, buffer.count, flags)
+            #else
+            Darwin.send(descriptor, buffer.baseAddress, buffer.count, flags)
+            #endif
+        }
+        guard count == bytes.count else { throw POSIXError(.EPIPE) }
+    }
+}
