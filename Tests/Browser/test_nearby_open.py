@@ -18,17 +18,17 @@ from person import Person, overflow, violations
 from sandbox import artefact
 
 reason = bluez.missing()
-pytestmark = [pytest.mark.long, pytest.mark.skipif(reason is not None, reason=reason or "")]
-NAME = "Zoë Ångström"
+pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
+NAME = "Ada Example"
 
 
 @dataclass
 class Scene:
-    """Ada has the page open, and Zoë is near."""
+    """Zoë has the page open, and Ada is near, whose profile has a photo."""
 
     circle: Circle
-    ada: Member
     zoe: Member
+    ada: Member
     one: bluez.Air
     running: Running
     link: str
@@ -41,17 +41,17 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
     with serving(tmp_path / "circle") as circle, bluez.room() as (one, other):
-        ada, zoe = Member(circle, ADA, tmp_path / "ada", one), Member(circle, ZOE, tmp_path / "zoe", other)
+        zoe, ada = Member(circle, ZOE, tmp_path / "zoe", one), Member(circle, ADA, tmp_path / "ada", other)
         try:
-            for member in (zoe, ada):
-                member.join()
-            zoe.nearby("circle", "sync")
-            zoe.watch()
-            running = ada.command.start("nearby", "open", "--browser", "print", "--json", "--advertise", "rolling")
-            link = json.loads(running.line())["url"]
-            yield Scene(circle, ada, zoe, one, running, link)
-        finally:
             for member in (ada, zoe):
+                member.join()
+            ada.nearby("circle", "sync")
+            ada.watch()
+            running = zoe.command.start("nearby", "open", "--browser", "print", "--json", "--advertise", "rolling")
+            link = json.loads(running.line())["url"]
+            yield Scene(circle, zoe, ada, one, running, link)
+        finally:
+            for member in (zoe, ada):
                 member.command.end()
 
 
@@ -74,7 +74,8 @@ def test_who_is_near_is_shown_with_photo_within_ten_seconds(scene: Scene, page: 
     assert time.monotonic() - began < 10
     expect(card.locator("img.face")).to_be_visible()
     assert card.locator("img.face").evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
-    expect(card).to_contain_text(re.compile("right here|a few metres away"))
+    # A service UUID says nothing of its strength, so there is no distance.
+    expect(card).to_contain_text(re.compile(r"since \d"))
     expect(page.get_by_role("status")).to_contain_text(f"{NAME} is near")
     expect(page.locator("#radio")).to_contain_text("others can notice you")
     expect(page).to_have_title("(1) People nearby")
@@ -89,7 +90,7 @@ def test_the_link_opens_one_page_and_no_other_site_reads_it(scene: Scene, here: 
     # The first one goes on, also after it is loaded again.
     here.reload()
     expect(here.locator("#people")).to_contain_text(NAME)
-    for path in ("/state", "/log", "/members", f"/photo/{ZOE}"):
+    for path in ("/state", "/log", "/members", f"/photo/{ADA}"):
         assert requests.get(scene.origin + path, timeout=10).status_code == 401
         assert requests.get(scene.origin + path, headers={"Authorization": "Bearer x"}, timeout=10).status_code == 401
     assert requests.post(scene.origin + "/do", json={"do": "stop"}, timeout=10).status_code == 401
@@ -98,15 +99,18 @@ def test_the_link_opens_one_page_and_no_other_site_reads_it(scene: Scene, here: 
     assert requests.get(scene.origin + "/", headers=foreign, timeout=10).status_code == 421
     assert requests.get(scene.origin + "/", headers={"Origin": "http://evil.example"}, timeout=10).status_code == 403
     first = requests.get(scene.origin + "/", timeout=10)
-    assert "default-src 'none'" in first.headers["Content-Security-Policy"] and "Zo" not in first.text
+    assert "default-src 'none'" in first.headers["Content-Security-Policy"] and "Ada" not in first.text
     assert "Set-Cookie" not in first.headers
 
 
+@pytest.mark.long
+@pytest.mark.timeout(500)
 def test_a_person_who_goes_is_in_the_log(scene: Scene, here: Page) -> None:
     here.get_by_role("button", name="Show the newest").click()
     expect(here.locator("#entries")).to_contain_text(NAME)
-    scene.zoe.command.end()
-    expect(here.locator("#nobody")).to_be_visible(timeout=90_000)
+    scene.ada.command.end()
+    # Who was not heard for five minutes has gone.
+    expect(here.locator("#nobody")).to_be_visible(timeout=400_000)
     expect(here.locator("#people li")).to_have_count(0)
 
 
@@ -116,7 +120,7 @@ def test_waves_meet(scene: Scene, here: Page) -> None:
     here.keyboard.press("Enter")
     expect(here.get_by_role("status")).to_contain_text("You have waved.")
     expect(here.locator("#waiting")).to_contain_text(NAME)
-    told = scene.zoe.nearby("wave", str(ADA), "--text", "<b>Tea!</b>")["answers"]
+    told = scene.ada.nearby("wave", str(ZOE), "--text", "<b>Tea!</b>")["answers"]
     assert [answer["text"] for answer in told] == ["Coffee?"]
     here.get_by_role("button", name="Ask for answers").click()
     expect(here.locator("#answers")).to_contain_text(f"{NAME} waved back: <b>Tea!</b>")
@@ -167,7 +171,7 @@ def test_what_others_notice_is_switched_off_and_on(scene: Scene, here: Page) -> 
     scene.one.wait(lambda air: air.on_air())
     here.get_by_label("Let members and friends notice me").uncheck()
     scene.one.wait(lambda air: not air.on_air())
-    expect(here.locator("#radio")).to_contain_text("not sent")
+    expect(here.locator("#radio")).to_contain_text("you are not sent")
     here.get_by_label("Let members and friends notice me").check()
     scene.one.wait(lambda air: air.on_air())
     expect(here.locator("#radio")).to_contain_text("others can notice you")
@@ -175,7 +179,7 @@ def test_what_others_notice_is_switched_off_and_on(scene: Scene, here: Page) -> 
 
 def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
     circle = here.locator("#joined li", has_text="Recurse Center")
-    expect(circle).to_contain_text("You are Ada Example, number 759; 1 other")
+    expect(circle).to_contain_text("You are Zoë Ångström, number 65535; 1 other")
     circle.get_by_role("button", name="Pause: Recurse Center").click()
     expect(circle).to_contain_text("paused")
     scene.one.wait(lambda air: not air.on_air())
@@ -194,7 +198,7 @@ def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
     from circles import USERS, Browser
     url = here.get_by_role("link", name="Open the page and sign in").get_attribute("href")
     assert url
-    Browser(scene.circle).join(url, here.locator("#code").inner_text(), USERS[ADA])
+    Browser(scene.circle).join(url, here.locator("#code").inner_text(), USERS[ZOE])
     expect(here.locator("#joined li")).to_contain_text("Recurse Center", timeout=30_000)
     expect(here.locator("#joining")).to_be_hidden()
 
@@ -206,12 +210,12 @@ def test_forgetting_asks_and_leaves_nothing(scene: Scene, here: Page) -> None:
     expect(here.locator("#people")).to_contain_text(NAME)
     here.get_by_role("button", name=f"Forget: {NAME}").click()
     answer(here, "Forget")
-    expect(here.get_by_role("status")).to_contain_text("removed")
-    assert scene.ada.log() == []
+    expect(here.get_by_role("status")).to_contain_text("Removed 1 person")
+    assert scene.zoe.log() == []
     here.get_by_role("button", name="Forget everyone").click()
     answer(here, "Forget everyone")
     expect(here.locator("#joined li")).to_have_count(0)
-    assert not any(name.encode() in file.read_bytes() for file in scene.ada.command.home.rglob("*") if file.is_file()
+    assert not any(name.encode() in file.read_bytes() for file in scene.zoe.command.home.rglob("*") if file.is_file()
                    for name in (NAME, "Recurse Center"))
 
 

@@ -90,6 +90,10 @@ final class CompanionState: NearbySink {
         }
     }
 
+    func noteSilence() {
+        change { $0.radio["send"] = Self.word(.silent) }
+    }
+
     func note(signInEnded error: HandshakeError) {
         change {
             $0.note(

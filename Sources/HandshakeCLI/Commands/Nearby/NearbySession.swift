@@ -50,6 +50,7 @@ struct NearbySession: Sendable {
         await began(people)
         if people.isPaused, sending.sends { Output.note("You have paused: nothing is sent.") }
         let broadcasts = people.isPaused ? nil : try await sending.broadcasts(of: people.own, in: period)
+        if broadcasts == nil { sink.noteSilence() }
         let quiet = DoNotDisturb(in: period, community: NearbyCommand.community)
         let nearby = PeopleNearby(
             log: EncounterLog(in: period, community: NearbyCommand.community), ignoring: people.own,

@@ -98,12 +98,18 @@ const clock = (seconds) => moment(seconds).toLocaleTimeString([], { hour: '2-dig
 const length = (seconds) => seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`
 const named = (person) => person.name ?? `Number ${person.person}`
 
+/** Whether others can notice the user, and otherwise why not. */
+function sent(state) {
+  if (state === 'sending') return 'others can notice you'
+  return state === 'silent' ? 'you are not sent' : `you are not sent: ${state}`
+}
+
 function show(now) {
   const first = state === null
   const before = state
   state = now
   $('here-title').textContent = 'Here now'
-  $('radio').textContent = `Bluetooth: ${now.listen}; ${now.send === 'sending' ? 'others can notice you' : `not sent: ${now.send}`}.`
+  $('radio').textContent = `Bluetooth: ${now.listen}; ${sent(now.send)}.`
   keep($('people'), now.people, (person) => person.person, card, before?.people)
   $('nobody').hidden = now.people.length > 0
   document.title = now.people.length ? `(${now.people.length}) People nearby` : 'People nearby'
