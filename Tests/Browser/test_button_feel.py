@@ -363,6 +363,7 @@ def test_the_knob_travels_to_the_place_of_the_confirm_button(page: Page, server:
     opened(page, server, script.answer("connect"), page_dir=direction)
     expect(page.locator("#one .knob img")).to_have_count(1)
     server.answers(script.answer("email", revision=2, email="ada@example.com"))
+    settled(page)
     hold(page)
     switch(page).click()
     shown(page, "email")

@@ -48,7 +48,7 @@ extension CommandTests {
                 ["accounts", "--vault", "mysql://app:canary@db.example.com/vault"],
                 ["accounts", "--vault", "host=db.example.com password=canary"], ["accounts", "--vault", "canary@host"],
                 ["vault", "copy", "mysql://app:canary@db.example.com/vault", "files:x"],
-                ["accounts", "--vault-key", "canary-0123456789abcdef0123456789abcdef"],
+                ["accounts", "--vault-key", "canary-0123456789"],
                 ["accounts", "--vault-key", "key:canary"],
                 ["request", "GET", "me", "--account", "a", "-H", "Authorization Bearer canary"],
                 ["request", "GET", "me", "--account", "a", "-H", "canary"],

@@ -115,7 +115,8 @@ import Testing
     func nextProcess() async throws {
         try await ModelScene.run { scene in
             let redirect = Mutex<String?>(nil)
-            let first = try scene.model { visitor in
+            let accounts = try scene.accounts()
+            let first = try scene.model(of: accounts) { visitor in
                 let url = try await ModelScene.agree(visitor)
                 redirect.withLock { $0 = url }
                 // The process ends before it is opened with the address.
@@ -129,6 +130,7 @@ import Testing
                 first.send(.email(first.email))
                 await until { first.state.step == .goingToService }
                 while redirect.withLock({ $0 }) == nil { await Task.yield() }
+                while await scene.attempt(of: accounts) == nil { await Task.yield() }
             }
             let address = try #require(redirect.withLock { $0 })
             let url = try #require(URL(string: address))
