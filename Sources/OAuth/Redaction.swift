@@ -15,7 +15,9 @@ struct Redaction: Sendable {
 
     /// A redaction of these secrets. Without any it still removes what looks like a token.
     init(_ secrets: [Secret] = []) {
-        let plain = secrets.map { Array($0.reveal().utf8) }.filter { $0.count >= Self.minimumLength }
+        // No text has more of a secret than is read of a text.
+        let plain = secrets.map { Array($0.reveal().utf8.prefix(Self.maximumLength)) }
+            .filter { $0.count >= Self.minimumLength }
         self.secrets = Set(plain.flatMap { [$0] + Self.encodings(of: $0) }).sorted { $0.count > $1.count }
     }
 
