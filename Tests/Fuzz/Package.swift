@@ -15,6 +15,8 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let extras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 
 /// A fuzzer in a folder of its own, beside its corpus.
 func fuzzer(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -32,6 +34,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
         .target(name: "Budget", swiftSettings: strict),
@@ -39,7 +43,7 @@ let package = Package(
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict + instrumented),
         .target(name: "AsyncSupport", swiftSettings: strict),
         .target(
-            name: "Handshake", dependencies: ["AsyncSupport", "OAuth", httpTypes, crypto, logging],
+            name: "Handshake", dependencies: ["AsyncSupport", "OAuth", httpTypes, crypto, logging, metrics, tracing],
             exclude: ["PrivacyInfo.xcprivacy"],
             resources: [.embedInCode("Words/Strings.xcstrings")], swiftSettings: strict + instrumented),
         fuzzer("FuzzOAuth", in: "OAuth", [httpTypes, crypto]),

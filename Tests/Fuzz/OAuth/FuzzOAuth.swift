@@ -34,13 +34,19 @@ private let timed: [UInt8: @Sendable ([UInt8]) -> Void] = [
     UInt8(ascii: "U"): readUserInfoClaims, UInt8(ascii: "I"): readIntrospectionClaims,
     UInt8(ascii: "F"): readKeyFile,
     UInt8(ascii: "T"): { bytes in
-        reading { () throws(OAuthError) in _ = try refresh.response(from: response(200, bytes), now: now) }
+        reading(hiding: [refreshToken]) { () throws(OAuthError) in
+            _ = try refresh.response(from: response(200, bytes), now: now)
+        }
     },
     UInt8(ascii: "W"): { bytes in
-        reading { () throws(OAuthError) in _ = try deviating.response(from: response(200, bytes), now: now) }
+        reading(hiding: [refreshToken]) { () throws(OAuthError) in
+            _ = try deviating.response(from: response(200, bytes), now: now)
+        }
     },
     UInt8(ascii: "E"): { bytes in
-        reading { () throws(OAuthError) in _ = try refresh.response(from: response(400, bytes), now: now) }
+        reading(hiding: [refreshToken]) { () throws(OAuthError) in
+            _ = try refresh.response(from: response(400, bytes), now: now)
+        }
     },
     UInt8(ascii: "D"): { bytes in
         reading { () throws(OAuthError) in _ = try device.authorization(from: response(200, bytes)) }
@@ -89,17 +95,18 @@ func response(_ status: Int, _ content: [UInt8], _ fields: HTTPFields = [.conten
     ResponseMessage(head: HTTPResponse(status: .init(code: status), headerFields: fields), content: content)
 }
 
-/// What a user sees of an error: bounded, on one line, without a secret.
-private func check(_ error: OAuthError) {
+/// What a user sees of an error: bounded, on one line, without a secret of the exchange.
+private func check(_ error: OAuthError, hiding secrets: [String]) {
     let text = error.description
     require(text.utf8.count < 16_384, "an error is long")
-    require(!text.contains(refreshToken) && !text.contains(state.reveal()), "an error shows a secret")
+    require(!secrets.contains { text.contains($0) }, "an error shows a secret")
     require(
         text.unicodeScalars.allSatisfy {
             $0.properties.generalCategory != .control && $0.properties.generalCategory != .format
         }, "an error controls the terminal")
 }
 
-func reading(_ body: () throws(OAuthError) -> Void) {
-    do { try body() } catch { check(error) }
+/// Reads something of an exchange that has these secrets; a word that no exchange sent is none.
+func reading(hiding secrets: [String] = [], _ body: () throws(OAuthError) -> Void) {
+    do { try body() } catch { check(error, hiding: secrets) }
 }

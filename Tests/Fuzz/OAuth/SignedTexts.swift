@@ -60,7 +60,7 @@ private let signedRequest = authorizationRequest(.jwt)
 
 @Sendable func readResponseClaims(_ bytes: [UInt8]) {
     let url = "https://client.example.com/cb?response=" + signed(bytes, type: "JWT").reveal()
-    reading { () throws(OAuthError) in
+    reading(hiding: [state.reveal()]) { () throws(OAuthError) in
         let verified = try signedRequest.verified(AuthorizationResponse(redirectURL: url), with: keys, now: now)
         _ = try signedRequest.code(from: verified, now: now)
     }
@@ -80,7 +80,7 @@ private let signedRequest = authorizationRequest(.jwt)
         Secret(refreshToken), kind: .refreshToken, at: server, clientID: "client", authentication: .none, signed: true)
     let content = Array(signed(bytes, type: "token-introspection+jwt").reveal().utf8)
     let fields: HTTPFields = [.contentType: "application/token-introspection+jwt"]
-    reading { () throws(OAuthError) in
+    reading(hiding: [refreshToken]) { () throws(OAuthError) in
         _ = try request.introspection(from: response(200, content, fields), keys: keys, now: now)
     }
 }

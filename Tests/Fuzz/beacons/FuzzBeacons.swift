@@ -50,6 +50,9 @@ private func fuzzAdvertisingData(_ bytes: [UInt8]) {
 private func assembled(_ structure: AdvertisingStructure) -> AdvertisingData {
     let value = structure.value
     let nothing = AdvertisingData.empty
+    if structure.type == .incompleteServices128 || structure.type == .completeServices128 {
+        return (try? AdvertisingData([structure], limit: .extended)) ?? nothing
+    }
     guard value.count >= 2 else { return nothing }
     let number = UInt16(value[0]) | UInt16(value[1]) << 8
     let rest = Array(value.dropFirst(2))
