@@ -186,11 +186,11 @@ struct CircleRecords: Sendable {
 
     /// Forgets a person: the row and the photo go, and the number is not taken again.
     ///
-    /// - Returns: whether there was a row.
+    /// - Returns: whether there was a row or a pin.
     func forget(_ person: UserNumber) async throws -> Bool {
         guard let number = UInt32(exactly: person.value), try await state() != nil else { return false }
         var table = try await table()
-        guard table.rows.removeValue(forKey: number) != nil else { return false }
+        guard table.forget(number) else { return false }
         try await changeState { state in
             state.blocked.insert(number)
             state.waves.removeAll { $0.person == number }
@@ -216,9 +216,15 @@ struct CircleRecords: Sendable {
     ///
     /// - Returns: whether there were any.
     func expire(at now: Double, after retention: Double) async throws -> Bool {
-        guard let state = try? await state(), now - state.synced > retention, try await removeMembers() else {
+        guard let state = try? await state() else { return false }
+        guard now - state.synced > retention else {
+            let known = try await table()
+            var table = known
+            table.expireDepartures(at: UInt64(max(0, now)))
+            try await replaceTable(table, known: known)
             return false
         }
+        guard try await removeMembers() else { return false }
         try await changeState { state in
             (state.membersTag, state.keysTag, state.waves, state.waved) = (nil, nil, [], [:])
         }

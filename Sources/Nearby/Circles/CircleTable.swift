@@ -7,7 +7,7 @@ import OAuth
 /// What a member knows of the other members: names, identities and day keys, for use without a network.
 ///
 /// The first identity of a number is pinned. Another one counts only where the pinned one has signed it; otherwise the person is
-/// unverified until the two pair.
+/// unverified until the two pair. The pin outlasts the row, so that a server cannot replace an identity by a removal.
 struct CircleTable: Sendable, Codable, Equatable {
     struct Row: Sendable, Codable, Equatable {
         var name: String
@@ -23,12 +23,21 @@ struct CircleTable: Sendable, Codable, Equatable {
         var keys: Data?
     }
 
+    /// The pinned identity of who is no member any more.
+    struct Departure: Sendable, Codable, Equatable {
+        let identity: Data
+        /// Seconds since 1970.
+        let time: UInt64
+    }
+
     var rows: [UInt32: Row] = [:]
+    /// Optional, because tables of earlier versions have none.
+    var departures: [UInt32: Departure]?
     var membersCursor: String?
     var keysCursor: String?
     var epoch: UInt32 = 0
 
-    /// The most rows.
+    /// The most rows and departures. A full table takes nobody, so that a flood does not displace a pin.
     static let maximumRows = 20_000
 
     /// A person of the table.
@@ -61,10 +70,10 @@ struct CircleTable: Sendable, Codable, Equatable {
             let name = object["name"]?.string, MemberText.isName(name),
             let bytes = object["member"]?.string.flatMap({ Base64URL.decode($0) }),
             let record = try? MemberRecord(bytes), (try? record.check(in: scope, of: number, at: now)) != nil,
-            rows[number] != nil || rows.count < Self.maximumRows
+            rows[number] != nil || departures?[number] != nil || count < Self.maximumRows
         else { return }
         let batch = object["batch"]?.string ?? ""
-        var row = rows[number] ?? Row(name: name, batch: "", identity: Data(bytes))
+        var row = rows[number] ?? Row(name: name, batch: "", identity: departures?[number]?.identity ?? Data(bytes))
         row.name = name
         row.batch = MemberText.isBatch(batch) ? batch : ""
         let photo = object["photo"]?.object
@@ -72,7 +81,33 @@ struct CircleTable: Sendable, Codable, Equatable {
         row.photoDigest = photo?["sha256"]?.string.flatMap { Base64URL.decode($0) }.map { Data($0) }
         pin(record, in: &row)
         rows[number] = row
+        departures?[number] = nil
     }
+
+    private var count: Int { rows.count + (departures?.count ?? 0) }
+
+    /// Removes the row of who is no member any more. The identity stays pinned.
+    mutating func depart(_ number: UInt32, at now: UInt64) {
+        guard let row = rows.removeValue(forKey: number) else { return }
+        departures = departures ?? [:]
+        departures?[number] = Departure(identity: row.identity, time: now)
+    }
+
+    /// Removes row and pin.
+    ///
+    /// - Returns: whether there was one of them.
+    @discardableResult
+    mutating func forget(_ number: UInt32) -> Bool {
+        let departure = departures?.removeValue(forKey: number)
+        return rows.removeValue(forKey: number) != nil || departure != nil
+    }
+
+    /// Removes the pins of who has been gone for more than 30 days: a server keeps its tombstones as long.
+    mutating func expireDepartures(at now: UInt64) {
+        departures = departures?.filter { now < $0.value.time || now - $0.value.time <= Self.retention }
+    }
+
+    private static let retention: UInt64 = 30 * 86_400
 
     private func pin(_ record: MemberRecord, in row: inout Row) {
         guard let pinned = try? MemberRecord(Array(row.identity)), pinned.bytes != record.bytes else {

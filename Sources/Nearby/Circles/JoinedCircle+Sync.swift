@@ -107,8 +107,8 @@ extension JoinedCircle {
         table.epoch = state.epoch
         let membersTag = try await fetchMembers(into: &table, server, state, at: moment)
         let keysTag = try await fetchKeys(into: &table, server, state, at: moment)
-        for number in state.blocked.union(state.hidden) { table.rows[number] = nil }
-        table.rows[state.number] = nil
+        for number in state.blocked.union(state.hidden).union([state.number]) { table.forget(number) }
+        table.expireDepartures(at: moment)
         table.expireKeys(today: try Self.day(now))
         try await records.replaceTable(table, known: try await records.table())
         try await records.changeState { state in
@@ -134,12 +134,14 @@ extension JoinedCircle {
                 if let number = row["number"]?.integer.flatMap({ UInt32(exactly: $0) }) { seen.insert(number) }
             }
             for number in object["gone"]?.array ?? [] {
-                if let number = number.integer.flatMap({ UInt32(exactly: $0) }) { table.rows[number] = nil }
+                if let number = number.integer.flatMap({ UInt32(exactly: $0) }) { table.depart(number, at: moment) }
             }
             table.membersCursor = cursor
             return (cursor, object["more"]?.bool ?? false)
         }
-        if isWhole, !seen.isEmpty { table.rows = table.rows.filter { seen.contains($0.key) } }
+        if isWhole, !seen.isEmpty {
+            for number in table.rows.keys where !seen.contains(number) { table.depart(number, at: moment) }
+        }
         return tag
     }
 

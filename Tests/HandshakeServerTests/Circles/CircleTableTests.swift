@@ -55,6 +55,71 @@ struct CircleTableTests {
         }
     }
 
+    @Test(
+        "a server that removes a member and shows the number again with another identity does not replace the pin",
+        arguments: [false, true])
+    func removalKeepsPin(isWhole: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, zoe, zoes) = try await world.pair()
+            let adas = try #require(
+                try await CircleRecords.all(in: ada.vault, community: "recurse-center").first?.state())
+            try await remove(from: zoes, on: zoe, isWhole: isWhole)
+            #expect(try await zoes.members().allSatisfy { $0.person.value != 759 })
+            func trust(in record: MemberRecord) async throws -> Trust? {
+                zoe.show([record])
+                try await zoes.synchronize()
+                return try await zoes.members().first { $0.person.value == 759 }?.trust
+            }
+            let (scope, time) = (world.circle.scope, UInt64(world.now))
+            let forged = try MemberRecord(signedBy: MemberKeys(), in: scope, number: 759, at: time)
+            #expect(try await trust(in: forged) == .unverified)
+            try await remove(from: zoes, on: zoe, isWhole: isWhole)
+            #expect(try await trust(in: forged) == .unverified, "a second removal does not help")
+            try await remove(from: zoes, on: zoe, isWhole: isWhole)
+            #expect(try await trust(in: try MemberRecord(Array(adas.identity))) == .circle)
+            try await remove(from: zoes, on: zoe, isWhole: isWhole)
+            let rotated = try MemberRecord(
+                signedBy: MemberKeys(), in: scope, number: 759, at: time,
+                replacing: (try JoinedCircle.keys(adas), adas.generation))
+            #expect(try await trust(in: rotated) == .circle, "the pinned identity has signed it")
+        }
+    }
+
+    @Test("the pin of a removed member is kept for 30 days, and goes at once when the user forgets the person")
+    func removalExpires() async throws {
+        try await CircleWorld.with { world in
+            let (_, _, zoe, zoes) = try await world.pair()
+            let stored = StoredPeople(in: zoe.vault, community: "recurse-center")
+            try await remove(from: zoes, on: zoe, isWhole: false)
+            let known = try await zoes.records.table()
+            #expect(known.departures?.keys.sorted() == [759])
+            world.time.advance(by: 10 * CircleWorld.day)
+            try await zoes.synchronize()
+            _ = try await stored.expire(at: world.now + 20 * CircleWorld.day)
+            #expect(try await zoes.records.table().departures?.keys.sorted() == [759])
+            _ = try await stored.expire(at: world.now + 20 * CircleWorld.day + 1)
+            #expect(try await zoes.records.table().departures?.isEmpty == true)
+            try await zoes.records.replaceTable(known)
+            _ = try await stored.forget(try UserNumber(759))
+            #expect(try await zoes.records.table().departures?.isEmpty == true)
+        }
+    }
+
+    /// Lets the server say that 759 is no member: by a tombstone, or by a whole table without the row.
+    private func remove(from circle: JoinedCircle, on device: CircleDevice, isWhole: Bool) async throws {
+        if isWhole {
+            var table = try await circle.records.table()
+            table.membersCursor = nil
+            try await circle.records.replaceTable(table)
+            let other = try MemberRecord(
+                signedBy: MemberKeys(), in: device.world.circle.scope, number: 7, at: UInt64(device.world.now))
+            device.show([other])
+        } else {
+            device.show([], gone: [759])
+        }
+        try await circle.synchronize()
+    }
+
     @Test("CI30: what a device asks the circle's server does not depend on whom it hears")
     func requestsDoNotTell() async throws {
         try await CircleWorld.with { world in
@@ -160,6 +225,17 @@ struct CircleTableTests {
             #expect(average < 100, "\(average) bytes a member and day: \(received)")
             #expect(average > 40, "keys were received")
         }
+    }
+}
+
+extension CircleDevice {
+    /// The server answers with this page of members from now on.
+    fileprivate func show(_ members: [MemberRecord], gone: [UInt32] = []) {
+        let rows = members.map {
+            #"{"number":\#($0.number),"name":"Member","member":"\#(Base64URL.encode($0.bytes))"}"#
+        }.joined(separator: ",")
+        let page = #"{"epoch":1,"cursor":"page","more":false,"members":[\#(rows)],"gone":\#(gone)}"#
+        transport.replace(with: page) { $0.hasPrefix("GET /rc/v1/members") }
     }
 }
 
