@@ -157,13 +157,16 @@ public final class ConnectButtonModel {
 
     /// Deletes the user's token and what was known about the user.
     ///
-    /// For a user who logs out of the app. The connection stays as it is.
+    /// For a user who logs out of the app. The connection stays as it is. An attempt under way ends, and a redirect that comes later
+    /// counts for nobody. When one part cannot be deleted, the others are deleted all the same.
     ///
-    /// - Throws: `ConnectError/account(_:)` when the vault cannot be written.
+    /// - Throws: `ConnectError/account(_:)` when the vault cannot be written. Call it again then.
     public func signOut() async throws {
-        let controller = await prepared()
-        try await controller.signOut()
-        await stored.remove()
+        // First, and whatever fails after it: the device's next user must not finish this user's attempt.
+        var failure: (any Error)?
+        do { try await stored.remove() } catch { failure = error }
+        try await prepared().signOut()
+        if let failure { throw failure }
     }
 
     // MARK: Running

@@ -20,6 +20,8 @@ actor StoredActivation {
     private let vault: any Vault
     /// What the vault has; nil for nothing.
     private var kept: ConnectActivation?
+    /// Whether an attempt that was ended by ``remove()`` may still be reported by updates under way.
+    private var isEnded = false
 
     init(of connection: ConnectionID, user: String, vault: any Vault) {
         key = VaultKey(.activation, [connection.rawValue, user, "app"])
@@ -41,10 +43,14 @@ actor StoredActivation {
     /// Keeps an activation while its redirect is awaited, and nothing otherwise.
     func keep(_ activation: ConnectActivation) async {
         guard activation.awaitsRedirect else {
-            if kept != nil { await remove() }
+            isEnded = false
+            // What cannot be removed now is removed at the next change.
+            if kept != nil { try? await delete() }
             return
         }
-        guard activation != kept, let bytes = try? JSONEncoder().encode(Record(activation: activation)) else { return }
+        guard !isEnded, activation != kept, let bytes = try? JSONEncoder().encode(Record(activation: activation)) else {
+            return
+        }
         do {
             try await vault.update(key) { record in try await record.replace(with: Array(bytes)) }
             kept = activation
@@ -53,9 +59,20 @@ actor StoredActivation {
         }
     }
 
-    /// Deletes what is kept.
-    func remove() async {
+    /// Deletes what is kept, also when the caller is cancelled. The attempt is not kept again.
+    ///
+    /// - Throws: `ConnectError/account(_:)` when the vault cannot be written.
+    func remove() async throws {
+        isEnded = true
+        try await delete()
+    }
+
+    private func delete() async throws {
+        do {
+            _ = try await Task { [vault, key] in try await vault.remove(key) }.value
+        } catch let error as VaultError {
+            throw ConnectError.account(.vault(error))
+        }
         kept = nil
-        _ = try? await vault.remove(key)
     }
 }
