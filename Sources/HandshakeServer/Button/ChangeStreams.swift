@@ -20,7 +20,8 @@ import Foundation
 final class ChangeStreams: Sendable {
     private struct Open {
         var all = 0
-        var byUser: [String: Int] = [:]
+        /// By the bytes of the identifier, as records are: equivalent spellings are other users.
+        var byUser: [[UInt8]: Int] = [:]
     }
 
     private let limits: ConnectButtonSettings.Streams
@@ -58,16 +59,17 @@ final class ChangeStreams: Sendable {
     ///   - time: measures the pauses.
     /// - Throws: 429 when the user has too many streams, 503 when the process has.
     func response(watching subject: Subject, time: TimeSource) throws(RequestRefusal) -> Response {
-        try enter(subject.user)
+        let user = Array(subject.user.utf8)
+        try enter(user)
         var headers = Response.quiet
         headers[.contentType] = "text/event-stream; charset=utf-8"
         headers[.xAccelBuffering] = "no"
-        let seat = Seat(streams: self, user: subject.user)
+        let seat = Seat(streams: self, user: user)
         let changes = Changes(limits: limits, clock: time.clock, subject: subject, seat: seat)
         return Response(status: .ok, headers: headers, body: ResponseBody(asyncSequence: changes))
     }
 
-    private func enter(_ user: String) throws(RequestRefusal) {
+    private func enter(_ user: [UInt8]) throws(RequestRefusal) {
         let refusal = open.withLock { open -> RequestRefusal? in
             guard open.all < limits.maximum else {
                 return RequestRefusal(.serviceUnavailable, "unavailable", "Too many streams are open", retryAfter: 30)
@@ -95,7 +97,7 @@ final class ChangeStreams: Sendable {
     /// Whether streams of resting buttons must end to make room for active ones.
     fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.maximum / 2 } }
 
-    fileprivate func leave(_ user: String) {
+    fileprivate func leave(_ user: [UInt8]) {
         open.withLock { open in
             open.all -= 1
             open.byUser[user, default: 1] -= 1
@@ -110,9 +112,9 @@ final class ChangeStreams: Sendable {
 /// A class, because it needs a deinitialiser.
 private final class Seat: Sendable {
     let streams: ChangeStreams
-    private let user: String
+    private let user: [UInt8]
 
-    init(streams: ChangeStreams, user: String) {
+    init(streams: ChangeStreams, user: [UInt8]) {
         self.streams = streams
         self.user = user
     }

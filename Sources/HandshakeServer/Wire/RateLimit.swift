@@ -20,7 +20,8 @@ final class RateLimit: Sendable {
 
     private let burst: Double
     private let interval: Double
-    private let buckets = Mutex<[String: Bucket]>([:])
+    /// By the bytes of the name: equivalent spellings are other users.
+    private let buckets = Mutex<[[UInt8]: Bucket]>([:])
 
     init(_ rate: Rate) {
         burst = Double(rate.burst)
@@ -42,13 +43,14 @@ final class RateLimit: Sendable {
     ///   - now: seconds since 1970.
     /// - Returns: seconds to wait when there is no token; nil when one was taken.
     func take(_ name: String, now: Double) -> Int? {
-        buckets.withLock { buckets in
-            var bucket = buckets[name] ?? Bucket(tokens: burst, updated: now)
+        let key = Array(name.utf8)
+        return buckets.withLock { buckets in
+            var bucket = buckets[key] ?? Bucket(tokens: burst, updated: now)
             // A clock that was set back adds no tokens.
             bucket.tokens = min(burst, bucket.tokens + max(now - bucket.updated, 0) / interval)
             bucket.updated = now
             defer {
-                buckets[name] = bucket
+                buckets[key] = bucket
                 if buckets.count > Self.capacity { Self.forgetHalf(&buckets) }
             }
             guard bucket.tokens >= 1 else { return Int(((1 - bucket.tokens) * interval).rounded(.up)) }
@@ -57,7 +59,7 @@ final class RateLimit: Sendable {
         }
     }
 
-    private static func forgetHalf(_ buckets: inout [String: Bucket]) {
+    private static func forgetHalf(_ buckets: inout [[UInt8]: Bucket]) {
         let kept = buckets.sorted { $0.value.updated > $1.value.updated }.prefix(capacity / 2)
         buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
