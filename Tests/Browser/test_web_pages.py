@@ -27,7 +27,9 @@ def with_react(page: Page) -> None:
 
     def answer(route: Route) -> None:
         name = route.request.url.removeprefix("https://unpkg.com/").split("@")[0]
-        route.fulfill(body=files[name], content_type="text/javascript")
+        # As unpkg does: without the header, the browser refuses a script with an integrity.
+        headers = {"Access-Control-Allow-Origin": "*"}
+        route.fulfill(body=files[name], content_type="text/javascript", headers=headers)
 
     page.context.route("https://unpkg.com/**", answer)
     page.context.answered_here = ("https://unpkg.com/",)  # type: ignore[attr-defined]
@@ -59,5 +61,8 @@ def test_the_plain_page_hears_what_happens(shop: Shop, page: Page) -> None:
 def test_the_react_page_hears_what_happens_and_sets_attributes(shop: Shop, page: Page) -> None:
     with_react(page)
     connect_and_disconnect(page, shop, "/react.html")
+    # What another host serves runs in the page: only these exact bytes may.
+    expect(page.locator("script[src^=https]")).to_have_count(2)
+    expect(page.locator("script[src^=https]:not([integrity][crossorigin])")).to_have_count(0)
     page.get_by_role("button", name="Deutsch / English").click()
     expect(switch(page)).to_contain_text("verbinden")
