@@ -5,6 +5,10 @@ import PostgresVault
 import Synchronization
 import TestFixtures
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 /// Many processes, one PostgreSQL server and a service that rotates refresh tokens, some of which are killed all the time.
 ///
 ///     Benchmarks/Load/run [--accounts 100000] [--processes 1,2,4,10] [--seconds 60] [--life 600] [--kill 10] [--restarts 2] [--forgive 60]
@@ -59,6 +63,6 @@ struct Load {
         {
             return try TokenServer(accounts: accounts, life: life, forgiving: forgive).serve(at: arguments[2])
         }
-        try await LoadRun(Options(Array(arguments.dropFirst()))).run()
+        exit(try await LoadRun(Options(Array(arguments.dropFirst()))).run())
     }
 }

@@ -15,7 +15,8 @@ struct LoadRun {
 
     init(_ options: Load.Options) { self.options = options }
 
-    func run() async throws {
+    /// Runs, prints what was found, and returns the exit status: 1 when a session was lost or a token used twice.
+    func run() async throws -> Int32 {
         let folder = try TemporaryFolder()
         let server = try PostgresServer(
             isDurable: true, settings: ["shared_buffers=512MB", "autovacuum=on", "max_wal_size=4GB"])
@@ -42,7 +43,12 @@ struct LoadRun {
         say(
             "the service: \(counts.refreshes) refreshes, \(counts.early) of them second ones of one expiry, \(counts.forgiven) answered again, "
                 + "\(counts.reused) reused; \(counts.refused) of \(counts.requests) requests refused")
-        try await verify(handshake)
+        let lost = try await verify(handshake)
+        guard counts.reused > 0 || lost > 0 else { return 0 }
+        say(
+            "failed: \(lost) accounts did not work when used once more, "
+                + "and refresh tokens were used twice \(counts.reused) times")
+        return 1
     }
 
     private func seed(_ handshake: Handshake, _ server: PostgresServer) async throws {
@@ -144,8 +150,8 @@ struct LoadRun {
         for keeper in keepers { keeper.kill() }
     }
 
-    /// Uses accounts once more: each must still have a session.
-    private func verify(_ handshake: Handshake) async throws {
+    /// Uses accounts once more, and counts those that have no session any more.
+    private func verify(_ handshake: Handshake) async throws -> Int {
         let lost = Guarded<[String: Int]>([:])
         let sample =
             options.accounts <= 20_000
@@ -176,6 +182,7 @@ struct LoadRun {
         }
         let failures = lost.withLock { $0 }
         say("\(sample.count) accounts used once more: \(failures.isEmpty ? "every one alive" : "\(failures)")")
+        return failures.values.reduce(0, +)
     }
 
     private static func text(_ number: Double) -> String {
