@@ -84,6 +84,22 @@ struct SettingsTests {
         #expect(file.vault != nil || file.services?.count == 1)
     }
 
+    @Test("services are told apart by their bytes, and two names that look the same are refused")
+    func equivalentNames() throws {
+        let file = try read("[services.\"caf\u{E9}\"]\nclient-id = \"app\"")
+        let settings = Settings(home: "/home/ada", environment: [:], file: file)
+        #expect(settings.service("caf\u{E9}").clientID == "app")
+        #expect(settings.service("cafe\u{301}").clientID == nil)
+        let error = try #require(
+            #expect(throws: CommandError.self) {
+                try read(
+                    "[services.\"caf\u{E9}\"]\nclient-id = \"a\"\n[services.\"cafe\u{301}\"]\nclient-id = \"b\"")
+            })
+        #expect(error.status == .usage)
+        #expect(error.message.contains("/home/ada/config.toml"))
+        #expect(error.message.contains("differ in their bytes"), "\(error.message)")
+    }
+
     @Test("bytes that are not UTF-8 are not settings")
     func notText() {
         #expect(throws: CommandError.self) { try Settings.File([0xFF, 0xFE], path: "x") }

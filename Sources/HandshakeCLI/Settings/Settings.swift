@@ -29,9 +29,12 @@ struct Settings {
         return Settings(home: home, environment: environment, file: try File(bytes, path: settings.path))
     }
 
-    /// The settings for one service: its table in the file.
+    /// The settings for one service: its table in the file, whose name is compared byte for byte.
     func service(_ name: String) -> ServiceSettings {
-        file.services?[name] ?? ServiceSettings()
+        guard let services = file.services, let place = services.index(forKey: name),
+            services[place].key.utf8.elementsEqual(name.utf8)
+        else { return ServiceSettings() }
+        return services[place].value
     }
 
     /// The settings file, which may be missing.

@@ -127,7 +127,14 @@ extension Settings.File {
         }
         try refuse(table.keys, known: ["vault", "vault-key", "services"], all: "vault, vault-key and services", in: "")
         guard let services = table["services"]?.object else { return }
+        // Swift takes spellings that Unicode calls equivalent for one name, and would drop one of two tables.
+        var names: Set<String> = []
         for name in services.keys {
+            guard names.insert(name).inserted else {
+                throw CommandError.usage(
+                    "“\(path)”: there are two tables [services.\(quoted(name, limit: 80))], whose names look the same and differ "
+                        + "in their bytes (Unicode normalization). Rename or remove one of them.")
+            }
             guard let service = services[name]?.object else {
                 throw CommandError.usage(
                     "“\(path)”: “services.\(quoted(name, limit: 80))” has to be a table, [services.\(quoted(name, limit: 80))]."
