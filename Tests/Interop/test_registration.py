@@ -118,6 +118,25 @@ def test_a_client_that_has_just_been_registered_and_is_refused_is_not_registered
         assert handshake.accounts() == [] and served.tokens == []
 
 
+def test_a_registration_outlives_the_sign_in_that_was_abandoned_until_it_is_signed_out(
+        handshake: Handshake, lenient_registry: Stranger) -> None:
+    settings(handshake, "assumes-s256 = true")
+    with api(lenient_registry.issuer, "openid", "profile") as served:
+        before = len(lenient_registry.requests("/oauth2/clients"))
+        first = handshake.begin_login("mine", "--resource", served.address)
+        first.end()
+        second = handshake.begin_login("mine", "--resource", served.address)
+        second.end()
+        assert second.parameters["client_id"] == first.parameters["client_id"]
+        assert second.redirect_uri == first.redirect_uri
+        assert len(lenient_registry.requests("/oauth2/clients")) == before + 1
+        assert handshake.accounts() == [], "a registration alone is no account"
+        assert "No sign-in was finished with it" in handshake.run("logout", "mine").ok().stderr
+        third = handshake.begin_login("mine", "--resource", served.address)
+        third.end()
+        assert third.parameters["client_id"] != first.parameters["client_id"]
+
+
 def test_an_id_token_that_names_no_key_is_verified_by_the_only_key_of_the_server(handshake: Handshake, lenient: Stranger) -> None:
     assert len(http().get(lenient.openid_metadata()["jwks_uri"], timeout=10).json()["keys"]) == 1
     login = handshake.login("mine", lenient, "--scope", "openid profile email", client="any", secret="canary-any-secret")

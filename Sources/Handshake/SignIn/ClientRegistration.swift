@@ -71,6 +71,7 @@ extension DiscoveredResource {
 
     /// The same for a server's client, which authenticates with its key. The public half is registered.
     ///
+    /// It is kept beside a client without a key. ``forgetConfidentialClient(redirect:in:)`` forgets it.
     /// Not available in apps: a user who has the app has its key.
     @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
@@ -87,7 +88,7 @@ extension DiscoveredResource {
         as name: String, redirect: Client.Redirect, key: SigningKey?, presenting initialAccessToken: Secret?,
         in vault: any Vault, _ time: TimeSource
     ) async throws -> Client {
-        try await recording(redirect, in: vault) { locked in
+        try await recording(registrationKey(redirect, isKeyed: key != nil), in: vault) { locked in
             if let bytes = await locked.contents {
                 let stored = try Registrations.client(stored: bytes, as: name)
                 if let registration = stored.registration, stored.credential?.key?.thumbprint == key?.thumbprint {
@@ -114,31 +115,50 @@ extension DiscoveredResource {
     /// - Throws: ``HandshakeError/vault(_:)``, also when nothing was kept.
     public func forgetClient(redirect: Client.Redirect = .loopback, in vault: any Vault) async throws {
         do {
-            try await vault.remove(registrationKey(redirect))
+            try await vault.remove(registrationKey(redirect, isKeyed: false))
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Forgets the registration of the client with a key.
+    ///
+    /// The client without one, which the same vault may keep, stays. Not available in apps, as the client is not.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)``.
+    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    public func forgetConfidentialClient(redirect: Client.Redirect = .loopback, in vault: any Vault) async throws {
+        do {
+            try await vault.remove(registrationKey(redirect, isKeyed: true))
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
     }
 
     private func recording<Value: Sendable>(
-        _ redirect: Client.Redirect, in vault: any Vault,
+        _ key: VaultKey, in vault: any Vault,
         _ body: @escaping @Sendable (any LockedRecord) async throws -> Value
     ) async throws -> Value {
         do {
-            return try await vault.update(registrationKey(redirect), body)
+            return try await vault.update(key, body)
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
     }
 
-    /// Credentials are kept by issuer, so that none goes to another server when the API names another one.
-    private func registrationKey(_ redirect: Client.Redirect) -> VaultKey {
+    /// Credentials are kept by issuer, so that none goes to another server when the API names another one, and by method: a
+    /// program may be both a client with a key and one without.
+    private func registrationKey(_ redirect: Client.Redirect, isKeyed: Bool) -> VaultKey {
         let place =
             switch redirect {
             case .uri(let uri): uri.string
             case .loopback(let port, let path): "loopback:\(port.map(String.init) ?? "")\(path)"
             }
-        return VaultKey(.appRegistration, [server.issuer.string, place, address.string])
+        let method = isKeyed ? ["private_key_jwt"] : []
+        return VaultKey(.appRegistration, [server.issuer.string, place, address.string] + method)
     }
 
     /// The registered client with the scopes of now.

@@ -53,6 +53,7 @@ struct Logout: BoundedCommand {
         var people = try await forgetPeople(in: vault, settings)
         // Each account has a registration of its own: with the account it is of no more use (RFC 7592, section 2.3).
         let client = try? await Registrations(in: vault).client(named: account)
+        if try await forgetUnfinished(besides: client, in: vault) { return }
         let report = local ? try await forget(in: vault) : try await signOut(in: vault, returningTo: redirect)
         if report.isForgotten {
             if let client {
@@ -71,6 +72,24 @@ struct Logout: BoundedCommand {
                     "\(failure) The account is kept, but cannot be used. Finish with: handshake logout \(account)\n"
                     + "Or remove it without revoking its tokens: handshake logout \(account) --local")
         }
+    }
+
+    /// Removes what was registered for sign-ins of this account that were not finished.
+    ///
+    /// - Returns: whether that is all that there is of the account.
+    private func forgetUnfinished(besides client: Client?, in vault: any Vault) async throws -> Bool {
+        let unfinished = try await UnfinishedRegistrations(of: account, in: vault).forget()
+        if !local {
+            for other in unfinished where other.id != client?.id { await DiscoveredResource.unregister(other) }
+        }
+        let isAbsent = (try? await vault.record(VaultKey(.registration, [account])) == nil) ?? false
+        guard isAbsent, !unfinished.isEmpty else { return false }
+        if common.json {
+            print(SignOutReport(), nil)
+        } else {
+            Output.note("The registration for “\(account)” was removed. No sign-in was finished with it.")
+        }
+        return true
     }
 
     /// Removes where a user of IFTTT was, before the account, so that a failure leaves a command that does it.

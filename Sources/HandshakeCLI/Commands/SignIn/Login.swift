@@ -58,13 +58,17 @@ struct Login: AsyncParsableCommand {
         let registrations = Registrations(in: vault)
         let name = options.account ?? service
         let previous = try await KnownAccount.naming(name) { try await registrations.client(named: name) }
+        let unfinished = UnfinishedRegistrations(of: name, in: vault)
+        let known = try await unfinished.clients().map(\.id) + (previous.map { [$0.id] } ?? [])
         let makePlan = { (isPurged: Bool) in
             try await LoginPlan(
-                service: service, options: options, settings: settings, previous: previous, isPurged: isPurged
+                service: service, options: options, settings: settings, previous: previous, isPurged: isPurged,
+                unfinished: unfinished
             ) { try await registrations.remember($0, as: name) }
         }
         var plan = try await makePlan(false)
-        if plan.client.registration != nil, plan.client.id == previous?.id { waiting.note(registered: plan.account) }
+        let isKnown = plan.client.registration != nil && known.contains(plan.client.id)
+        if isKnown { waiting.note(registered: plan.account) }
         var handshake = try Handshake(plan.client, vault: vault)
         var (outdated, earlierSubject) = try await KnownAccount.naming(plan.account) {
             // One name, one account: the tokens of the other one would live on where no command could reach them.
@@ -85,13 +89,13 @@ struct Login: AsyncParsableCommand {
             account = try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault)
         } else {
             do {
-                account = try await signIn(handshake, plan, waiting)
-            } catch let error where plan.client.id == previous?.id && plan.client.wasPurged(error) {
+                account = try await signIn(handshake, plan, waiting, unfinished)
+            } catch let error where isKnown && plan.client.wasPurged(error) {
                 // Once, and never a client that this command has registered: what the server says of a new one is its last word.
                 Output.note("\(plan.client.service.displayName) no longer knows this app. Registering it again.")
                 plan = try await makePlan(true)
                 handshake = try Handshake(plan.client, vault: vault)
-                account = try await signIn(handshake, plan, waiting)
+                account = try await signIn(handshake, plan, waiting, unfinished)
                 outdated = try await Self.outdated(previous, by: plan, in: vault)
             } catch HandshakeError.exchange(.server(let error)) where error.demandsProof && options.dpop == nil {
                 throw CommandError(
@@ -103,6 +107,10 @@ struct Login: AsyncParsableCommand {
         // Also when time runs out just now: the account is stored, and commands find it by this.
         let done = plan
         try await Task { try await registrations.remember(done.client, as: done.account) }.value
+        // From here on it is the account's. Best effort, as is the rest.
+        for other in (try? await unfinished.forget()) ?? [] where other.id != plan.client.id {
+            await DiscoveredResource.unregister(other)
+        }
         // Best effort, as for any session that a new one replaces.
         if let outdated, (try? await outdated.signOut())?.isForgotten != true {
             _ = try? await outdated.signOut(revoking: false)
@@ -146,6 +154,18 @@ struct Login: AsyncParsableCommand {
                 plan.tokenFile == nil || plan.client.service.identityEndpoint != nil
                     ? "Signed in to \(plan.client.service.displayName)\(who).\(name)"
                     : "Stored the token as “\(plan.account)”. It was not checked: the service has no userinfo URL.")
+        }
+    }
+
+    /// Signs in, and forgets a client that the server does not know, which no later try is to use.
+    private func signIn(
+        _ handshake: Handshake, _ plan: LoginPlan, _ waiting: SignInWait, _ unfinished: UnfinishedRegistrations
+    ) async throws -> Account {
+        do {
+            return try await signIn(handshake, plan, waiting)
+        } catch let error where plan.client.wasPurged(error) {
+            try await unfinished.forget(plan.client.id)
+            throw error
         }
     }
 

@@ -16,10 +16,11 @@ struct LoginPlan {
     ///   - previous: the client of the account's last sign-in, which counts where neither option, variable nor setting says
     ///     otherwise.
     ///   - isPurged: whether the server no longer knows that client, so that it has to be registered again.
+    ///   - unfinished: what was registered for sign-ins of this account that are not done.
     ///   - store: stores a registration that was changed.
     init(
         service name: String, options: LoginOptions, settings: Settings, previous: Client? = nil,
-        isPurged: Bool = false,
+        isPurged: Bool = false, unfinished: UnfinishedRegistrations? = nil,
         store: @escaping (Client) async throws -> Void = { _ in }
     ) async throws {
         let table = settings.service(name)
@@ -42,7 +43,7 @@ struct LoginPlan {
         let choice = ResourceChoice(
             name: name, options: options, deviations: try DiscoveredResource.Deviations(facts: table.facts),
             credential: credential, redirect: statedRedirect, previous: previous,
-            isPurged: isPurged, store: store)
+            isPurged: isPurged, store: store, unfinished: unfinished)
         if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)),
             var client = try await choice.client()
         {

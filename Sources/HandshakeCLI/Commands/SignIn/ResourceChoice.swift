@@ -17,6 +17,8 @@ struct ResourceChoice {
     let isPurged: Bool
     /// Stores a registration that was changed, before it is used.
     let store: (Client) async throws -> Void
+    /// What was registered for sign-ins of this account that are not done.
+    let unfinished: UnfinishedRegistrations?
 
     /// The API's address: the option's, or that of the last sign-in.
     private var address: String? { options.resource.first ?? previous?.confinement?.string }
@@ -120,6 +122,21 @@ struct ResourceChoice {
                 "\(found.server.issuer) registers no apps itself. Register one there, and give its identifier: "
                     + "\(command(found)) --client-id ID")
         }
+        let key = options.key == nil ? nil : credential?.key
+        if let client = try await unfinished?.client(
+            at: found, redirect: redirect ?? .loopback, key: key, onDevices: options.device)
+        {
+            return client
+        }
+        let client = try await register(at: found, key, isConfirmed: isConfirmed, offering: offered)
+        // Before the page opens, and also when time runs out just now: the server knows the client already.
+        try await Task { [unfinished] in try await unfinished?.keep(client) }.value
+        return client
+    }
+
+    private func register(
+        at found: DiscoveredResource, _ key: SigningKey?, isConfirmed: Bool, offering offered: [String]
+    ) async throws -> Client {
         let scopes = offered + found.scopes.filter { !offered.contains($0) }
         var token: Secret?
         if let file = options.registrationTokenFile {
@@ -135,7 +152,7 @@ struct ResourceChoice {
         do {
             return try await found.register(
                 as: "Handshake", redirect: redirect ?? .loopback, for: scopes, onDevices: options.device,
-                key: options.key == nil ? nil : credential?.key, presenting: token)
+                key: key, presenting: token)
         } catch HandshakeError.exchange(.server(let error))
             where token == nil && error.step == .registration
             && ([401, 403].contains(error.status) || error.code == "access_denied")
