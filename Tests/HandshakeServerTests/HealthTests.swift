@@ -49,8 +49,11 @@ struct HealthTests {
         return try Handshake(client, vault: vault, transport: transport)
     }
 
-    private func server() async throws -> (RunningServer, WireClient) {
+    private func server(
+        behind middlewares: any MiddlewareProtocol<Request, Response, BasicRequestContext>...
+    ) async throws -> (RunningServer, WireClient) {
         let router = Router()
+        for middleware in middlewares { router.add(middleware: middleware) }
         let clock = clock
         let time = TimeSource(now: { 1_000 + clock.now.offset / .seconds(1) }, clock: clock)
         try HealthRoutes<BasicRequestContext>(try handshake(), time: time).add(to: router)
@@ -97,6 +100,18 @@ struct HealthTests {
         await server.stop()
     }
 
+    @Test("a process that is shutting down is not ready and says so, without asking the vault")
+    func shuttingDown() async throws {
+        let arrived = Gate()
+        let (server, wire) = try await server(behind: HeldUntilShutdown(arrived: arrived))
+        async let answer = wire.send("GET", "/ready")
+        await arrived.wait()
+        await server.stop()
+        let unready = try await answer
+        #expect(unready.status == 503 && unready.text == #"{"status":"unready","reason":"shutting_down"}"#)
+        #expect(vault.reads == 0)
+    }
+
     @Test("a graceful shutdown waits for the refresh on its way, and its answer is stored", arguments: [true, false])
     func shutdown(isGraceful: Bool) async throws {
         let (arrived, release) = (Gate(), Gate())
@@ -127,6 +142,20 @@ struct HealthTests {
         await running.value
         let stored = try #require(try await self.handshake().account())
         #expect(stored.status.generation == 2, "the refresh was stored after the adoption")
+    }
+}
+
+/// Passes requests on when a graceful shutdown has begun.
+private struct HeldUntilShutdown: RouterMiddleware {
+    let arrived: Gate
+
+    func handle(
+        _ request: Request, context: BasicRequestContext,
+        next: @concurrent (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        arrived.open()
+        try await gracefulShutdown()
+        return try await next(request, context)
     }
 }
 
