@@ -37,13 +37,14 @@ struct LoadRun {
         } else {
             for count in options.processes { try await measure(count, place, server) }
         }
+        // Also what the last look makes the service refuse.
+        let lost = try await verify(handshake)
         let asking = try LoadTransport(to: socket)
         let text = await asking.ask("S -")
         let counts = try JSONDecoder().decode(TokenServer.Counts.self, from: Data(text.utf8))
         say(
             "the service: \(counts.refreshes) refreshes, \(counts.early) of them second ones of one expiry, \(counts.forgiven) answered again, "
                 + "\(counts.reused) reused; \(counts.refused) of \(counts.requests) requests refused")
-        let lost = try await verify(handshake)
         guard counts.reused > 0 || lost > 0 else { return 0 }
         say(
             "failed: \(lost) accounts did not work when used once more, "
