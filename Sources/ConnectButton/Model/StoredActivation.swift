@@ -52,8 +52,12 @@ actor StoredActivation {
             return
         }
         do {
-            try await vault.update(key) { record in try await record.replace(with: Array(bytes)) }
-            kept = activation
+            try await vault.update(key) { record in
+                // The user may have logged out before the record was free.
+                guard await !self.isEnded else { return }
+                try await record.replace(with: Array(bytes))
+            }
+            if !isEnded { kept = activation }
         } catch {
             // Without the record, a redirect counts in this process only.
         }

@@ -115,8 +115,7 @@ import Testing
     func nextProcess() async throws {
         try await ModelScene.run { scene in
             let redirect = Mutex<String?>(nil)
-            let accounts = try scene.accounts()
-            let first = try scene.model(of: accounts) { visitor in
+            let first = try scene.model { visitor in
                 let url = try await ModelScene.agree(visitor)
                 redirect.withLock { $0 = url }
                 // The process ends before it is opened with the address.
@@ -124,13 +123,8 @@ import Testing
                 return nil
             }
             try await running(first) {
-                await until { first.state.step == .connect }
-                first.send(.turnOn)
-                await until { first.state.step == .email }
-                first.send(.email(first.email))
-                await until { first.state.step == .goingToService }
+                await scene.leaveForService(first)
                 while redirect.withLock({ $0 }) == nil { await Task.yield() }
-                while await scene.attempt(of: accounts) == nil { await Task.yield() }
             }
             let address = try #require(redirect.withLock { $0 })
             let url = try #require(URL(string: address))
@@ -166,25 +160,18 @@ import Testing
     func forgotten() async throws {
         try await ModelScene.run { scene in
             for isCancelled in [true, false] {
-                let accounts = try scene.accounts()
-                let model = try scene.model(of: accounts) { _ in nil }
+                let model = try scene.model { _ in nil }
                 try await running(model) {
-                    await until { model.state.step == .connect }
-                    model.send(.turnOn)
-                    await until { model.state.step == .email }
-                    model.send(.email(model.email))
-                    await until { model.state.step == .goingToService }
-                    while await scene.attempt(of: accounts) == nil { await Task.yield() }
+                    await scene.leaveForService(model)
                     if isCancelled {
                         model.send(.cancel)
                     } else {
                         try await model.signOut()
                     }
                     await until { model.state.step == .connect }
-                    while await scene.attempt(of: accounts) != nil { await Task.yield() }
+                    while await scene.attempt() != nil { await Task.yield() }
                 }
-                let bytes = await scene.attempt(of: accounts)
-                #expect(bytes == nil)
+                #expect(await scene.attempt() == nil)
             }
         }
     }
@@ -223,12 +210,5 @@ import Testing
         #expect(throws: ConnectError.self) {
             try ConnectButtonModel("not an identifier", accounts: accounts, environment: environment)
         }
-    }
-}
-
-extension ModelScene {
-    /// What an attempt left in the vault.
-    func attempt(of accounts: Handshake) async -> [UInt8]? {
-        try? await vault.record(VaultKey(.activation, [Self.connection, AccountID.defaultName, "app"]))
     }
 }

@@ -73,6 +73,21 @@ struct ModelScene: Sendable {
         }
     }
 
+    /// What an attempt left in the vault.
+    func attempt() async -> [UInt8]? {
+        try? await vault.record(VaultKey(.activation, [Self.connection, AccountID.defaultName, "app"]))
+    }
+
+    /// Turns the connection on as a new user, until the app is left for IFTTT's pages and the attempt is in the vault.
+    @MainActor func leaveForService(_ model: ConnectButtonModel) async {
+        await until { model.state.step == .connect }
+        model.send(.turnOn)
+        await until { model.state.step == .email }
+        model.send(.email(model.email))
+        await until { model.state.step == .goingToService }
+        while await attempt() == nil { await Task.yield() }
+    }
+
     /// Someone who agrees to everything, and returns to the app.
     static func agree(_ visitor: WebVisitor) async throws -> String? {
         try await visitor.press("allow")

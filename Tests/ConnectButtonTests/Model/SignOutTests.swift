@@ -1,4 +1,3 @@
-import ConnectButton
 import Foundation
 import Handshake
 import IFTTTConnect
@@ -7,6 +6,8 @@ import Synchronization
 import TestFixtures
 import Testing
 
+@testable import ConnectButton
+
 @Suite("A user who logs out while the vault fails", .heavy, .timeLimit(.minutes(10)))
 @MainActor struct SignOutTests {
     /// Leaves an attempt and a user token in the vault, as a process does that ends while the user is at IFTTT.
@@ -14,12 +15,7 @@ import Testing
         let accounts = try scene.accounts()
         let model = try scene.model(of: accounts) { _ in nil }
         let running = Task { await model.run() }
-        await until { model.state.step == .connect }
-        model.send(.turnOn)
-        await until { model.state.step == .email }
-        model.send(.email(model.email))
-        await until { model.state.step == .goingToService }
-        while await scene.attempt(of: accounts) == nil { await Task.yield() }
+        await scene.leaveForService(model)
         running.cancel()
         await running.value
         try await UserTokens(in: accounts).store(try #require(UserToken(Secret("token-of-the-first-user"))))
@@ -40,11 +36,11 @@ import Testing
             let model = try model(in: scene, refusing: .account)
             let running = isRunning ? Task { await model.run() } : nil
             await #expect { try await model.signOut() } throws: { RefusingVault.isRefusal($0) }
-            #expect(await scene.attempt(of: try scene.accounts()) == nil)
+            #expect(await scene.attempt() == nil)
             running?.cancel()
             await running?.value
             // The device's next user has nothing to go on with.
-            #expect(await scene.attempt(of: try scene.accounts()) == nil)
+            #expect(await scene.attempt() == nil)
         }
     }
 
@@ -56,10 +52,29 @@ import Testing
             let model = try model(in: scene, refusing: .activation)
             await #expect { try await model.signOut() } throws: { RefusingVault.isRefusal($0) }
             let accounts = try scene.accounts()
-            #expect(await scene.attempt(of: accounts) != nil)
+            #expect(await scene.attempt() != nil)
             #expect(try await UserTokens(in: accounts).token() == nil)
             try await self.model(in: scene, refusing: nil).signOut()
-            #expect(await scene.attempt(of: accounts) == nil)
+            #expect(await scene.attempt() == nil)
+        }
+    }
+
+    @Test("an update under way does not store the attempt again, and the next attempt is stored")
+    func late() async throws {
+        try await ModelScene.run { scene in
+            try await leaveAttempt(in: scene)
+            let connection = try ConnectionID(ModelScene.connection)
+            let configuration = ConnectActivation.Configuration(
+                connection, callback: try CallbackURL(ModelScene.callback), suggestedEmail: "", locale: "en")
+            let stored = StoredActivation(of: connection, user: AccountID.defaultName, vault: scene.vault)
+            let left = try #require(await stored.activation(for: configuration))
+            #expect(left.awaitsRedirect)
+            try await stored.remove()
+            await stored.keep(left)
+            #expect(await scene.attempt() == nil)
+            await stored.keep(ConnectActivation(configuration))
+            await stored.keep(left)
+            #expect(await scene.attempt() != nil)
         }
     }
 
@@ -73,7 +88,7 @@ import Testing
                 try await model.signOut()
             }
             try await task.value
-            #expect(await scene.attempt(of: try scene.accounts()) == nil)
+            #expect(await scene.attempt() == nil)
         }
     }
 }
