@@ -66,63 +66,59 @@ struct Login: AsyncParsableCommand {
                 unfinished: unfinished
             ) { try await registrations.remember($0, as: name) }
         }
-        var plan = try await makePlan(false)
-        let isKnown = plan.client.registration != nil && known.contains(plan.client.id)
-        if isKnown { waiting.note(registered: plan.account) }
-        var handshake = try Handshake(plan.client, vault: vault)
-        var (outdated, earlierSubject) = try await KnownAccount.naming(plan.account) {
-            // One name, one account: the tokens of the other one would live on where no command could reach them.
-            let outdated = try await Self.outdated(previous, by: plan, in: vault)
-            // A client that was registered again for the same API is no other one to the user.
-            if let previous, outdated != nil, !plan.client.succeeds(previous) {
-                throw CommandError.usage(
-                    "The account “\(plan.account)” was made with another client ID, \(quoted(previous.id, limit: 80)) at "
-                        + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
-                        + "\(plan.account), or give the new account another name with --account NAME")
-            }
-            // Nothing can be stored over a damaged record, which is better known before the user signs in.
-            let current = try await handshake.account(plan.account)
-            return (outdated, (outdated ?? current)?.status.identity?.subject)
+        let first = try await makePlan(false)
+        let isKnown = first.client.registration != nil && known.contains(first.client.id)
+        if isKnown { waiting.note(registered: first.account) }
+        let earlierSubject = try await KnownAccount.naming(first.account) {
+            try await Self.subject(of: previous, before: first, in: vault)
         }
-        let account: Account
-        if let tokenFile = plan.tokenFile {
-            account = try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault)
-        } else {
-            do {
-                account = try await signIn(handshake, plan, waiting, unfinished)
-            } catch let error where isKnown && plan.client.wasPurged(error) {
-                // Once, and never a client that this command has registered: what the server says of a new one is its last word.
-                Output.note("\(plan.client.service.displayName) no longer knows this app. Registering it again.")
-                plan = try await makePlan(true)
-                handshake = try Handshake(plan.client, vault: vault)
-                account = try await signIn(handshake, plan, waiting, unfinished)
-                outdated = try await Self.outdated(previous, by: plan, in: vault)
-            } catch HandshakeError.exchange(.server(let error)) where error.demandsProof && options.dpop == nil {
-                throw CommandError(
-                    status: .serviceError, code: error.code ?? "invalid_dpop_proof",
-                    message: "\(plan.client.service.displayName) gives only tokens that are bound to a key (DPoP). Add "
-                        + "to the command: --dpop")
-            }
+        let (account, plan) = try await signIn(first, waiting, unfinished, in: vault) {
+            isKnown ? try await makePlan(true) : nil
         }
         // Also when time runs out just now: the account is stored, and commands find it by this.
-        let done = plan
-        try await Task { try await registrations.remember(done.client, as: done.account) }.value
-        // From here on it is the account's. Best effort, as is the rest.
-        for other in (try? await unfinished.forget()) ?? [] where other.id != plan.client.id {
-            await DiscoveredResource.unregister(other)
-        }
-        // Best effort, as for any session that a new one replaces.
-        if let outdated, (try? await outdated.signOut())?.isForgotten != true {
-            _ = try? await outdated.signOut(revoking: false)
-        }
-        if let previous, previous.id != plan.client.id, plan.client.succeeds(previous) {
-            await DiscoveredResource.unregister(previous)
-        }
+        try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
+        await Self.remove(previous, unfinished, replacedBy: plan, in: vault)
         await report(account, plan)
         if let earlierSubject, let subject = account.status.identity?.subject, subject != earlierSubject {
             Output.note(
                 "Another user was signed in as “\(plan.account)” and has been signed out. To keep both, give each account a name with "
                     + "--account NAME")
+        }
+    }
+
+    /// The user of the account that a sign-in is to replace; nil for none.
+    private static func subject(
+        of previous: Client?, before plan: LoginPlan, in vault: any Vault
+    ) async throws -> String? {
+        // One name, one account: the tokens of the other one would live on where no command could reach them.
+        let outdated = try await outdated(previous, by: plan, in: vault)
+        // A client that was registered again for the same API is no other one to the user.
+        if let previous, outdated != nil, !plan.client.succeeds(previous) {
+            throw CommandError.usage(
+                "The account “\(plan.account)” was made with another client ID, \(quoted(previous.id, limit: 80)) at "
+                    + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
+                    + "\(plan.account), or give the new account another name with --account NAME")
+        }
+        // Nothing can be stored over a damaged record, which is better known before the user signs in.
+        let current = try await Handshake(plan.client, vault: vault).account(plan.account)
+        return (outdated ?? current)?.status.identity?.subject
+    }
+
+    /// Removes what a finished sign-in has replaced, as well as that is possible: a session, and registrations.
+    private static func remove(
+        _ previous: Client?, _ unfinished: UnfinishedRegistrations, replacedBy plan: LoginPlan, in vault: any Vault
+    ) async {
+        // The registration that was used is the account's from here on.
+        for other in (try? await unfinished.forget()) ?? [] where other.id != plan.client.id {
+            await DiscoveredResource.unregister(other)
+        }
+        if let outdated = try? await outdated(previous, by: plan, in: vault),
+            (try? await outdated.signOut())?.isForgotten != true
+        {
+            _ = try? await outdated.signOut(revoking: false)
+        }
+        if let previous, previous.id != plan.client.id, plan.client.succeeds(previous) {
+            await DiscoveredResource.unregister(previous)
         }
     }
 
@@ -157,15 +153,30 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// Signs in, and forgets a client that the server does not know, which no later try is to use.
+    /// Signs in as planned.
+    ///
+    /// - Parameter renewed: the plan with a new registration, for a server that no longer knows the client; nil when this command
+    ///   has registered it, because what a server says of a new client is its last word.
     private func signIn(
-        _ handshake: Handshake, _ plan: LoginPlan, _ waiting: SignInWait, _ unfinished: UnfinishedRegistrations
-    ) async throws -> Account {
+        _ plan: LoginPlan, _ waiting: SignInWait, _ unfinished: UnfinishedRegistrations, in vault: any Vault,
+        renewed: () async throws -> LoginPlan?
+    ) async throws -> (Account, LoginPlan) {
+        if let tokenFile = plan.tokenFile {
+            return (try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault), plan)
+        }
         do {
-            return try await signIn(handshake, plan, waiting)
+            return (try await signIn(Handshake(plan.client, vault: vault), plan, waiting), plan)
         } catch let error where plan.client.wasPurged(error) {
+            // No later try is to use it.
             try await unfinished.forget(plan.client.id)
-            throw error
+            guard let next = try await renewed() else { throw error }
+            Output.note("\(plan.client.service.displayName) no longer knows this app. Registering it again.")
+            return try await signIn(next, waiting, unfinished, in: vault) { nil }
+        } catch HandshakeError.exchange(.server(let error)) where error.demandsProof && options.dpop == nil {
+            throw CommandError(
+                status: .serviceError, code: error.code ?? "invalid_dpop_proof",
+                message: "\(plan.client.service.displayName) gives only tokens that are bound to a key (DPoP). Add "
+                    + "to the command: --dpop")
         }
     }
 
