@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import OAuth
@@ -10,109 +9,9 @@ import Testing
 
 @Suite("Clients that an app registers and keeps", .heavy)
 struct RegisteredClientTests {
-    /// An API and the servers that it may name. Each registers clients, signs users in without a page, and manages registrations.
-    private final class Network: Transport {
-        struct State {
-            var issuer = "https://as.example"
-            var scopes: [String] = ["a"]
-            var isManaged = false
-            var secretEnds: Int?
-            /// Members of the metadata.
-            var metadata: [String: any Sendable] = [:]
-            /// What the registration's management answers instead.
-            var managed: ResponseMessage?
-            var count = 0
-            var requests: [RequestMessage] = []
-        }
-
-        let state = Mutex(State())
-
-        func change(_ body: (inout sending State) -> Void) { state.withLock { body(&$0) } }
-        var requests: [RequestMessage] { state.withLock { $0.requests } }
-
-        /// The JSON objects that were sent to a path.
-        func sent(_ method: HTTPRequest.Method, _ path: String) -> [JSONObject] {
-            requests.filter { $0.head.method == method && $0.head.path == path }.map { request in
-                guard case .bytes(let bytes) = request.content else { return [:] }
-                return (try? JSONValue(parsing: bytes).object) ?? [:]
-            }
-        }
-
-        /// All that a host was told.
-        func told(_ host: String) -> String {
-            requests.filter { $0.head.authority == host }.map { request in
-                guard case .bytes(let bytes) = request.content else { return "\(request.head)" }
-                return "\(request.head) \(String(decoding: bytes, as: UTF8.self))"
-            }.joined(separator: "\n")
-        }
-
-        func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-            state.withLock { state in
-                state.requests.append(request)
-                let host = "https://\(request.head.authority ?? "")"
-                switch (request.head.method, request.head.path ?? "") {
-                case (_, "/.well-known/oauth-protected-resource/mcp"):
-                    return .json(
-                        200,
-                        [
-                            "resource": "https://api.example/mcp", "authorization_servers": [state.issuer],
-                            "scopes_supported": state.scopes,
-                        ])
-                case (_, "/.well-known/oauth-authorization-server"):
-                    let members: [String: Any] = [
-                        "issuer": host, "authorization_endpoint": host + "/authorize",
-                        "token_endpoint": host + "/token",
-                        "registration_endpoint": host + "/register", "revocation_endpoint": host + "/revoke",
-                        "code_challenge_methods_supported": ["S256"],
-                    ]
-                    return .json(200, members.merging(state.metadata) { $1 })
-                case (.post, "/register"):
-                    state.count += 1
-                    var members: [String: Any] = ["client_id": "client-\(state.count)"]
-                    if let end = state.secretEnds {
-                        members["client_secret"] = "secret-\(state.count)"
-                        members["token_endpoint_auth_method"] = "client_secret_post"
-                        members["client_secret_expires_at"] = end
-                    }
-                    if state.isManaged {
-                        members["registration_access_token"] = "management-1"
-                        members["registration_client_uri"] = host + "/managed"
-                    }
-                    return .json(201, members)
-                case (_, "/managed"): return state.managed ?? .json(200, ["client_id": "client-1"])
-                case (_, "/token"):
-                    return .json(
-                        200,
-                        [
-                            "access_token": "access", "token_type": "Bearer", "expires_in": 3600,
-                            "refresh_token": "refresh",
-                        ])
-                default: return .json(404, [:])
-                }
-            }
-        }
-
-        func client(
-            in vault: any Vault, at time: Double = 1_750_000_000, redirect: Client.Redirect = .loopback
-        ) async throws -> Client {
-            let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: self)
-            return try await found.client(
-                registeredAs: "App", redirect: redirect, in: vault,
-                time: TimeSource(now: { time }, clock: ContinuousClock()))
-        }
-
-        func browser(opened redirects: Shared<[String]> = Shared([])) -> ScriptedBrowser {
-            ScriptedBrowser { page in
-                redirects.change { $0.append(page.redirectURI.string) }
-                let state = URLComponents(string: page.url)?.queryItems?.first { $0.name == "state" }?.value ?? ""
-                return "\(page.redirectURI.string)?code=code&state=\(state)"
-            }
-        }
-    }
-
     @Test("M505: a second sign-in has the registered client and port, and another port where that one is taken")
     func port() async throws {
-        let (network, vault) = (Network(), MemoryVault())
+        let (network, vault) = (RegistrationNetwork(), MemoryVault())
         let redirects = Shared<[String]>([])
         for _ in 0..<2 {
             let client = try await network.client(in: vault)
@@ -145,7 +44,7 @@ struct RegisteredClientTests {
 
     @Test("M519: when an API moves to another server, that one hears of no client, code or token of before")
     func moved() async throws {
-        let (network, vault) = (Network(), MemoryVault())
+        let (network, vault) = (RegistrationNetwork(), MemoryVault())
         network.change {
             $0.secretEnds = 0
             $0.isManaged = true
@@ -171,7 +70,7 @@ struct RegisteredClientTests {
 
     @Test("M503: a client is registered again when its secret has expired, is for fewer scopes, or is forgotten")
     func again() async throws {
-        let (network, vault) = (Network(), MemoryVault())
+        let (network, vault) = (RegistrationNetwork(), MemoryVault())
         network.change { $0.secretEnds = 1_750_001_000 }
         #expect(try await network.client(in: vault).id == "client-1")
         #expect(try await network.client(in: vault, at: 1_750_000_999).id == "client-1")
@@ -194,7 +93,7 @@ struct RegisteredClientTests {
 
     @Test("M504: a managed registration is changed for more scopes and for a new secret, and keeps its client")
     func managed() async throws {
-        let (network, vault) = (Network(), MemoryVault())
+        let (network, vault) = (RegistrationNetwork(), MemoryVault())
         network.change {
             $0.isManaged = true
             $0.secretEnds = 1_750_001_000
@@ -242,7 +141,7 @@ struct RegisteredClientTests {
         for answer in [
             ["client_id": "client-1", "token_endpoint_auth_method": "client_secret_post"], ["client_id": "client-7"],
         ] {
-            let (network, vault) = (Network(), MemoryVault())
+            let (network, vault) = (RegistrationNetwork(), MemoryVault())
             network.change {
                 $0.isManaged = true
                 $0.secretEnds = 0
@@ -261,7 +160,7 @@ struct RegisteredClientTests {
 
     @Test("M504: of two tokens one is stored, whatever fails between the answer and its use")
     func storedFirst() async throws {
-        let (network, vault) = (Network(), FlakyVault())
+        let (network, vault) = (RegistrationNetwork(), FlakyVault())
         network.change { $0.isManaged = true }
         _ = try await network.client(in: vault)
         network.change { $0.scopes = ["b"] }
@@ -287,7 +186,7 @@ struct RegisteredClientTests {
 
     @Test("M504: a registration is deleted with its own token, and one by hand is left alone")
     func deleted() async throws {
-        let (network, vault) = (Network(), MemoryVault())
+        let (network, vault) = (RegistrationNetwork(), MemoryVault())
         network.change { $0.isManaged = true }
         let client = try await network.client(in: vault)
         await DiscoveredResource.unregister(client, transport: network)
@@ -302,74 +201,9 @@ struct RegisteredClientTests {
         #expect(network.requests.dropFirst(count).allSatisfy { $0.head.method != .delete })
     }
 
-    @Test("a client with a key and one without are kept beside each other, and forgotten apart")
-    func methods() async throws {
-        let (network, vault) = (Network(), MemoryVault())
-        network.change { $0.metadata = ["token_endpoint_auth_methods_supported": ["none", "private_key_jwt"]] }
-        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
-        let key = try SigningKey(parsing: Array(P256.Signing.PrivateKey().pemRepresentation.utf8))
-        func ids() async throws -> [String] {
-            let keyed = try await found.confidentialClient(registeredAs: "App", key: key, in: vault)
-            let open = try await found.client(registeredAs: "App", in: vault)
-            #expect(keyed.credential?.key?.thumbprint == key.thumbprint)
-            #expect(open.credential == nil)
-            return [keyed.id, open.id]
-        }
-        #expect(try await ids() == ["client-1", "client-2"])
-        #expect(try await ids() == ["client-1", "client-2"], "neither has replaced the other")
-        try await found.forgetClient(in: vault)
-        #expect(try await ids() == ["client-1", "client-3"])
-        try await found.forgetConfidentialClient(in: vault)
-        #expect(try await ids() == ["client-4", "client-3"])
-        // A registration with a key that lies where one without is looked for is not used.
-        let keys = try await vault.keys(of: .appRegistration).keys
-        let (long, short) = (
-            try #require(keys.first { $0.components.count == 4 }), try #require(keys.first { $0.components.count == 3 })
-        )
-        let bytes = try #require(try await vault.record(long))
-        try await vault.update(short) { try await $0.replace(with: bytes) }
-        #expect(try await ids() == ["client-4", "client-5"])
-    }
-
-    @Test("a registration of a sign-in that was not finished serves its account's next one, and no other")
-    func unfinished() async throws {
-        let (network, vault) = (Network(), MemoryVault())
-        network.change { $0.secretEnds = 1_750_001_000 }
-        func found() async throws -> DiscoveredResource {
-            try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
-        }
-        let unfinished = UnfinishedRegistrations(of: "mine", in: vault)
-        func id(
-            _ account: String = "mine", redirect: Client.Redirect = .loopback, key: SigningKey? = nil,
-            onDevices: Bool = false, at now: Double = 1_750_000_000
-        ) async throws -> String? {
-            try await UnfinishedRegistrations(of: account, in: vault).client(
-                at: found(), redirect: redirect, key: key, onDevices: onDevices,
-                time: TimeSource(now: { now }, clock: ContinuousClock()))?.id
-        }
-        try await unfinished.keep(try await found().register(as: "App"))
-        #expect(try await id() == "client-1")
-        #expect(try await id("other") == nil, "it is removed at the server with its own account")
-        #expect(try await id(onDevices: true) == nil)
-        #expect(try await id(at: 1_750_001_000) == nil, "its secret has expired")
-        #expect(try await id(redirect: .uri(try RedirectURI("com.example.app:/cb"))) == nil)
-        let key = try SigningKey(parsing: Array(P256.Signing.PrivateKey().pemRepresentation.utf8))
-        #expect(try await id(key: key) == nil, "it has no key")
-        network.change { $0.scopes = ["a", "b"] }
-        #expect(try await id() == nil)
-        network.change { ($0.scopes, $0.issuer) = (["a"], "https://other.example") }
-        #expect(try await id() == nil, "another server hears nothing of it")
-        network.change { $0.issuer = "https://as.example" }
-        try await unfinished.forget("client-7")
-        #expect(try await unfinished.clients().map(\.id) == ["client-1"])
-        #expect(try await unfinished.forget().map(\.id) == ["client-1"])
-        #expect(try await id() == nil)
-        #expect(try await vault.keys(of: .appRegistration).keys.isEmpty)
-    }
-
     @Test("M506: a client that is named by its document is taken where the server says so, and refused elsewhere")
     func document() async throws {
-        let network = Network()
+        let network = RegistrationNetwork()
         let address = "https://app.example/client.json"
         let closed = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
         #expect(await handshakeError { try closed.client(documentAt: address) }?.code == "invalid_configuration")
@@ -382,7 +216,7 @@ struct RegisteredClientTests {
 
     @Test("a registration for devices names their grant type, and is stored with it")
     func devices() async throws {
-        let network = Network()
+        let network = RegistrationNetwork()
         let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
         let client = try await found.register(as: "App", redirect: .loopback, for: ["a"], onDevices: true)
         let types = network.sent(.post, "/register").first?["grant_types"]?.array?.compactMap(\.string)

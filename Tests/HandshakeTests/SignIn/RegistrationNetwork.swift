@@ -1,0 +1,106 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Synchronization
+import TestFixtures
+
+/// An API and the servers that it may name. Each registers clients, signs users in without a page, and manages registrations.
+final class RegistrationNetwork: Transport {
+    struct State {
+        var issuer = "https://as.example"
+        var scopes: [String] = ["a"]
+        var isManaged = false
+        var secretEnds: Int?
+        /// Members of the metadata.
+        var metadata: [String: any Sendable] = [:]
+        /// What the registration's management answers instead.
+        var managed: ResponseMessage?
+        var count = 0
+        var requests: [RequestMessage] = []
+    }
+
+    let state = Mutex(State())
+
+    func change(_ body: (inout sending State) -> Void) { state.withLock { body(&$0) } }
+    var requests: [RequestMessage] { state.withLock { $0.requests } }
+
+    /// The JSON objects that were sent to a path.
+    func sent(_ method: HTTPRequest.Method, _ path: String) -> [JSONObject] {
+        requests.filter { $0.head.method == method && $0.head.path == path }.map { request in
+            guard case .bytes(let bytes) = request.content else { return [:] }
+            return (try? JSONValue(parsing: bytes).object) ?? [:]
+        }
+    }
+
+    /// All that a host was told.
+    func told(_ host: String) -> String {
+        requests.filter { $0.head.authority == host }.map { request in
+            guard case .bytes(let bytes) = request.content else { return "\(request.head)" }
+            return "\(request.head) \(String(decoding: bytes, as: UTF8.self))"
+        }.joined(separator: "\n")
+    }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        state.withLock { state in
+            state.requests.append(request)
+            let host = "https://\(request.head.authority ?? "")"
+            switch (request.head.method, request.head.path ?? "") {
+            case (_, "/.well-known/oauth-protected-resource/mcp"):
+                return .json(
+                    200,
+                    [
+                        "resource": "https://api.example/mcp", "authorization_servers": [state.issuer],
+                        "scopes_supported": state.scopes,
+                    ])
+            case (_, "/.well-known/oauth-authorization-server"):
+                let members: [String: Any] = [
+                    "issuer": host, "authorization_endpoint": host + "/authorize",
+                    "token_endpoint": host + "/token",
+                    "registration_endpoint": host + "/register", "revocation_endpoint": host + "/revoke",
+                    "code_challenge_methods_supported": ["S256"],
+                ]
+                return .json(200, members.merging(state.metadata) { $1 })
+            case (.post, "/register"):
+                state.count += 1
+                var members: [String: Any] = ["client_id": "client-\(state.count)"]
+                if let end = state.secretEnds {
+                    members["client_secret"] = "secret-\(state.count)"
+                    members["token_endpoint_auth_method"] = "client_secret_post"
+                    members["client_secret_expires_at"] = end
+                }
+                if state.isManaged {
+                    members["registration_access_token"] = "management-1"
+                    members["registration_client_uri"] = host + "/managed"
+                }
+                return .json(201, members)
+            case (_, "/managed"): return state.managed ?? .json(200, ["client_id": "client-1"])
+            case (_, "/token"):
+                return .json(
+                    200,
+                    [
+                        "access_token": "access", "token_type": "Bearer", "expires_in": 3600,
+                        "refresh_token": "refresh",
+                    ])
+            default: return .json(404, [:])
+            }
+        }
+    }
+
+    func client(
+        in vault: any Vault, at time: Double = 1_750_000_000, redirect: Client.Redirect = .loopback
+    ) async throws -> Client {
+        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: self)
+        return try await found.client(
+            registeredAs: "App", redirect: redirect, in: vault,
+            time: TimeSource(now: { time }, clock: ContinuousClock()))
+    }
+
+    func browser(opened redirects: Shared<[String]> = Shared([])) -> ScriptedBrowser {
+        ScriptedBrowser { page in
+            redirects.change { $0.append(page.redirectURI.string) }
+            let state = URLComponents(string: page.url)?.queryItems?.first { $0.name == "state" }?.value ?? ""
+            return "\(page.redirectURI.string)?code=code&state=\(state)"
+        }
+    }
+}
