@@ -21,6 +21,28 @@ public struct ConnectButton: View {
         case model(ConnectButtonModel)
     }
 
+    /// Whose model it is: the connection and the accounts, and what a model is made with.
+    private struct Identity: Hashable {
+        let connection: String
+        let owner: ObjectIdentifier
+        let email: String
+        let locale: String
+    }
+
+    /// A model of the view's own, or why there is none.
+    private enum Outcome {
+        case model(ConnectButtonModel)
+        case failure(ConnectButtonFailure)
+    }
+
+    /// What was made, and for whom.
+    private struct Made {
+        let identity: Identity
+        /// Kept, so that no other accounts get the same identity.
+        let accounts: Handshake
+        let outcome: Outcome
+    }
+
     /// What the modifiers set.
     private struct Options {
         var email = ""
@@ -35,9 +57,8 @@ public struct ConnectButton: View {
     private let source: Source
     private var options = Options()
 
-    @State private var made: ConnectButtonModel?
-    /// Why there is no model.
-    @State private var problem: ConnectButtonFailure?
+    /// What was made last. It outlives a disappearance, and counts only for its own identity.
+    @State private var made: Made?
     @Environment(\.colorScheme) private var surroundings
     @Environment(\.connectCallback) private var callback
 
@@ -69,27 +90,32 @@ public struct ConnectButton: View {
     }
 
     private var current: ConnectButtonModel? {
-        let model: ConnectButtonModel?
-        switch source {
-        case .connection: model = made
-        case .model(let own): return own
-        }
+        if case .model(let given) = source { return given }
+        guard case .model(let model)? = own?.outcome else { return nil }
         // Whatever the closures have captured, the newest ones are called.
-        model?.onConnect = options.onConnect
-        model?.onDisconnect = options.onDisconnect
-        model?.onFailure = options.onFailure
+        model.onConnect = options.onConnect
+        model.onDisconnect = options.onDisconnect
+        model.onFailure = options.onFailure
         return model
     }
 
+    /// What was made for the present identity.
+    private var own: Made? { made?.identity == identity ? made : nil }
+
     private func shown(_ model: ConnectButtonModel?) -> ConnectButtonState {
-        if let problem { return ConnectButtonState(.loadingFailed, failure: problem) }
+        if case .connection = source, case .failure(let problem)? = own?.outcome {
+            return ConnectButtonState(.loadingFailed, failure: problem)
+        }
         return model?.state ?? ConnectButtonState(.loading)
     }
 
-    private var identity: String {
+    private var identity: Identity {
         switch source {
-        case .connection(let connection, _): connection
-        case .model(let model): "\(ObjectIdentifier(model))"
+        case .connection(let connection, let accounts):
+            Identity(
+                connection: connection, owner: ObjectIdentifier(accounts), email: options.email,
+                locale: options.locale.tag)
+        case .model(let model): Identity(connection: "", owner: ObjectIdentifier(model), email: "", locale: "")
         }
     }
 
@@ -100,15 +126,17 @@ public struct ConnectButton: View {
         await current.run()
     }
 
+    /// Makes the model unless there is one: an appearance must not lose what the button shows.
     private func make(_ connection: String, _ accounts: Handshake) {
+        if case .model? = own?.outcome { return }
         do {
-            made = try ConnectButtonModel(
+            let model = try ConnectButtonModel(
                 connection, accounts: accounts, email: options.email, locale: options.locale,
                 environment: .system(tokens: options.token.map { .partnerServer($0) } ?? .redirect))
-            problem = nil
+            made = Made(identity: identity, accounts: accounts, outcome: .model(model))
         } catch {
             let failure = ConnectButtonFailure(.unknownConnection, detail: "\(error)")
-            problem = failure
+            made = Made(identity: identity, accounts: accounts, outcome: .failure(failure))
             options.onFailure(failure)
         }
     }
