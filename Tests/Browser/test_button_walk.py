@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from conftest import OpenPage
-from shop_visit import AREAS, Hand, Shop, say_yes, settings, step, switch, until
+from shop_visit import CONNECTION, Hand, Shop, say_yes, settings, step, switch, until
 from strangers import http
 
 KEY = "sandbox-service-key-lumen-garden"
-CONNECTION = f"/v2/connections/{AREAS}"
+PATH = f"/v2/connections/{CONNECTION}"
 ON, OFF = ("connected", "pending"), ("connect", "disconnected")
 pytestmark = pytest.mark.long
 UNDER_WAY = ("verifying", "creating_account", "connecting", "disconnecting", "loading")
@@ -57,14 +57,14 @@ def turn_off(page: Page, shop: Shop) -> None:
 MOMENTS = {
     "looking up an address": Moment("verifying", "garden-1005", "GET /v2/account/find", confirm_address, None, False),
     "looking up a user": Moment("verifying", "garden-1004", "GET /v2/me", turn_on, None, False),
-    "enabling": Moment("connecting", "garden-1002", f"POST {CONNECTION}/enable", turn_on, True, False),
-    "disabling": Moment("disconnecting", "garden-1001", f"POST {CONNECTION}/disable", turn_off, False, True),
+    "enabling": Moment("connecting", "garden-1002", f"POST {PATH}/enable", turn_on, True, False),
+    "disabling": Moment("disconnecting", "garden-1001", f"POST {PATH}/disable", turn_off, False, True),
 }
 
 
 def at_ifttt(shop: Shop, customer: str) -> bool:
     """Whether IFTTT has the customer's connection on."""
-    answer = http().get(f"{shop.sandbox}{CONNECTION}", params={"user_id": customer}, headers={"IFTTT-Service-Key": KEY}, timeout=30)
+    answer = http().get(f"{shop.sandbox}{PATH}", params={"user_id": customer}, headers={"IFTTT-Service-Key": KEY}, timeout=30)
     return answer.status_code == 200 and answer.json()["user_status"] == "enabled"
 
 
@@ -73,7 +73,7 @@ def log_in(page: Page, shop: Shop, customer: str) -> None:
 
 
 def visit(page: Page, shop: Shop) -> None:
-    page.goto(f"{shop.origin}/connections/{AREAS}")
+    page.goto(f"{shop.origin}/connections/{CONNECTION}")
     page.wait_for_function("() => Boolean(document.querySelector('connect-button')?.answer)")
 
 
@@ -139,7 +139,7 @@ def cancel(page: Page, other: Page, shop: Shop, moment: Moment) -> None:
 def back(page: Page, other: Page, shop: Shop, moment: Moment) -> None:
     page.go_back()
     page.wait_for_load_state()
-    if not re.search(f"/connections/{AREAS}$", page.url):
+    if not re.search(f"/connections/{CONNECTION}$", page.url):
         visit(page, shop)
 
 
@@ -247,7 +247,7 @@ def test_the_way_back_from_ifttt_is_shown_until_ifttt_has_confirmed(shop: Shop, 
     visit(page, shop)
     until(page, "connect")
     away(page, shop)
-    shop.misbehave(*([f"ifttt GET {CONNECTION} => delay {seconds}"] if seconds else []))
+    shop.misbehave(*([f"ifttt GET {PATH} => delay {seconds}"] if seconds else []))
     say_yes(page, hand, shop)
     page.wait_for_function("() => Boolean(document.querySelector('connect-button')?.answer)")
     if seconds == 5:
