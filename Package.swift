@@ -411,7 +411,8 @@ let package = Package(
             swiftSettings: strict),
         // What the samples that serve pages have in common.
         .target(
-            name: "ExampleServer", dependencies: [hummingbird], path: "Examples/Shared", swiftSettings: strict),
+            name: "ExampleServer", dependencies: [httpTypes, hummingbird, logging], path: "Examples/Shared",
+            swiftSettings: strict),
         .executableTarget(
             name: "GroceryExpress",
             dependencies: [
@@ -424,8 +425,8 @@ let package = Package(
         .executableTarget(
             name: "WeatherMyWay",
             dependencies: [
-                "HandshakeServer", "FileSelector", "Handshake", "OAuth", "Sandbox", "Sequencing", httpTypes, logging,
-                hummingbird, nio("NIOCore"), mustache,
+                "ExampleServer", "HandshakeServer", "FileSelector", "Handshake", "OAuth", "Sandbox", "Sequencing",
+                httpTypes, logging, hummingbird, nio("NIOCore"), mustache,
             ],
             path: "Examples/WeatherMyWay",
             resources: [

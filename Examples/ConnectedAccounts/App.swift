@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import HTTPTypes
 import Handshake
@@ -81,8 +82,8 @@ struct App: Sendable {
         accounts.add(to: router.group("connect"))
         // Both are for your own network, not for the public.
         health.add(to: router)
-        router.get("metrics") { [figures] _, _ in Pages.file(figures.text, type: "text/plain; version=0.0.4") }
-        router.get("app.css") { _, _ in Pages.file(Pages.style, type: "text/css; charset=utf-8") }
+        router.get("metrics") { [figures] _, _ in Response.text(figures.text, type: "text/plain; version=0.0.4") }
+        router.get("app.css") { _, _ in Response.text(Pages.style, type: "text/css; charset=utf-8") }
         router.get("/") { request, _ in
             guard let user = members.user(of: request) else { return Pages.logIn() }
             return Pages.accounts(of: user)
@@ -91,7 +92,7 @@ struct App: Sendable {
         router.post("log-out") { request, _ in
             try check(request)
             members.logOut(request)
-            return Pages.seeOther("/")
+            return Response.seeOther("/")
         }
         router.post("use") { request, _ in
             try check(request)
@@ -112,14 +113,14 @@ struct App: Sendable {
         guard let cookie = members.logIn(fields["name"] ?? "", password: fields["password"] ?? "") else {
             return Pages.logIn(isRefused: true)
         }
-        var response = Pages.seeOther("/")
+        var response = Response.seeOther("/")
         response.setCookie(cookie)
         return response
     }
 
     /// Does what an app does with its users' accounts: sends a request with each.
     private func use(_ request: Request) async throws -> Response {
-        guard let user = members.user(of: request) else { return Pages.seeOther("/") }
+        guard let user = members.user(of: request) else { return Response.seeOther("/") }
         for client in handshake.clients {
             // An account that needs attention shows so on the page.
             guard let account = try? await handshake.account(user, of: client.service.name),
@@ -127,7 +128,7 @@ struct App: Sendable {
             else { continue }
             uses.record(account.id)
         }
-        return Pages.seeOther("/")
+        return Response.seeOther("/")
     }
 }
 

@@ -5,7 +5,6 @@ import Foundation
 import Handshake
 import HandshakeServer
 import Hummingbird
-import Logging
 import Sandbox
 import ServiceLifecycle
 import Synchronization
@@ -50,24 +49,13 @@ struct ConnectedAccounts {
         // Before there is a Handshake, which keeps to what was chosen then.
         let figures = PrometheusFigures()
         MetricsSystem.bootstrap(figures)
-        let entrance = Entrance()
         let closing = Closing()
-        var log = Logger(label: "ConnectedAccounts")
-        log.logLevel = .error
-        var application = Application(
-            responder: entrance,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: options.port)),
-            onServerRunning: { channel in
-                let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
-                do {
-                    let app = try App(at: origin, on: sandbox, vault: vault, figures: figures)
-                    closing.note(app.handshake)
-                    entrance.open(app.router.buildResponder())
-                    announce(origin, sandbox, isJSON: options.printsJSON)
-                } catch {
-                    print("ConnectedAccounts cannot open: \(error)")
-                }
-            }, logger: log)
+        var application = Entrance().application(named: "ConnectedAccounts", port: options.port) { origin in
+            let app = try App(at: origin, on: sandbox, vault: vault, figures: figures)
+            closing.note(app.handshake)
+            announce(origin, sandbox, isJSON: options.printsJSON)
+            return app.router
+        }
         // It ends after the server.
         application.addServices(closing)
         try await application.runService()

@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -61,21 +62,7 @@ enum Pages {
     }
 
     private static func page(_ values: Values, status: HTTPResponse.Status = .ok) -> Response {
-        var response = file(frame?.render(values) ?? "", type: "text/html; charset=utf-8", status: status)
-        response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-        return response
-    }
-
-    static func file(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status, headers: [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-    }
-
-    static func seeOther(_ path: String) -> Response {
-        Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
+        .page(frame?.render(values) ?? "", status: status)
     }
 
     /// The fields of a form as browsers send it; of two with one name the first.

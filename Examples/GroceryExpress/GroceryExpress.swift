@@ -2,7 +2,6 @@
 import ExampleServer
 import Foundation
 import Hummingbird
-import Logging
 import Sandbox
 
 /// A grocer's web shop with a few Connect Buttons: what a partner of IFTTT has to build, and nothing else (dossier 9,
@@ -30,21 +29,11 @@ struct GroceryExpress {
         let options = ServerOptions.ofProcess("GroceryExpress", help: help)
         let sandbox = try await Sandbox.start()
         let books = try Shop.Books(on: sandbox)
-        let entrance = Entrance()
-        var log = Logger(label: "GroceryExpress")
-        log.logLevel = .error
-        var application = Application(
-            responder: entrance,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: options.port)),
-            onServerRunning: { channel in
-                let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
-                do {
-                    entrance.open(try Shop(at: origin, on: sandbox, with: books).router.buildResponder())
-                    announce(origin, sandbox, isJSON: options.printsJSON)
-                } catch {
-                    print("GroceryExpress cannot open: \(error)")
-                }
-            }, logger: log)
+        var application = Entrance().application(named: "GroceryExpress", port: options.port) { origin in
+            let shop = try Shop(at: origin, on: sandbox, with: books)
+            announce(origin, sandbox, isJSON: options.printsJSON)
+            return shop.router
+        }
         // What customers agreed to have counted is sent while the shop is open, and when it closes.
         application.addServices(books.analytics)
         do {

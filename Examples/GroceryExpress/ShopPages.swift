@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import ConnectButton
 import Foundation
 import HTTPTypes
@@ -252,19 +253,7 @@ struct ShopPages: Sendable {
             "title": title, "content": content ?? "", "base": base(visit), "token": visit.formToken, "path": path,
             "style": visit.style.rawValue, "styleLabel": visit.style.label,
         ])
-        var response = Self.file(html ?? "", type: "text/html")
-        response.status = status
-        response.headers[.cacheControl] = "no-store"
-        response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-            + "img-src 'self' data: \(iconOrigin); form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-        return response
-    }
-
-    static func file(_ text: String, type: String) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: "\(type); charset=utf-8", .xContentTypeOptions: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        return .page(html ?? "", status: status, images: "'self' data: \(iconOrigin)")
     }
 }
 

@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import ConnectButton
 import HTTPTypes
 import HandshakeServer
@@ -13,8 +14,8 @@ struct ShopRoutes: Sendable {
     let pages = ShopPages()
 
     func add(to router: Router<BasicRequestContext>) {
-        router.get("shop.css") { _, _ in ShopPages.file(ShopStyle.css, type: "text/css") }
-        router.get("shop.js") { _, _ in ShopPages.file(ShopStyle.script, type: "text/javascript") }
+        router.get("shop.css") { _, _ in Response.text(ShopStyle.css, type: "text/css; charset=utf-8") }
+        router.get("shop.js") { _, _ in Response.text(ShopStyle.script, type: "text/javascript; charset=utf-8") }
         router.get("/") { request, _ in await answering(request) { try await front($0) } }
         router.get("connections/:id") { request, context in
             let id = context.parameters.get("id")
@@ -248,12 +249,6 @@ struct ShopRoutes: Sendable {
         } catch {
             return pages.trouble(visit)
         }
-    }
-}
-
-extension Response {
-    static func seeOther(_ path: String) -> Response {
-        Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
     }
 }
 #endif

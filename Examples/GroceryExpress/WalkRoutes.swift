@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Hummingbird
 import IFTTTConnect
 

@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import ConnectButton
 import Foundation
 import Hummingbird
@@ -14,7 +15,7 @@ enum WebPages {
         router.get("react.html") { request, _ in
             page(PackageResources.react_html, scripts: "'self' 'unsafe-inline' https://unpkg.com", request, visits)
         }
-        router.get("pages.css") { _, _ in ShopPages.file(style, type: "text/css") }
+        router.get("pages.css") { _, _ in Response.text(style, type: "text/css; charset=utf-8") }
     }
 
     private static let style =
@@ -28,8 +29,7 @@ enum WebPages {
     private static func page(
         _ bytes: [UInt8], scripts: String, _ request: Request, _ visits: Visits
     ) -> Response {
-        var response = ShopPages.file(String(decoding: bytes, as: UTF8.self), type: "text/html")
-        response.headers[.cacheControl] = "no-store"
+        var response = Response.page(String(decoding: bytes, as: UTF8.self))
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; script-src \(scripts); style-src 'self'; connect-src 'self'; img-src * data:; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

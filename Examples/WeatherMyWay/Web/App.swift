@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import HTTPTypes
 import Handshake
@@ -65,7 +66,7 @@ struct App: Sendable {
     private static func backToPage(_ outcome: SignInOutcome) -> Response? {
         guard case .failed(let error) = outcome else { return nil }
         let word = if case .signInAbandoned = error { "cancelled" } else { "failed" }
-        return Pages.seeOther("/?sign-in=\(word)")
+        return .seeOther("/?sign-in=\(word)")
     }
 
     var router: Router<BasicRequestContext> {
@@ -73,9 +74,9 @@ struct App: Sendable {
         signIn.add(to: router.group("connect"))
         files.add(to: router.group("genes"))
         registration.add(to: router.group("genes"))
-        router.get("app.css") { _, _ in Pages.file(Style.text, type: "text/css; charset=utf-8") }
+        router.get("app.css") { _, _ in Response.text(Style.text, type: "text/css; charset=utf-8") }
         router.get("weather.js") { _, _ in
-            Pages.file(String(decoding: PackageResources.weather_js, as: UTF8.self), type: "text/javascript")
+            Response.text(String(decoding: PackageResources.weather_js, as: UTF8.self), type: "text/javascript")
         }
         router.get("/") { request, _ in try await page(request) }
         router.get("report") { request, _ in await answering { try await report(request) } }
@@ -143,11 +144,11 @@ struct App: Sendable {
             session = try visitor(request)
         } catch let error as HTTPError where error.status == .unauthorized {
             // Signed out already, in another tab.
-            return Pages.seeOther("/")
+            return .seeOther("/")
         }
         let isRevoked = await revoke(session)
         visitors.end(session)
-        return Pages.seeOther("/?sign-in=\(isRevoked ? "over" : "over-here")")
+        return .seeOther("/?sign-in=\(isRevoked ? "over" : "over-here")")
     }
 
     /// Whether the service has revoked the app's access. The account is forgotten in any case.
@@ -161,7 +162,7 @@ struct App: Sendable {
 extension Response {
     /// JSON that is not cached.
     static func json(_ members: JSONObject, status: HTTPResponse.Status = .ok) -> Response {
-        Pages.file(JSONValue.object(members).json, type: "application/json", status: status)
+        Response.text(JSONValue.object(members).json, type: "application/json", status: status)
     }
 }
 

@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -124,33 +125,14 @@ enum Pages {
             case "over-here": "You are signed out here, but Sequencing.com has not revoked the app's access."
             default: nil
             }
-        return page(welcome?.render(Welcome(notice: notice)))
+        return .page(welcome?.render(Welcome(notice: notice)) ?? "")
     }
 
     static func app(user: String?, account: String?, file: String?, place: String?, places: [String]) -> Response {
-        page(
-            app?.render(
-                Values(
-                    user: user, account: account, file: file,
-                    places: places.map { PlaceOption(name: $0, isCurrent: $0 == place) })))
-    }
-
-    private static func page(_ html: String?) -> Response {
-        var response = file(html ?? "", type: "text/html; charset=utf-8")
-        response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-        return response
-    }
-
-    static func file(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status, headers: [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-    }
-
-    static func seeOther(_ path: String) -> Response {
-        Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
+        let values = Values(
+            user: user, account: account, file: file,
+            places: places.map { PlaceOption(name: $0, isCurrent: $0 == place) })
+        return .page(app?.render(values) ?? "")
     }
 }
 #endif

@@ -1,28 +1,17 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import Hummingbird
-import Logging
-import NIOCore
 import Sandbox
 
 /// The web app's process: listens, prints its address, and ends with Ctrl-C.
 enum WebServer {
     static func run(on sandbox: Sandbox, port: Int, printsJSON: Bool) async throws {
-        let entrance = Entrance()
-        var log = Logger(label: "WeatherMyWay")
-        log.logLevel = .error
-        let application = Application(
-            responder: entrance,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            onServerRunning: { channel in
-                let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
-                do {
-                    entrance.open(try App(at: origin, on: sandbox).router.buildResponder())
-                    announce(origin, sandbox, printsJSON)
-                } catch {
-                    print("WeatherMyWay cannot open: \(error)")
-                }
-            }, logger: log)
+        let application = Entrance().application(named: "WeatherMyWay", port: port) { origin in
+            let app = try App(at: origin, on: sandbox)
+            announce(origin, sandbox, printsJSON)
+            return app.router
+        }
         try await application.runService()
     }
 
