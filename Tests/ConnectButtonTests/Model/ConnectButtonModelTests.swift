@@ -8,7 +8,7 @@ import Synchronization
 import TestFixtures
 import Testing
 
-@Suite("The model of a button, at the sandbox", .heavy, .timeLimit(.minutes(10)))
+@Suite("The model of a button, at the sandbox", .heavy)
 @MainActor struct ConnectButtonModelTests {
     /// Runs a model while a body does.
     private func running(_ model: ConnectButtonModel, _ body: () async throws -> Void) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ConnectButton
 
-@Suite("A user who logs out while the vault fails", .heavy, .timeLimit(.minutes(10)))
+@Suite("A user who logs out while the vault fails", .heavy)
 @MainActor struct SignOutTests {
     /// Leaves an attempt and a user token in the vault, as a process does that ends while the user is at IFTTT.
     private func leaveAttempt(in scene: ModelScene) async throws {

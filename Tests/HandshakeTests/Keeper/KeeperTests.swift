@@ -7,7 +7,7 @@ import Testing
 
 @testable import Handshake
 
-@Suite("A keeper", .timeLimit(.minutes(5)))
+@Suite("A keeper")
 struct KeeperTests {
     private let server = StrictAccounts()
     private let vault = MemoryVault()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Handshake
 
-@Suite("A keeper's webhook", .timeLimit(.minutes(5)))
+@Suite("A keeper's webhook")
 struct KeeperWebhookTests {
     private let server = StrictAccounts()
     private let vault = MemoryVault()

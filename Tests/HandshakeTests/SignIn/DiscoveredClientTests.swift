@@ -204,9 +204,7 @@ extension DiscoveredResourceTests {
             })
     }
 
-    @Test(
-        "M517, F2: the token goes to addresses under the resource, and to no other of its origin",
-        .timeLimit(.minutes(5)))
+    @Test("M517, F2: the token goes to addresses under the resource, and to no other of its origin")
     func confined() async throws {
         let web = Web([
             Self.own: Self.document("https://api.example"), Self.server: Self.metadata(), Self.mcp: .json(200, [:]),

@@ -5,7 +5,7 @@ import OAuth
 import TestFixtures
 import Testing
 
-@Suite("What the kit logs", .timeLimit(.minutes(10)))
+@Suite("What the kit logs")
 struct LogTests {
     private static let secrets = [
         "utk_sandbox_9f2c", "ada@example.test", "gardenapp", "http", "state=", "user_token", "52.5", "code=",

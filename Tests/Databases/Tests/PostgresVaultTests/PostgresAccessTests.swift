@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "Opening a PostgreSQL vault", .heavy, .serialized, .timeLimit(.minutes(10)),
+    "Opening a PostgreSQL vault", .heavy, .serialized,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresAccessTests {
     private let server: PostgresServer

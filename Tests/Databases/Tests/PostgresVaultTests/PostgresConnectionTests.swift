@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "A connection to PostgreSQL", .heavy, .timeLimit(.minutes(10)),
+    "A connection to PostgreSQL", .heavy,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresConnectionTests {
     private let address: PostgresAddress

@@ -68,7 +68,7 @@ struct LeaseObservationTests {
 }
 
 @Suite(
-    "The lease of a PostgreSQL vault", .heavy, .timeLimit(.minutes(10)),
+    "The lease of a PostgreSQL vault", .heavy,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresLeaseTests {
     private let folder: PostgresFolder

@@ -16,7 +16,7 @@ import Glibc
 
 #if os(Linux) || os(macOS)
 @Suite(
-    "A PostgreSQL vault in several processes", .heavy, .serialized, .timeLimit(.minutes(10)),
+    "A PostgreSQL vault in several processes", .heavy, .serialized,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresProcessTests {
     private let folder: PostgresFolder

@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "Rotating the key of a PostgreSQL vault", .heavy, .serialized, .timeLimit(.minutes(10)),
+    "Rotating the key of a PostgreSQL vault", .heavy, .serialized,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresRotationTests {
     private static let names = (0..<20).map(String.init)

@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "A PostgreSQL server that fails", .heavy, .serialized, .timeLimit(.minutes(10)),
+    "A PostgreSQL server that fails", .heavy, .serialized,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresServerTests {
     private let server: PostgresServer

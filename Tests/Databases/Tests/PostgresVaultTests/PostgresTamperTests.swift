@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "A PostgreSQL vault that was changed by hand", .heavy, .timeLimit(.minutes(10)),
+    "A PostgreSQL vault that was changed by hand", .heavy,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresTamperTests {
     private let folder: PostgresFolder

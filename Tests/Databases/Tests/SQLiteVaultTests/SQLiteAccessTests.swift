@@ -6,7 +6,7 @@ import Testing
 
 @testable import SQLiteVault
 
-@Suite("Opening a SQLite vault", .heavy, .timeLimit(.minutes(10)))
+@Suite("Opening a SQLite vault", .heavy)
 struct SQLiteAccessTests {
     private let folder: SQLiteFolder
 

@@ -5,7 +5,7 @@ import SQLiteVault
 import TestFixtures
 import Testing
 
-@Suite("A SQLite vault that was changed by hand", .heavy, .timeLimit(.minutes(10)))
+@Suite("A SQLite vault that was changed by hand", .heavy)
 struct SQLiteTamperTests {
     private let folder: SQLiteFolder
     private let vault: SQLiteVault

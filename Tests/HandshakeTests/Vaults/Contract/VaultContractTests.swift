@@ -2,7 +2,7 @@ import Handshake
 import TestFixtures
 import Testing
 
-@Suite("The contract of every vault", .heavy, .timeLimit(.minutes(10)))
+@Suite("The contract of every vault", .heavy)
 struct VaultContractTests {
     @Test("E6: an absent record is nil, and an empty vault lists nothing", arguments: VaultContract.all)
     func absent(contract: VaultContract) async throws {
