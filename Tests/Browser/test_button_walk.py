@@ -231,7 +231,7 @@ def test_where_the_user_is_waited_for_nothing_is_lost_or_claimed(shop: Shop, pag
     act(page, other, shop, MOMENTS["disabling"])
     assert at_ifttt(shop, customer) == was_on, "nothing was decided yet"
     if act is second_device:
-        assert step(other) in (*ON, *OFF, "confirm_disconnect", "going_to_service")
+        assert step(other) in (*ON, *OFF, "going_to_service")
         assert "is creating" not in other.locator("connect-button .footer").inner_text()
     goes_through(page, shop, customer)
 

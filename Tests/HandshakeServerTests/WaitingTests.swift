@@ -91,6 +91,26 @@ struct WaitingTests {
         await end(world, server)
     }
 
+    @Test("whether to disconnect is asked on one page; another asks when its user turns it off there")
+    func otherPageAsks() async throws {
+        let world = try await World.start()
+        let server = try await world.buttons()
+        let (_, url) = try await server.leave()
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
+        let asked = try await server.sendNow(.turnOff, try await server.state())
+        #expect(asked.step == "confirm_disconnect")
+        let other = try await seen(server, on: "page-2")
+        #expect(other.step == "connected")
+        let askedThere = try await server.sendNow(.turnOff, other, on: "page-2")
+        #expect(askedThere.step == "confirm_disconnect")
+        #expect(try await seen(server, on: "page-1").step == "connected")
+        #expect(try await server.sendNow(.disconnect, asked).step == "connected", "its question was taken back")
+        #expect(try await server.sendNow(.disconnect, askedThere, on: "page-2").step == "disconnecting")
+        try await server.settle()
+        #expect(try await seen(server, on: "page-1").step == "disconnected")
+        await end(world, server)
+    }
+
     @Test("only the page that began is sent on, and once")
     func onlyOnce() async throws {
         let world = try await World.start()

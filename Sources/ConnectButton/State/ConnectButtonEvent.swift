@@ -53,6 +53,14 @@ public enum ConnectButtonEvent: Sendable, Hashable {
         }
     }
 
+    /// Whether it begins something on the page that sends it, whatever another page asks.
+    package var isBeginning: Bool {
+        switch self {
+        case .turnOn, .turnOff, .retry: true
+        default: false
+        }
+    }
+
     /// Whether it cancels work in progress, whatever step that has reached since the user saw it.
     package var isInterruption: Bool {
         switch self {

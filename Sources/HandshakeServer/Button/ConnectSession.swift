@@ -29,7 +29,7 @@ struct ConnectSession: Sendable, Codable, Equatable {
     var lookedAt: Double = 0
     /// The user's last action, in seconds since 1970.
     var touchedAt: Double
-    /// The page of the user's last action: only it asks for the email address, and only it is redirected.
+    /// The page of the user's last action: only it asks the user something, and only it is redirected.
     var page: String?
     /// The URL to which that page sends the user; handed out once, because it carries a one-time code.
     var destination: String?
@@ -116,10 +116,13 @@ struct ConnectSession: Sendable, Codable, Equatable {
         underwaySince.map { ($0...self.revision).contains(revision) } ?? false
     }
 
-    /// Whether the email address is entered on another page than this one.
-    func asksForEmail(elsewhereThan page: String?) -> Bool {
-        guard case .enteringEmail = activation.state else { return false }
-        return page == nil || page != self.page
+    /// What takes back a question that another page than this one asks: for the email address, or whether to disconnect.
+    func withdrawal(from page: String?) -> ConnectActivation.Event? {
+        switch activation.state {
+        case .enteringEmail where page == nil || page != self.page: .cancel
+        case .confirmingDisconnection where page != self.page: .keepConnection
+        default: nil
+        }
     }
 
     func hasRefused(_ token: UserToken) -> Bool {
@@ -156,8 +159,8 @@ struct ConnectSession: Sendable, Codable, Equatable {
             due.deadline.name == .undo ? min(max(due.at - now, 0), due.seconds ?? .infinity) : nil
         }
         var shown = activation
-        // The address is entered on one page: the others show what they can still do.
-        if asksForEmail(elsewhereThan: page) { _ = shown.handle(.cancel) }
+        // One page asks: the others show what they can still do.
+        if let withdrawal = withdrawal(from: page) { _ = shown.handle(withdrawal) }
         var state = ConnectButtonState(shown, undoRemaining: remaining)
         if state.step == .pending { state.setUpURL = setUp.flatMap { URL(string: $0) } }
         // What the user does at IFTTT is unknown here.

@@ -82,8 +82,8 @@ struct ConnectSessions: Sendable {
             session.touchedAt = now
             if session.destination != nil, opens(session) { return [] }
             var effects: [ConnectActivation.Effect] = []
-            if message.event == .turnOn, session.asksForEmail(elsewhereThan: message.page) {
-                effects += session.activation.handle(.cancel)
+            if message.event.isBeginning, let withdrawal = session.withdrawal(from: message.page) {
+                effects += session.activation.handle(withdrawal)
                 session.revision += 1
             }
             if !message.event.isInterruption { session.page = message.page }
