@@ -23,8 +23,9 @@ struct CircleServer {
         Usage: CircleServer [--port N] [--address URL] [--folder PATH] [--print-json]
 
           --port N        the port on this machine, from 1 to 65535; 8765 unless stated
-          --address URL   the public address of the circle, behind a proxy with TLS; people sign in at the Recurse Center.
-                          Without it, a sandbox of the service runs in this process, and nothing leaves the machine.
+          --address URL   the public address of the circle, behind a proxy with TLS that adds callers to X-Forwarded-For;
+                          people sign in at the Recurse Center. Without it, a sandbox of the service runs in this process,
+                          and nothing leaves the machine.
           --folder PATH   where members are stored; a folder that is removed in the end unless stated
           --print-json    prints one line with the addresses, for programs
           -h, --help      prints this
@@ -60,12 +61,15 @@ struct CircleServer {
         let vault = try FileVault(directory: "\(folder)/circle", keyFile: "\(folder)/key/key")
         let address = try PublicAddress(options.values["--address"] ?? "http://127.0.0.1:\(options.port)/circle")
         let circle = try await MemberCircle(named: "Recurse Center", at: address, in: vault)
+        let isProxied = sandbox == nil
+        var log = Logger(label: "CircleServer")
+        log.logLevel = .warning
         let routes = try CircleRoutes<BasicRequestContext>(
-            circle, joiningThrough: try client(of: service, at: address, isSandbox: sandbox != nil),
+            circle, joiningThrough: try client(of: service, at: address, isSandbox: sandbox != nil), log: log,
+            address: { isProxied ? CircleRoutes<BasicRequestContext>.forwardedAddress($0, $1) : "127.0.0.1" },
             applicant: member(of:))
         let router = Router()
         routes.add(to: router.group(RouterPath(address.path)))
-        var log = Logger(label: "CircleServer")
         log.logLevel = .error
         let application = Application(
             router: router,

@@ -36,7 +36,9 @@ private enum CircleSamples {
         at address: PublicAddress, in vault: any Vault, handshake: Handshake, on router: Router<BasicRequestContext>
     ) async throws {
         let circle = try await MemberCircle(named: "Recurse Center", at: address, in: vault)
-        let routes = try CircleRoutes<BasicRequestContext>(circle, joiningThrough: handshake) { account in
+        let routes = try CircleRoutes<BasicRequestContext>(
+            circle, joiningThrough: handshake, address: CircleRoutes.forwardedAddress
+        ) { account in
             let profile = try await RecurseCenter(account).profile(.me)
             return CircleApplicant(number: UInt32(profile.id.number), name: profile.name, batch: profile.batchLabel)
         }

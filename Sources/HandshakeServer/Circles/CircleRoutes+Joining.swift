@@ -44,7 +44,7 @@ extension CircleRoutes {
 
     private func begin(_ request: Request, _ context: Context) async throws -> Response {
         let now = circle.time.now()
-        try limits.attempts.check(address(request, context), now: now)
+        try limits.attempts.check(callers.key(of: request, context), now: now)
         let members = try await object(request)
         guard let challenge = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }), challenge.count == 32
         else {

@@ -36,7 +36,7 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     let failures: FailureAnswers
     let log: Logger
     let applicant: @Sendable (Account) async throws -> CircleApplicant?
-    let address: @Sendable (Request, Context) -> String
+    let callers: CircleCallers<Context>
 
     /// Creates the routes.
     ///
@@ -45,12 +45,15 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     ///   - handshake: the app's client at the community's service, with the redirect URI `ADDRESS/v1/callback`. Its vault holds
     ///     an account only while a browser signs in: give it a `MemoryVault`.
     ///   - log: receives warnings, never a number, name, token or address.
-    ///   - address: the network address of a request, which limits attempts to join; behind a proxy the one that it states.
+    ///   - address: the IP address of a request's caller, without a port. Attempts to join are limited for each IPv4 address and
+    ///     each /64 of IPv6. Unless stated it is the other end of the connection, if the context conforms to
+    ///     `RemoteAddressRequestContext`; behind a reverse proxy that is the proxy: pass ``forwardedAddress(_:_:)``. Callers whose
+    ///     address is unknown share one limit, and the log says so once.
     ///   - applicant: asks the service who an account belongs to; nil when it is no member of the community.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for another redirect URI or several clients.
     public init(
         _ circle: MemberCircle, joiningThrough handshake: Handshake, log: Logger = Logger(label: "handshake.server"),
-        address: @escaping @Sendable (Request, Context) -> String = { _, _ in "" },
+        address: (@Sendable (Request, Context) -> String?)? = nil,
         applicant: @escaping @Sendable (Account) async throws -> CircleApplicant?
     ) throws(HandshakeServerError) {
         let redirect = "\(circle.address)/v1/callback"
@@ -61,7 +64,7 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
         self.handshake = handshake
         self.log = log
         self.applicant = applicant
-        self.address = address
+        callers = CircleCallers(address, log: log)
         attempts = CircleAttempts(random: circle.random)
         cookies = SignInCookies(address: circle.address, random: circle.random)
         reader = ContentReader(time: circle.time, timeout: .seconds(10))

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Handshake
 import Hummingbird
+import Logging
 import Nearby
 import OAuth
 import RecurseCenter
@@ -48,9 +49,12 @@ final class CircleWorld: Sendable {
     /// - Parameters:
     ///   - vault: where the circle stores its members.
     ///   - isMember: whom the service knows as a member.
+    ///   - log: what the routes log to.
+    ///   - caller: where a request comes from; nil takes the other end of the connection.
     ///   - naming: what the service calls a member, by the name in the sandbox.
     static func with(
         vault: any Vault = MemoryVault(), isMember: @escaping @Sendable (Int64) -> Bool = { _ in true },
+        log: Logger = World.log, caller: (@Sendable (Request, CircleContext) -> String?)? = nil,
         naming: @escaping @Sendable (String) -> String = { $0 },
         _ body: (CircleWorld) async throws -> Void
     ) async throws {
@@ -58,15 +62,15 @@ final class CircleWorld: Sendable {
         let clock = SharedTime()
         let circle = try await MemberCircle(
             named: "Recurse Center", at: try PublicAddress(address), in: vault, time: clock.serverSource)
-        let router = Router()
+        let router = Router(context: CircleContext.self)
         let service = Service.recurseCenter.at(
             try EndpointURL(sandbox.recurseCenter.origin, security: .allowingInsecureLoopback))
         let client = Client.confidential(
             service: service, id: "recurse-app", secret: Secret("recurse-app-secret"),
             redirect: .uri(try RedirectURI("\(address)/v1/callback")))
         let accounts = MemoryVault()
-        let routes = try CircleRoutes<BasicRequestContext>(
-            circle, joiningThrough: try Handshake(client, vault: accounts), log: World.log
+        let routes = try CircleRoutes<CircleContext>(
+            circle, joiningThrough: try Handshake(client, vault: accounts), log: log, address: caller
         ) { account in
             let profile = try await RecurseCenter(account).profile(.me)
             guard isMember(profile.id.number) else { return nil }

@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+import NIOCore
 import ServiceLifecycle
 import TestFixtures
 
@@ -9,7 +10,9 @@ struct RunningServer {
     private let task: Task<Void, Never>
     private let group: ServiceGroup
 
-    static func start(_ router: Router<BasicRequestContext>) async throws -> RunningServer {
+    static func start<Context: InitializableFromSource<ApplicationRequestContextSource> & RequestContext>(
+        _ router: Router<Context>
+    ) async throws -> RunningServer {
         let (ports, bound) = AsyncStream<Int>.makeStream()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
@@ -38,5 +41,16 @@ struct RunningServer {
     /// Cancels whatever it is at work on, and waits for nothing.
     func cancel() {
         task.cancel()
+    }
+}
+
+/// The context of a request, with the address of whoever sends it.
+struct CircleContext: RemoteAddressRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let remoteAddress: SocketAddress?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        remoteAddress = source.channel.remoteAddress
     }
 }

@@ -53,12 +53,16 @@ package struct WireClient: Sendable {
     }
 
     package let port: UInt16
+    /// Where requests come from: an address of 127.0.0.0/8.
+    private let source: UInt32
 
-    package init(origin: String) throws {
+    /// - Parameter source: where requests come from. Only Linux has others than 127.0.0.1.
+    package init(origin: String, from source: UInt32 = 0x7F00_0001) throws {
         guard let text = origin.split(separator: ":").last, let port = UInt16(text) else {
             throw Failure(description: "no port in \(origin)")
         }
         self.port = port
+        self.source = source
     }
 
     /// Sends a request and reads until the server closes, or until `limit` bytes came.
@@ -74,17 +78,17 @@ package struct WireClient: Sendable {
 
     /// Sends bytes as they are and reads until the server closes, or until `limit` bytes came.
     package func exchange(_ request: [UInt8], limit: Int = 1 << 24) async throws -> [UInt8] {
-        let port = port
+        let (port, source) = (port, source)
         return try await withCheckedThrowingContinuation { continuation in
             // A thread of its own: blocking reads must not hold the few threads that Swift's tasks share.
             Thread.detachNewThread {
-                continuation.resume(with: Result { try Self.exchange(request, port: port, limit: limit) })
+                continuation.resume(with: Result { try Self.exchange(request, port: port, from: source, limit: limit) })
             }
         }
     }
 
-    private static func exchange(_ request: [UInt8], port: UInt16, limit: Int) throws -> [UInt8] {
-        let socket = try connected(to: port)
+    private static func exchange(_ request: [UInt8], port: UInt16, from source: UInt32, limit: Int) throws -> [UInt8] {
+        let socket = try connected(to: port, from: source)
         defer { close(socket) }
         var sent = 0
         while sent < request.count {
@@ -103,29 +107,43 @@ package struct WireClient: Sendable {
     }
 
     /// A socket connected to the port on loopback: on 127.0.0.1, or on another address of 127.0.0.0/8.
-    package static func connected(to port: UInt16, host: UInt32 = 0x7F00_0001) throws -> Int32 {
+    package static func connected(
+        to port: UInt16, host: UInt32 = 0x7F00_0001, from source: UInt32 = 0x7F00_0001
+    ) throws -> Int32 {
         #if canImport(Glibc)
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
         let socket = socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = host.bigEndian
+        var own = internet(source, 0)
+        var address = internet(host, port)
         // Longer than any run of the tests: on a busy machine a server's task may wait for minutes for its turn.
         var limit = timeval(tv_sec: 3_600, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        let status = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // Otherwise the system chooses, which has more ports to choose from.
+        let isChosen = source == 0x7F00_0001
+        let isBound =
+            isChosen
+            || withUnsafePointer(to: &own) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) } == 0
             }
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) } == 0
         }
-        guard status == 0 else {
+        guard isBound, isConnected else {
             close(socket)
             throw Failure(description: "cannot connect to port \(port)")
         }
         return socket
+    }
+
+    private static func internet(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = host.bigEndian
+        return address
     }
 
     private static func parse(_ bytes: [UInt8]) throws -> Answer {

@@ -1,0 +1,81 @@
+#if Server
+import HTTPTypes
+public import Hummingbird
+import Logging
+import NIOCore
+import Synchronization
+
+/// Where requests come from, for the limit on attempts to join (circles dossier 4).
+///
+/// A class, because requests share whether the warning was logged.
+final class CircleCallers<Context: RequestContext>: Sendable {
+    private let address: (@Sendable (Request, Context) -> String?)?
+    private let log: Logger
+    private let hasWarned = Mutex(false)
+
+    /// - Parameter address: the app's own way to tell; nil takes the other end of the connection.
+    init(_ address: (@Sendable (Request, Context) -> String?)?, log: Logger) {
+        self.address = address
+        self.log = log
+        if address == nil, !(Context.self is any RemoteAddressRequestContext.Type) { warn() }
+    }
+
+    /// What the attempts of a request are counted by; empty for all whose address is unknown.
+    func key(of request: Request, _ context: Context) -> String {
+        let known =
+            if let address {
+                address(request, context)
+            } else {
+                (context as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress
+            }
+        guard let known, !known.isEmpty else {
+            warn()
+            return ""
+        }
+        return Self.network(of: known)
+    }
+
+    /// An IPv4 address as it is, and of an IPv6 address its /64: a household or a machine has all of that.
+    static func network(of address: String) -> String {
+        // Without the zone, and no longer than any address is.
+        let text = String(decoding: address.utf8.prefix { $0 != UInt8(ascii: "%") }.prefix(64), as: UTF8.self)
+        guard let plain = (try? SocketAddress(ipAddress: text, port: 0))?.ipAddress else { return text }
+        guard plain.contains(":") else { return plain }
+        // An IPv4 address that a socket of both kinds maps (RFC 4291, section 2.5.5.2).
+        if plain.hasPrefix("::ffff:"), plain.contains(".") { return String(plain.dropFirst("::ffff:".count)) }
+        let halves = plain.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { $0.split(separator: ":") }
+        let zeros = Array(repeating: Substring("0"), count: max(0, 8 - halves.reduce(0) { $0 + $1.count }))
+        let groups = (halves.first ?? []) + zeros + halves.dropFirst().joined()
+        return groups.prefix(4).joined(separator: ":") + "::/64"
+    }
+
+    private func warn() {
+        let isFirst = hasWarned.withLock { hasWarned in
+            defer { hasWarned = true }
+            return !hasWarned
+        }
+        guard isFirst else { return }
+        log.warning(
+            """
+            Attempts to join a circle are limited together: nobody's address is known, so one caller can use up the \
+            attempts of all. Use a context that conforms to RemoteAddressRequestContext or, behind a reverse proxy, pass address:
+            """)
+    }
+}
+
+extension CircleRoutes {
+    /// The address that a reverse proxy has added last to `X-Forwarded-For`.
+    ///
+    /// For `address:` of the routes. Pass it when every request comes through one proxy that adds the address of its caller to that field, as Caddy does, nginx
+    /// with `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for`, and HAProxy with `option forwardfor`. It takes the last
+    /// address: what stands before it comes from the caller. A server that others reach directly must not use it, because they
+    /// would write the address themselves.
+    public static func forwardedAddress(_ request: Request, _ context: Context) -> String? {
+        guard let name = HTTPField.Name("X-Forwarded-For"),
+            let last = request.headers[values: name].last?.split(separator: ",").last
+        else { return nil }
+        return String(last.filter { $0 != " " })
+    }
+}
+#endif
