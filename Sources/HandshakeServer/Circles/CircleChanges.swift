@@ -28,11 +28,11 @@ extension MemberCircle {
             }
             let name = MemberText.clean(applicant.name, limit: MemberText.maximumName)
             let batch = MemberText.clean(applicant.batch, limit: MemberText.maximumBatch)
-            let photo = applicant.photo.flatMap { $0.count <= PhotoPack.maximumPhoto ? $0 : nil }
-            if (member.name, member.batch) != (name, batch) || member.photo != photo || member.joined == 0 {
+            member.hasLargePhoto = applicant.hasLargePhoto
+            if (member.name, member.batch) != (name, batch) || member.photo != applicant.photo || member.joined == 0 {
                 member.name = name.isEmpty ? "Member \(applicant.number)" : name
                 member.batch = batch
-                member.photo = photo
+                member.photo = applicant.photo
                 member.rowRevision = circle.nextRevision()
             }
             if member.joined == 0 { member.joined = UInt32(clamping: Int64(max(now, 0) / 86_400)) }
@@ -119,9 +119,17 @@ extension MemberCircle {
     }
 
     /// Changes what others see of a member.
+    ///
+    /// - Throws: 422 `photo_too_large` for who wants to show a photo that was left out.
     func change(_ number: UInt32, showsPhoto: Bool?, showsBatch: Bool?) async throws {
         try await inTurn { circle in
             guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
+            guard showsPhoto != true || !member.hasLargePhoto else {
+                throw RequestRefusal(
+                    .unprocessableContent, "photo_too_large",
+                    "Your photo has more than \(CircleApplicant.maximumPhoto) bytes: it cannot be shown. Choose a smaller one at the service, and join again"
+                )
+            }
             member.showsPhoto = showsPhoto ?? member.showsPhoto
             member.showsBatch = showsBatch ?? member.showsBatch
             member.rowRevision = circle.nextRevision()

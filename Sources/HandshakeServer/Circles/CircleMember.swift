@@ -15,14 +15,30 @@ public struct CircleApplicant: Sendable, Hashable {
     public var name: String
     /// The batch, or another group; empty for none.
     public var batch: String
-    /// An image of at most 4,096 bytes; nil for none. Longer ones are left out.
+    /// A JPEG image of at most ``maximumPhoto`` bytes; nil for none.
+    ///
+    /// A longer one is left out: the page on which the user joins says so, and the log of the routes says how many there are. The
+    /// server has no image library, so the app shrinks photos before it hands them over.
     public var photo: [UInt8]?
+    /// Whether the photo was left out because it is too long.
+    private(set) var hasLargePhoto = false
+
+    /// The longest photo in bytes: 4,096.
+    public static var maximumPhoto: Int { PhotoPack.maximumPhoto }
 
     public init(number: UInt32, name: String, batch: String = "", photo: [UInt8]? = nil) {
         self.number = number
         self.name = name
         self.batch = batch
         self.photo = photo
+    }
+
+    /// The applicant without a photo that is too long.
+    var withoutLargePhoto: CircleApplicant {
+        guard let photo, photo.count > Self.maximumPhoto else { return self }
+        var applicant = self
+        (applicant.photo, applicant.hasLargePhoto) = (nil, true)
+        return applicant
     }
 }
 
@@ -32,6 +48,8 @@ struct CircleMember: Sendable {
     var name = ""
     var batch = ""
     var photo: [UInt8]?
+    /// Whether the service has a photo that is too long.
+    var hasLargePhoto = false
     /// The public identity; nil before the member has published one.
     var identity: MemberRecord?
     /// The newest day keys; nil when there are none.
@@ -83,7 +101,7 @@ extension CircleMember {
             "version": .number("1"), "number": .number("\(number)"), "name": .string(name), "batch": .string(batch),
             "joined": .number("\(joined)"), "row_revision": .number("\(rowRevision)"),
             "keys_revision": .number("\(keysRevision)"), "shows_photo": .bool(showsPhoto),
-            "shows_batch": .bool(showsBatch), "removed": .bool(isRemoved),
+            "shows_batch": .bool(showsBatch), "large_photo": .bool(hasLargePhoto), "removed": .bool(isRemoved),
             "hidden": .array(hidden.sorted().map { .number("\($0)") }),
             "bearers": .array(
                 bearers.map { digest, expiry in
@@ -114,6 +132,7 @@ extension CircleMember {
         keysRevision = revision("keys_revision")
         showsPhoto = members["shows_photo"]?.bool ?? true
         showsBatch = members["shows_batch"]?.bool ?? true
+        hasLargePhoto = members["large_photo"]?.bool ?? false
         isRemoved = members["removed"]?.bool ?? false
         photo = bytes("photo")
         identity = bytes("identity").flatMap { try? MemberRecord($0) }

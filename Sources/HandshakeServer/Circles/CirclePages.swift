@@ -30,6 +30,7 @@ enum CirclePages {
             body: """
                 <p>Members of \(escaped(circle)) will see your name\(applicant.batch.isEmpty ? "" : ", your batch")\
                 \(applicant.photo == nil ? "" : ", your photo") and when you are near, while you let them.</p>
+                \(applicant.hasLargePhoto ? largePhoto : "")
                 <form method="post" action="join">
                 <input type="hidden" name="token" value="\(escaped(token))">
                 <button name="answer" value="yes">Join</button>
@@ -37,6 +38,9 @@ enum CirclePages {
                 </form>
                 """)
     }
+
+    private static let largePhoto =
+        "<p>Your photo has more than \(CircleApplicant.maximumPhoto) bytes: the circle leaves it out.</p>"
 
     static let joined = page(title: "You have joined", body: "<p>Go back to your device. You can close this page.</p>")
     static let declined = page(title: "You have not joined", body: "<p>Nothing is stored. You can close this page.</p>")

@@ -2,6 +2,7 @@
 import HTTPTypes
 import Handshake
 import Hummingbird
+import Logging
 import OAuth
 
 #if canImport(FoundationEssentials)
@@ -113,7 +114,7 @@ extension CircleRoutes {
             result = .failure(error)
         }
         if (try? await account.signOut())?.isForgotten != true { try await handshake.forget(id) }
-        return try result.get()
+        return try result.get()?.withoutLargePhoto
     }
 
     /// The user has decided.
@@ -144,12 +145,20 @@ extension CircleRoutes {
             return .json(["status": .string("pending")], status: .accepted)
         }
         let (bearer, expires) = try await circle.admit(applicant)
+        if applicant.hasLargePhoto { await reportLargePhotos() }
         let row = await circle.members[applicant.number]
         return .json([
             "token": .string(bearer), "number": .number("\(applicant.number)"),
             "name": .string(row?.name ?? applicant.name), "batch": .string(row?.batch ?? ""),
             "expires_at": .number("\(Int64(expires))"),
         ])
+    }
+
+    private func reportLargePhotos() async {
+        let count = await circle.members.values.count { $0.hasLargePhoto }
+        log.warning(
+            "Photos of \(count) members are left out: more than \(CircleApplicant.maximumPhoto) bytes. The applicant closure can shrink them"
+        )
     }
 
     /// What only the page of this browser and attempt can send.

@@ -49,7 +49,8 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     ///     each /64 of IPv6. Unless stated it is the other end of the connection, if the context conforms to
     ///     `RemoteAddressRequestContext`; behind a reverse proxy that is the proxy: pass ``forwardedAddress(_:_:)``. Callers whose
     ///     address is unknown share one limit, and the log says so once.
-    ///   - applicant: asks the service who an account belongs to; nil when it is no member of the community.
+    ///   - applicant: asks the service who an account belongs to; nil when it is no member of the community. It shrinks the photo
+    ///     to ``CircleApplicant/maximumPhoto``.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for another redirect URI or several clients.
     public init(
         _ circle: MemberCircle, joiningThrough handshake: Handshake, log: Logger = Logger(label: "handshake.server"),

@@ -49,12 +49,14 @@ final class CircleWorld: Sendable {
     /// - Parameters:
     ///   - vault: where the circle stores its members.
     ///   - isMember: whom the service knows as a member.
+    ///   - photo: the photo that the app hands over of a member.
     ///   - log: what the routes log to.
     ///   - caller: where a request comes from; nil takes the other end of the connection.
     ///   - naming: what the service calls a member, by the name in the sandbox.
     static func with(
         vault: any Vault = MemoryVault(), isMember: @escaping @Sendable (Int64) -> Bool = { _ in true },
-        log: Logger = World.log, caller: (@Sendable (Request, CircleContext) -> String?)? = nil,
+        photo: @escaping @Sendable (Int64) -> [UInt8] = { CircleWorld.photo(of: $0) }, log: Logger = World.log,
+        caller: (@Sendable (Request, CircleContext) -> String?)? = nil,
         naming: @escaping @Sendable (String) -> String = { $0 },
         _ body: (CircleWorld) async throws -> Void
     ) async throws {
@@ -76,7 +78,7 @@ final class CircleWorld: Sendable {
             guard isMember(profile.id.number) else { return nil }
             return CircleApplicant(
                 number: UInt32(profile.id.number), name: naming(profile.name), batch: profile.batchLabel,
-                photo: [0xFF, 0xD8, 0xFF] + Array("photo of \(profile.id)".utf8))
+                photo: photo(profile.id.number))
         }
         routes.add(to: router.group("rc"))
         let server = try await RunningServer.start(router)
@@ -98,6 +100,9 @@ final class CircleWorld: Sendable {
     }
 
     static let day = 86_400.0
+
+    /// What stands for a JPEG image of a member.
+    static func photo(of number: Int64) -> [UInt8] { [0xFF, 0xD8, 0xFF] + Array("photo of \(number)".utf8) }
 
     /// Two devices that have joined, and have fetched each other's keys.
     func pair() async throws -> (ada: CircleDevice, adas: JoinedCircle, zoe: CircleDevice, zoes: JoinedCircle) {

@@ -1,0 +1,73 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+@Suite("Photos of members", .heavy)
+struct CirclePhotoTests {
+    /// A photo of so many bytes for Ada, and a short one for the others.
+    private static func photos(_ count: Int) -> @Sendable (Int64) -> [UInt8] {
+        { $0 == 759 ? Array(repeating: 0xFF, count: count) : CircleWorld.photo(of: $0) }
+    }
+
+    private func settings(_ world: CircleWorld, _ device: CircleDevice, _ body: String) async throws
+        -> WireClient.Answer
+    {
+        let records = try #require(try await CircleRecords.all(in: device.vault, community: "recurse-center").first)
+        let bearer = try #require(try await records.state()?.bearer)
+        let headers = ["Authorization": "Bearer \(bearer)", "Content-Type": "application/json"]
+        return try await world.wire.send("PUT", "/rc/v1/me/settings", headers: headers, body: body)
+    }
+
+    @Test("a photo of 4,097 bytes is left out: the log counts such members, and who wants to show it gets 422")
+    func tooLarge() async throws {
+        let lines = WarningLines()
+        let vault = MemoryVault()
+        try await CircleWorld.with(vault: vault, photo: Self.photos(4_097), log: lines.logger) { world in
+            let (ada, _, zoe, zoes) = try await world.pair()
+            #expect(try await zoes.members().map(\.name) == ["Ada Example"])
+            #expect(try await zoes.photo(of: try UserNumber(759)) == nil)
+            #expect(lines.all.count == 1)
+            #expect(lines.all.allSatisfy { $0.contains("of 1 members") && !$0.contains("Ada") && !$0.contains("759") })
+            let answer = try await settings(world, ada, #"{"photo":true}"#)
+            #expect(answer.status == 422 && answer.string("code") == "photo_too_large")
+            #expect(answer.string("message")?.contains("4096 bytes") == true)
+            #expect(try await settings(world, ada, #"{"photo":false,"batch":true}"#).status == 204)
+            #expect(try await settings(world, zoe, #"{"photo":true}"#).status == 204)
+            // It is still known after a start.
+            let again = try await MemberCircle(
+                named: "Recurse Center", at: try PublicAddress(CircleWorld.address), in: vault)
+            #expect(await again.members[759]?.hasLargePhoto == true)
+            #expect(await again.members[65_535]?.hasLargePhoto == false)
+        }
+    }
+
+    @Test("a photo of 4,096 bytes is shown, and nothing is logged")
+    func largest() async throws {
+        let lines = WarningLines()
+        try await CircleWorld.with(photo: Self.photos(CircleApplicant.maximumPhoto), log: lines.logger) { world in
+            let (ada, _, _, zoes) = try await world.pair()
+            #expect(try await zoes.photo(of: try UserNumber(759))?.count == 4_096)
+            #expect(try await settings(world, ada, #"{"photo":true}"#).status == 204)
+            #expect(lines.all.isEmpty)
+        }
+    }
+
+    @Test("the page on which a member joins says that the photo is left out")
+    func page() async throws {
+        try await CircleWorld.with(photo: Self.photos(5_000)) { world in
+            let joining = try await CircleJoining.begin(
+                at: CircleWorld.address, in: CircleDevice(world).environment)
+            let target = String(joining.page.dropFirst("https://circle.example".count))
+            let asked = try await CircleBrowser(world).approve(target, as: "ada@example.test")
+            #expect(asked.text.contains("Your photo has more than 4096 bytes: the circle leaves it out."))
+            #expect(!asked.text.contains(", your photo and"))
+        }
+    }
+}
