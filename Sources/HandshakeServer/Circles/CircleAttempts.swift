@@ -32,6 +32,8 @@ final class CircleAttempts: Sendable {
     struct Attempt: Sendable {
         let id: String
         let challenge: [UInt8]
+        /// Whether the device is to replace the identity of the member's other devices.
+        let isReplacing: Bool
         /// What both screens show.
         let code: String
         let expires: Double
@@ -51,9 +53,10 @@ final class CircleAttempts: Sendable {
     }
 
     /// Begins an attempt; nil while there are too many.
-    func begin(challenge: [UInt8], at now: Double) -> Attempt? {
+    func begin(challenge: [UInt8], isReplacing: Bool, at now: Double) -> Attempt? {
         let attempt = Attempt(
-            id: Base64URL.encode(random.bytes(16)), challenge: challenge, code: code(), expires: now + Self.lifetime)
+            id: Base64URL.encode(random.bytes(16)), challenge: challenge, isReplacing: isReplacing, code: code(),
+            expires: now + Self.lifetime)
         return attempts.withLock { attempts in
             attempts = attempts.filter { $0.value.expires > now }
             guard attempts.count < Self.capacity else { return nil }
@@ -80,9 +83,11 @@ final class CircleAttempts: Sendable {
     /// Takes the approval of an attempt, once.
     ///
     /// - Throws: 403 for another verifier and for who is no member; 410 when there is no such attempt, or it was used.
-    /// - Returns: nil while the user has not decided.
-    func take(_ id: String, verifier: String, at now: Double) throws(RequestRefusal) -> CircleApplicant? {
-        let result = attempts.withLock { attempts -> Result<CircleApplicant?, RequestRefusal> in
+    /// - Returns: who was approved, and whether their identity is replaced; nil while the user has not decided.
+    func take(
+        _ id: String, verifier: String, at now: Double
+    ) throws(RequestRefusal) -> (applicant: CircleApplicant, isReplacing: Bool)? {
+        let result = attempts.withLock { attempts -> Result<(CircleApplicant, Bool)?, RequestRefusal> in
             guard let attempt = attempts[id], attempt.expires > now else { return .failure(Self.over) }
             let digest = Array(SHA256.hash(data: Array(verifier.utf8)))
             guard Secret(Base64URL.encode(digest)).matches(Secret(Base64URL.encode(attempt.challenge))) else {
@@ -93,7 +98,7 @@ final class CircleAttempts: Sendable {
             case .pending, .asking: return .success(nil)
             case .approved(let applicant):
                 attempts[id]?.progress = .used
-                return .success(applicant)
+                return .success((applicant, attempt.isReplacing))
             case .refused:
                 return .failure(
                     RequestRefusal(.forbidden, "not_a_member", "The service has no such member, or you declined"))

@@ -7,8 +7,11 @@ import OAuth
 extension MemberCircle {
     /// Makes an applicant a member, or renews what is known of a member.
     ///
+    /// - Parameter isReplacing: whether the member's identity ends, and with it all bearers.
     /// - Returns: a new bearer and when it expires.
-    func admit(_ applicant: CircleApplicant) async throws -> (bearer: String, expires: Double) {
+    func admit(
+        _ applicant: CircleApplicant, replacingIdentity isReplacing: Bool = false
+    ) async throws -> (bearer: String, expires: Double) {
         try await inTurn { circle in
             var member = circle.members[applicant.number] ?? CircleMember(number: applicant.number)
             guard !member.isRemoved else {
@@ -19,12 +22,10 @@ extension MemberCircle {
             }
             let now = circle.time.now()
             if member.gone != nil { member = CircleMember(number: applicant.number) }
+            if isReplacing { member.bearers = [:] }
             // No device is signed in that could rotate the identity: the one that joins now publishes its own.
             if member.identity != nil, member.bearers.values.allSatisfy({ $0 <= now }) {
-                member.identity = nil
-                member.keys = nil
-                member.rowRevision = circle.nextRevision()
-                member.keysRevision = member.rowRevision
+                try await circle.endIdentity(of: &member)
             }
             let name = MemberText.clean(applicant.name, limit: MemberText.maximumName)
             let batch = MemberText.clean(applicant.batch, limit: MemberText.maximumBatch)
@@ -41,6 +42,15 @@ extension MemberCircle {
         }
     }
 
+    /// Removes what a member has published, and the waves that only the old identity can read.
+    private func endIdentity(of member: inout CircleMember) async throws {
+        for wave in waves.values where wave.sender == member.number { try await remove(wave) }
+        member.identity = nil
+        member.keys = nil
+        member.rowRevision = nextRevision()
+        member.keysRevision = member.rowRevision
+    }
+
     /// Publishes a member's identity.
     ///
     /// - Returns: the revision of the table.
@@ -54,7 +64,8 @@ extension MemberCircle {
                 guard record.identity == known.identity || record.replaces(known) else {
                     throw RequestRefusal(
                         .conflict, "identity_exists",
-                        "Another device has published an identity. Rotate it there, or leave the circle and join again")
+                        "Another device has published an identity: leave the circle there, or replace the identity when you join"
+                    )
                 }
                 guard record.identity != known.identity else {
                     throw RequestRefusal(.unprocessableContent, "malformed", "The identity is published already")

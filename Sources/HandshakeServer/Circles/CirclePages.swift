@@ -24,13 +24,15 @@ enum CirclePages {
     }
 
     /// Asks whether the device may join.
-    static func ask(_ applicant: CircleApplicant, token: String, circle: String) -> Response {
+    static func ask(
+        _ applicant: CircleApplicant, isReplacing: Bool, token: String, circle: String
+    ) -> Response {
         page(
             title: "Join as \(applicant.name)?",
             body: """
                 <p>Members of \(escaped(circle)) will see your name\(applicant.batch.isEmpty ? "" : ", your batch")\
                 \(applicant.photo == nil ? "" : ", your photo") and when you are near, while you let them.</p>
-                \(applicant.hasLargePhoto ? largePhoto : "")
+                \(applicant.hasLargePhoto ? largePhoto : "")\(isReplacing ? replacement : "")
                 <form method="post" action="join">
                 <input type="hidden" name="token" value="\(escaped(token))">
                 <button name="answer" value="yes">Join</button>
@@ -41,6 +43,11 @@ enum CirclePages {
 
     private static let largePhoto =
         "<p>Your photo has more than \(CircleApplicant.maximumPhoto) bytes: the circle leaves it out.</p>"
+    private static let replacement =
+        """
+        <p>This device gets a new identity. Your other devices are signed out of the circle, and members are told to ask you in \
+        person whether it is you.</p>
+        """
 
     static let joined = page(title: "You have joined", body: "<p>Go back to your device. You can close this page.</p>")
     static let declined = page(title: "You have not joined", body: "<p>Nothing is stored. You can close this page.</p>")

@@ -51,7 +51,10 @@ extension CircleRoutes {
         else {
             throw RequestRefusal(.unprocessableContent, "malformed", "The challenge is not a SHA-256 digest")
         }
-        guard let attempt = attempts.begin(challenge: challenge, at: now) else { throw RequestRefusal.busy }
+        let isReplacing = members["replace"]?.bool == true
+        guard let attempt = attempts.begin(challenge: challenge, isReplacing: isReplacing, at: now) else {
+            throw RequestRefusal.busy
+        }
         return .json(
             [
                 "attempt": .string(attempt.id), "code": .string(attempt.code),
@@ -101,7 +104,8 @@ extension CircleRoutes {
             if case .pending = $0 { true } else { false }
         }
         return CirclePages.ask(
-            found, token: "\(attempt.id).\(formToken(attempt.id, browser.digest))", circle: circle.name)
+            found, isReplacing: attempt.isReplacing,
+            token: "\(attempt.id).\(formToken(attempt.id, browser.digest))", circle: circle.name)
     }
 
     /// Who the account of a redirect belongs to. Its token is revoked and forgotten, whatever comes of it.
@@ -141,10 +145,10 @@ extension CircleRoutes {
         guard let id = context.parameters.get("id"), let verifier = members["verifier"]?.string,
             (43...128).contains(verifier.utf8.count)
         else { throw RequestRefusal(.forbidden, "wrong_verifier", "Another device has started to join") }
-        guard let applicant = try attempts.take(id, verifier: verifier, at: circle.time.now()) else {
+        guard let (applicant, isReplacing) = try attempts.take(id, verifier: verifier, at: circle.time.now()) else {
             return .json(["status": .string("pending")], status: .accepted)
         }
-        let (bearer, expires) = try await circle.admit(applicant)
+        let (bearer, expires) = try await circle.admit(applicant, replacingIdentity: isReplacing)
         if applicant.hasLargePhoto { await reportLargePhotos() }
         let row = await circle.members[applicant.number]
         return .json([

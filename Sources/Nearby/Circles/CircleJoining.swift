@@ -24,6 +24,7 @@ public struct CircleJoining: Sendable {
     private let verifier: String
     private let interval: Duration
     private let deadline: Double
+    private let isReplacing: Bool
     private let environment: CircleEnvironment
 
     /// Begins an attempt.
@@ -31,19 +32,24 @@ public struct CircleJoining: Sendable {
     /// - Parameters:
     ///   - address: the circle's public URL.
     ///   - environment: where the membership is stored, and what the server is reached by.
-    public static func begin(at address: String, in environment: CircleEnvironment) async throws -> CircleJoining {
+    ///   - isReplacing: whether this device gets a new identity, although the user has one: the device that has it was lost. All other
+    ///     devices are signed out, and who knew the user is told to ask in person, because nothing old signs the new identity.
+    public static func begin(
+        at address: String, in environment: CircleEnvironment, replacingIdentity isReplacing: Bool = false
+    ) async throws -> CircleJoining {
         try await CircleEnvironment.placing {
             let server = try CircleServer(address, transport: environment.transport)
             let records = environment.records(of: server.scope)
-            if let state = try await records.state(), !state.mustJoinAgain(at: environment.time.now()) {
+            if !isReplacing, let state = try await records.state(), !state.mustJoinAgain(at: environment.time.now()) {
                 throw CircleProblem.alreadyJoined
             }
             let info = try await server.info()
             let verifier = CodeVerifier()
             let challenge = SHA256.hash(data: Array(verifier.secret.reveal().utf8))
-            let object = try await server.send(
-                .post, "v1/attempts", json: ["challenge": .string(Base64URL.encode(challenge))], expecting: [201]
-            ).object("the attempt")
+            var request: JSONObject = ["challenge": .string(Base64URL.encode(challenge))]
+            if isReplacing { request["replace"] = .bool(true) }
+            let object = try await server.send(.post, "v1/attempts", json: request, expecting: [201])
+                .object("the attempt")
             guard let attempt = object["attempt"]?.string, Base64URL.decode(attempt) != nil,
                 let code = object["code"]?.string, let page = object["verify_url"]?.string,
                 let url = try? EndpointURL(page, security: .allowingInsecureLoopback),
@@ -53,7 +59,8 @@ public struct CircleJoining: Sendable {
                 code: quoted(code, limit: 40), page: page, circle: info.name, server: server, service: info.service,
                 attempt: attempt, verifier: verifier.secret.reveal(),
                 interval: .seconds(min(max(object["interval"]?.integer ?? 3, 1), 60)),
-                deadline: environment.time.now() + Double(min(max(seconds, 0), 3_600)), environment: environment)
+                deadline: environment.time.now() + Double(min(max(seconds, 0), 3_600)), isReplacing: isReplacing,
+                environment: environment)
         }
     }
 
@@ -75,7 +82,10 @@ public struct CircleJoining: Sendable {
                 address: server.text, circle: circle, service: service, number: number,
                 name: object["name"]?.string ?? "", batch: object["batch"]?.string ?? "", bearer: bearer,
                 expires: expires, keys: Data(MemberKeys().reveal()))
-            if let known, known.number == number { new.takeIdentity(of: known) }
+            if let known, known.number == number {
+                new.takeDecisions(of: known)
+                if !isReplacing { new.takeIdentity(of: known) }
+            }
             let state = new
             let joined = JoinedCircle(records, environment)
             try await records.change { $0 = state }
@@ -83,6 +93,7 @@ public struct CircleJoining: Sendable {
             do {
                 try await joined.publishIdentity()
                 isPublished = true
+                if isReplacing { try await joined.renewSeed() }
                 _ = try await joined.synchronize()
             } catch let error {
                 // Without an identity the user is no member that others could see. Keys can follow later.

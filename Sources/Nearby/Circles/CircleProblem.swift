@@ -60,6 +60,8 @@ extension CircleProblem: CustomStringConvertible {
         switch self {
         case .address(let problem): "This is not the address of a circle: \(problem)"
         case .network(let error): "The circle's server cannot be reached: \(error)"
+        case .refused(_, "identity_exists", _):
+            "Another device of yours is in this circle with an identity of its own. Leave the circle there first. If that device is lost, replace the identity with: handshake nearby circle join URL --replace"
         case .refused(let status, _, let message): "The circle's server answered with status \(status): “\(message)”"
         case .malformed(let what): "The circle's server sent something that no circle sends: \(what)"
         case .signedOut: "This device is signed out of the circle. Join again with: handshake nearby circle join URL"
@@ -70,7 +72,8 @@ extension CircleProblem: CustomStringConvertible {
         case .clock(let seconds):
             "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time: until then nothing is published, and others do not recognise you"
         case .notJoined: "You are in no such circle. Join one with: handshake nearby circle join URL"
-        case .alreadyJoined: "You are in this circle already. Leave it first with: handshake nearby circle leave"
+        case .alreadyJoined:
+            "You are in this circle already. Leave it first with: handshake nearby circle leave. For a new identity: handshake nearby circle join URL --replace"
         case .record(let error): "\(error)"
         case .wave(let reason): "You cannot wave now: \(reason)"
         }

@@ -84,11 +84,15 @@ struct CircleRecords: Sendable {
         /// Whether the user has to join again to go on: the bearer has expired or was rejected.
         func mustJoinAgain(at now: Double) -> Bool { isSignedOut == true || Double(expires) <= now }
 
-        /// Takes over what the user is to others, and decided about them, from a membership that this one continues.
+        /// Takes over what the user is to others from a membership that this one continues.
         mutating func takeIdentity(of earlier: State) {
             (keys, generation, identity) = (earlier.keys, earlier.generation, earlier.identity)
-            (sequence, epoch, isPaused) = (earlier.sequence, earlier.epoch, earlier.isPaused)
-            (hidden, blocked) = (earlier.hidden, earlier.blocked)
+            (sequence, epoch) = (earlier.sequence, earlier.epoch)
+        }
+
+        /// Takes over what the user has decided in a membership that this one continues.
+        mutating func takeDecisions(of earlier: State) {
+            (isPaused, hidden, blocked) = (earlier.isPaused, earlier.hidden, earlier.blocked)
         }
     }
 

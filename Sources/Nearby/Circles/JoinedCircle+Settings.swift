@@ -112,7 +112,7 @@ extension JoinedCircle {
         return true
     }
 
-    private func renewSeed() async throws {
+    func renewSeed() async throws {
         try await RollingKeys(in: environment.vault, community: environment.community).forgetSeed()
     }
 }

@@ -148,8 +148,11 @@ struct CircleDevice: Sendable {
     }
 
     /// Joins as a user of the sandbox: walks through the pages as a browser does.
-    func join(as user: String = "ada@example.test", answer: String = "yes") async throws -> JoinedCircle {
-        let joining = try await CircleJoining.begin(at: CircleWorld.address, in: environment)
+    func join(
+        as user: String = "ada@example.test", answer: String = "yes", replacing: Bool = false
+    ) async throws -> JoinedCircle {
+        let joining = try await CircleJoining.begin(
+            at: CircleWorld.address, in: environment, replacingIdentity: replacing)
         try await CircleBrowser(world).walk(joining.page, code: joining.code, as: user, answer: answer)
         return try await joining.finish()
     }

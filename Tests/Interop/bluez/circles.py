@@ -18,7 +18,7 @@ import requests
 
 import bluez
 import formlogin
-from command import Handshake, Running, binary
+from command import Finished, Handshake, Running, binary
 
 ADA, ZOE = 759, 65535
 USERS = {ADA: ("ada@example.test", "never-graduate"), ZOE: ("zoe@example.test", "be-kind")}
@@ -107,16 +107,20 @@ class Member:
         self.command = Handshake(path, home)
         self.command.environment |= air.environment
 
-    def join(self) -> dict[str, Any]:
-        joining = self.command.start("nearby", "circle", "join", self.circle.address, "--browser", "print", "--json")
+    def join(self, *options: str) -> dict[str, Any]:
+        return dict(json.loads(self.try_to_join(*options).ok().stdout.splitlines()[-1]))
+
+    def try_to_join(self, *options: str) -> Finished:
+        """Joins in the browser; the command can still fail."""
+        joining = self.command.start(
+            "nearby", "circle", "join", self.circle.address, "--browser", "print", "--json", *options)
         url = joining.line()
         end = time.monotonic() + 20
         while not (code := re.search(r"code: (\S+)", "\n".join(joining.lines["stderr"]))):
             assert time.monotonic() < end
             time.sleep(0.05)
         Browser(self.circle).join(url, code[1], USERS[self.number])
-        done = joining.finish().ok()
-        return dict(json.loads(done.stdout.splitlines()[-1]))
+        return joining.finish()
 
     def log(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.command.run("nearby", "log", "--json").ok().stdout.splitlines()]

@@ -14,6 +14,7 @@ import pytest
 
 import bluez
 from circles import ADA, ZOE, Circle, Member, serving
+from terminal import Terminal
 from test_nearby_radio import alerts, interrupt, wait_for
 
 reason = bluez.missing()
@@ -123,6 +124,42 @@ def test_who_is_hidden_removed_or_has_left_is_recognised_no_more(
         assert removed.status != 0 and "member" in removed.stderr, removed
         zoe.nearby("circle", "leave")
         assert zoe.command.run("nearby", "circle", "members", "--json").status != 0
+
+
+def test_an_identity_whose_device_is_lost_is_replaced(
+        circle: Circle, members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
+    with bluez.air() as air:
+        ada, zoe = members(ADA, air), members(ZOE, air)
+        second = Member(circle, ADA, tmp_path / "second", air)
+        try:
+            refused = second.try_to_join()
+            assert refused.status != 0 and "circle join URL --replace" in refused.stderr, refused
+            done = second.try_to_join("--replace").ok()
+            assert "This replaces your identity" in done.stderr
+            assert second.members() == [(ZOE, "Zoë Ångström")]
+            lost = ada.command.run("nearby", "circle", "sync", "--json")
+            assert lost.status != 0 and "signed out" in lost.stderr, lost
+            zoe.nearby("circle", "sync")
+            [row] = zoe.nearby("circle", "members")["members"]
+            assert (row["person"], row["trust"]) == (ADA, "unverified")
+        finally:
+            second.command.end()
+
+
+def test_a_terminal_asks_before_an_identity_is_replaced(circle: Circle, tmp_path: Path) -> None:
+    with bluez.air() as air:
+        ada = Member(circle, ADA, tmp_path / "ada", air).command
+        screen = Terminal([str(ada.path), "nearby", "circle", "join", circle.address, "--browser", "print", "--replace"],
+                          {**ada.environment, "TERM": "xterm"}, columns=120)
+        try:
+            screen.expect("Replace it? Type yes or no:")
+            assert "Your other devices are signed out" in screen.text
+            screen.type("no\n")
+            assert screen.finish() != 0
+            assert "Nothing was replaced." in screen.text and "/v1/attempts/" not in screen.text
+        finally:
+            screen.close()
+            ada.end()
 
 
 def test_leaving_and_forgetting_leave_no_trace(

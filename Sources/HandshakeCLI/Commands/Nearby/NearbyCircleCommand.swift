@@ -58,49 +58,6 @@ struct CircleChoice: ParsableArguments {
     }
 }
 
-struct CircleJoin: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "join", abstract: "Join a circle: prove in the browser that you are a member of its community.")
-
-    @Argument(help: "The circle's address.")
-    var url: String
-
-    @Option(help: "Open the system's browser at the page (the default), or print its URL.")
-    var browser = LoginOptions.BrowserChoice.system
-
-    @OptionGroup var common: CommonOptions
-
-    func run() async throws {
-        let vault = try await NearbyVault.open(common)
-        let joining = try await NearbyFailure.reported {
-            try await CircleJoining.begin(at: url, in: NearbyVault.environment(vault))
-        }
-        Output.note("Check that the page shows this code: \(joining.code)")
-        switch browser {
-        case .print: Output.result(joining.page)
-        case .system:
-            let address = try EndpointURL(joining.page, security: .allowingInsecureLoopback)
-            do {
-                try SystemBrowser(environment: ProcessInfo.processInfo.environment).open(address)
-                Output.note("If no page opens, open this URL:\n\(joining.page)")
-            } catch {
-                Output.error("No browser could be opened. Open this URL:\n\(joining.page)")
-            }
-        }
-        let summary = try await NearbyFailure.reported { try await joining.finish().summary() }
-        if common.json {
-            Output.result(CircleText.json(summary).text)
-        } else {
-            let name = quoted(summary.name, limit: 80)
-            let others = summary.members == 1 ? "1 other" : "\(summary.members) others"
-            Output.note(
-                "You are in \(quoted(summary.circle, limit: 80)) as \(name), with \(others). "
-                    + "Let them notice you with: handshake nearby watch --advertise rolling")
-            if let trouble = summary.trouble { Output.note(quoted(trouble, limit: 400)) }
-        }
-    }
-}
-
 struct CircleMembers: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "members", abstract: "List the members, as this device has fetched them.")

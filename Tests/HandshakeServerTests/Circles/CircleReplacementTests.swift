@@ -1,0 +1,90 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+@Suite("Replacing an identity whose device is lost", .heavy)
+struct CircleReplacementTests {
+    @Test("a fresh proof of membership replaces it: other devices are signed out, and who knew the user must ask")
+    func lostDevice() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let identity = try #require(await world.circle.members[759]?.identity)
+            let second = CircleDevice(world)
+            await #expect(throws: NearbyError.self) { _ = try await second.join() }
+            let seconds = try await second.join(replacing: true)
+            #expect(try await seconds.members().map(\.name) == ["Zoë Ångström"])
+            let replaced = try #require(await world.circle.members[759]?.identity)
+            #expect(replaced.identity != identity.identity && replaced.generation == 1)
+            await #expect(throws: NearbyError.circle(.signedOut)) { try await adas.synchronize() }
+            try await zoes.synchronize()
+            let found = try #require(try await zoe.recognizes(second, zoes))
+            #expect(found.person.value == 759 && found.trust == .unverified)
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            #expect(try await zoes.members().map(\.trust) == [.unverified])
+        }
+    }
+
+    @Test("on the device that has the identity, it and the seed are new; whom the user hides from stays hidden")
+    func sameDevice() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            try await adas.hide(try UserNumber(65_535))
+            let rolling = RollingKeys(in: ada.vault, community: "recurse-center")
+            let window = try RollingWindow(at: world.timestamp)
+            let before = try #require(try await rolling.existingSeed()).token(in: window)
+            let again = try await ada.join(replacing: true)
+            let after = try #require(try await rolling.existingSeed()).token(in: window)
+            #expect(after != before)
+            #expect(try await again.members().isEmpty)
+            #expect(await world.circle.members[759]?.hidden == [65_535])
+            #expect(await world.circle.members[759]?.bearers.count == 1)
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+        }
+    }
+
+    @Test("the page says what a replacement does before the user agrees, and nothing is replaced without consent")
+    func consent() async throws {
+        try await CircleWorld.with { world in
+            let (_, adas, _, _) = try await world.pair()
+            let identity = try #require(await world.circle.members[759]?.identity)
+            let second = CircleDevice(world)
+            let joining = try await CircleJoining.begin(
+                at: CircleWorld.address, in: second.environment, replacingIdentity: true)
+            let target = String(joining.page.dropFirst("https://circle.example".count))
+            let asked = try await CircleBrowser(world).approve(target, as: "ada@example.test")
+            #expect(asked.text.contains("Your other devices are signed out of the circle"))
+            await #expect(throws: NearbyError.circle(.notAMember)) {
+                _ = try await second.join(answer: "no", replacing: true)
+            }
+            #expect(await world.circle.members[759]?.identity == identity)
+            #expect(try await adas.synchronize() == 1)
+        }
+    }
+
+    @Test("a wave that the lost device has sent ends with its identity")
+    func waves() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, _, _) = try await world.pair()
+            let records = try #require(try await CircleRecords.all(in: ada.vault, community: "recurse-center").first)
+            let bearer = try #require(try await records.state()?.bearer)
+            let meetings = (0..<8).map { "\"\(Base64URL.encode(Array(repeating: UInt8($0), count: 16)))\"" }
+            let box = Base64URL.encode(Array(repeating: 1, count: 128))
+            let sent = try await world.wire.send(
+                "POST", "/rc/v1/waves",
+                headers: ["Authorization": "Bearer \(bearer)", "Content-Type": "application/json"],
+                body: #"{"meet":[\#(meetings.joined(separator: ","))],"box":"\#(box)"}"#)
+            #expect(sent.status == 201)
+            #expect(await world.circle.waves.count == 1)
+            _ = try await CircleDevice(world).join(replacing: true)
+            #expect(await world.circle.waves.isEmpty)
+        }
+    }
+}
