@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TRAITS = {"AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine", "SQLite", "PostgreSQL"}
-SHARED = {"Darwin", "Security", "AuthenticationServices", "SwiftUI", "Accessibility", "Network", "CoreBluetooth", "CoreLocation", "QuartzCore", "AVFoundation"}
+SHARED = {"Darwin", "Security", "AuthenticationServices", "SwiftUI", "Accessibility", "Network", "CoreBluetooth", "CoreLocation", "QuartzCore", "AVFoundation", "UserNotifications"}
 ELSEWHERE = {"Glibc", "Musl", "FoundationEssentials"}
 KNOWN = SHARED | ELSEWHERE | {"AppKit", "UIKit"}
 

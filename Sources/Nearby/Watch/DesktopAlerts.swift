@@ -2,7 +2,6 @@
 public import Beacons
 package import DBus
 import DesktopServices
-import OAuth
 
 /// Shows alerts as notifications on a Linux desktop (beacons dossier 10.2).
 ///
@@ -77,15 +76,13 @@ public actor DesktopAlerts: Alerts {
         if let silence, elapsed() < silence { return await fallback.show(alert) }
         do {
             let notifications = try await notifications()
-            var notification = DesktopNotification(alert.title, body: alert.body)
-            // A face would make who sends another's number more believable.
-            if alert.trust != .unverified { notification.image = await picture(of: alert.person) }
+            let notice = AlertNotice(alert)
+            var notification = DesktopNotification(notice.title, body: notice.body)
+            if notice.showsPhoto { notification.image = await picture(of: alert.person) }
             notification.category = "presence.online"
-            if let page = alert.known?.page, Self.mayBeOpened(page) {
-                notification.actions = [.init(key: "default", label: "Show the profile")]
-            }
+            if notice.page != nil { notification.actions = [.init(key: "default", label: "Show the profile")] }
             let id = try await notifications.show(notification, replacing: shown[alert.person])
-            remember(id, of: alert)
+            remember(id, of: alert.person, page: notice.page)
         } catch {
             if case DesktopServicesError.bus(.timeout) = error { silence = elapsed() + Self.retryPause }
             connection?.close()
@@ -101,7 +98,8 @@ public actor DesktopAlerts: Alerts {
     public func show(_ crowd: CrowdAlert) async {
         if let silence, elapsed() < silence { return await fallback.show(crowd) }
         do {
-            _ = try await notifications().show(DesktopNotification(crowd.title, body: crowd.body))
+            let notice = AlertNotice(crowd)
+            _ = try await notifications().show(DesktopNotification(notice.title, body: notice.body))
         } catch {
             if case DesktopServicesError.bus(.timeout) = error { silence = elapsed() + Self.retryPause }
             await fallback.show(crowd)
@@ -117,13 +115,13 @@ public actor DesktopAlerts: Alerts {
         return picture.path
     }
 
-    private func remember(_ id: DesktopNotification.ID, of alert: Alert) {
+    private func remember(_ id: DesktopNotification.ID, of person: UserNumber, page: String?) {
         if shown.count >= Self.capacity {
             shown = [:]
             pages = [:]
         }
-        if let earlier = shown.updateValue(id, forKey: alert.person), earlier != id { pages[earlier] = nil }
-        pages[id] = alert.known?.page.flatMap { Self.mayBeOpened($0) ? $0 : nil }
+        if let earlier = shown.updateValue(id, forKey: person), earlier != id { pages[earlier] = nil }
+        pages[id] = page
     }
 
     private func notifications() async throws -> Notifications {
@@ -157,11 +155,6 @@ public actor DesktopAlerts: Alerts {
             if let page = pages[id] { await open(page) }
         case .actionInvoked: break
         }
-    }
-
-    /// A page's URL comes from a service: only `https` is opened, never a file or another program.
-    private static func mayBeOpened(_ page: String) -> Bool {
-        (try? EndpointURL(page, security: .allowingInsecureLoopback)) != nil
     }
 }
 

@@ -1,0 +1,59 @@
+#if canImport(UserNotifications) && !os(tvOS)
+public import Beacons
+import Foundation
+import UserNotifications
+
+/// Shows alerts as notifications of iOS, iPadOS, macOS and visionOS.
+///
+/// There is one notification for each person: a later alert about the same person replaces it, without a sound if the user was
+/// told already. Ask for permission once, with ``requestPermission()``, after saying what for; without it nothing appears.
+///
+/// Notifications have no photos: the system would store one as a file that nothing here can encrypt or expire. Names stay in the
+/// notification centre until the user, ``remove(_:)`` or ``removeAll()`` removes them: call these when a person or everyone is
+/// forgotten.
+public struct UserNotificationAlerts: Alerts {
+    /// The key in a notification's `userInfo` of the person's page, an `https` URL.
+    public static let pageKey = "page"
+
+    /// Creates the alerts of this app.
+    public init() {}
+
+    /// Asks the user for permission to show alerts.
+    ///
+    /// The system asks once and remembers the answer.
+    ///
+    /// - Returns: whether alerts are shown.
+    /// - Throws: what the system throws.
+    @discardableResult
+    public func requestPermission() async throws -> Bool {
+        try await UNUserNotificationCenter.current().requestAuthorization(options: [.alert, .sound])
+    }
+
+    public func show(_ alert: Alert) async { await show(AlertNotice(alert)) }
+
+    public func show(_ crowd: CrowdAlert) async { await show(AlertNotice(crowd)) }
+
+    /// Removes the notification about a person.
+    public func remove(_ person: UserNumber) {
+        UNUserNotificationCenter.current()
+            .removeDeliveredNotifications(withIdentifiers: [AlertNotice.identifier(of: person)])
+    }
+
+    /// Removes all notifications of the app.
+    public func removeAll() {
+        UNUserNotificationCenter.current().removeAllDeliveredNotifications()
+    }
+
+    private func show(_ notice: AlertNotice) async {
+        let content = UNMutableNotificationContent()
+        content.title = notice.title
+        content.body = notice.body
+        content.threadIdentifier = "nearby"
+        content.sound = notice.isSilent ? nil : .default
+        if let page = notice.page { content.userInfo = [Self.pageKey: page] }
+        // Without a trigger it appears now. Without permission it does not appear, and the encounter goes on.
+        try? await UNUserNotificationCenter.current()
+            .add(UNNotificationRequest(identifier: notice.identifier, content: content, trigger: nil))
+    }
+}
+#endif
