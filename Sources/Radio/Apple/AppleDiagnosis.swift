@@ -11,9 +11,12 @@ extension AppleRadio {
         ("NSLocationWhenInUseUsageDescription", "ranging beacons"),
     ]
 
-    /// Checks everything that scanning and advertising need, without prompting the user.
+    /// Checks everything that scanning and advertising need.
+    ///
+    /// It asks the user nothing. It checks the keys of Info.plist, the permissions of Bluetooth and of the location, which must be
+    /// *Always* for wake-ups, and the background modes.
     @MainActor
-    package func diagnosis() -> RadioDiagnosis {
+    public func diagnosis() -> RadioDiagnosis {
         var findings = Self.keys.map { key, use in
             Bundle.main.object(forInfoDictionaryKey: key) == nil
                 ? RadioDiagnosis.Finding(

@@ -1,7 +1,9 @@
-/// The state of a radio, with a cure for each problem: the output of `doctor` (dossier BE-17).
-package struct RadioDiagnosis: Sendable, Hashable {
+/// The state of a radio, with a cure for each problem (dossier BE-17).
+///
+/// `handshake doctor` prints it.
+public struct RadioDiagnosis: Sendable, Hashable {
     /// The topic of a finding.
-    package enum Topic: String, Sendable, Hashable, CaseIterable {
+    public enum Topic: String, Sendable, Hashable, CaseIterable {
         case bus, daemon, version, adapter, power, permission, advertising, scanning
         /// Passive scanning, which saves power.
         case monitor
@@ -10,7 +12,7 @@ package struct RadioDiagnosis: Sendable, Hashable {
     }
 
     /// The result of a check.
-    package enum Verdict: String, Sendable, Hashable {
+    public enum Verdict: String, Sendable, Hashable {
         case good
         /// It works, but could work better.
         case limited
@@ -21,13 +23,13 @@ package struct RadioDiagnosis: Sendable, Hashable {
     }
 
     /// The result of one check.
-    package struct Finding: Sendable, Hashable {
-        package let topic: Topic
-        package let verdict: Verdict
+    public struct Finding: Sendable, Hashable {
+        public let topic: Topic
+        public let verdict: Verdict
         /// What was found, for people, without a full stop.
-        package let text: String
+        public let text: String
         /// What to do about it; nil when nothing is needed.
-        package let cure: String?
+        public let cure: String?
 
         package init(_ topic: Topic, _ verdict: Verdict, _ text: String, cure: String? = nil) {
             self.topic = topic
@@ -43,7 +45,7 @@ package struct RadioDiagnosis: Sendable, Hashable {
     }
 
     /// In the order of dependency: what depends on a missing item was not checked.
-    package let findings: [Finding]
+    public let findings: [Finding]
 
     package init(_ findings: [Finding]) {
         self.findings = findings
