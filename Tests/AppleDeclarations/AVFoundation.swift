@@ -1,4 +1,4 @@
-// What the film behind the file selector uses of Apple's AVFoundation, declared as Apple declares it and without any behaviour.
+// What the film behind the file selector and a sample's scanner use of Apple's AVFoundation, declared as Apple declares it and without any behaviour.
 public import Foundation
 public import QuartzCore
 
@@ -41,4 +41,14 @@ public struct AVLayerVideoGravity: RawRepresentable, Hashable, Sendable {
         get { .resizeAspectFill }
         set {}
     }
+}
+
+public struct AVMediaType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public static let video = AVMediaType(rawValue: "vide")
+}
+
+open class AVCaptureDevice: NSObject {
+    open class func requestAccess(for mediaType: AVMediaType) async -> Bool { false }
 }

@@ -2,3 +2,6 @@
 public import Foundation
 
 @MainActor open class CALayer: NSObject {}
+
+/// Core Graphics', which every framework here imports.
+public final class CGImage: @unchecked Sendable {}

@@ -174,6 +174,11 @@ public struct Text: Primitive, Equatable, Sendable {
 public struct Image: Primitive {
     public enum TemplateRenderingMode: Sendable { case template, original }
     public init(systemName: String) {}
+    #if os(iOS)
+    public init(uiImage: UIImage) {}
+    #endif
+    public enum Interpolation: Sendable { case none, low, medium, high }
+    public func interpolation(_ interpolation: Interpolation) -> Image { self }
     public func renderingMode(_ renderingMode: TemplateRenderingMode?) -> Image { self }
     public func resizable() -> Image { self }
 }
@@ -225,6 +230,12 @@ extension View {
 public struct Button<Label: View>: Primitive {
     public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
     public init(_ title: some StringProtocol, action: @escaping @MainActor () -> Void) where Label == Text {}
+}
+public struct ButtonRole: Equatable, Sendable {
+    public static let destructive = ButtonRole(), cancel = ButtonRole()
+}
+extension Button where Label == Text {
+    public init(_ title: some StringProtocol, role: ButtonRole?, action: @escaping @MainActor () -> Void) {}
 }
 public struct ButtonStyleConfiguration {
     public struct Label: Primitive {}
@@ -388,7 +399,7 @@ public struct Font: Sendable {
     public struct Weight: Sendable {
         public static let heavy = Weight(), semibold = Weight(), regular = Weight()
     }
-    public static let title3 = Font(), footnote = Font()
+    public static let title3 = Font(), headline = Font(), footnote = Font()
     public enum TextStyle: Sendable { case body }
     public static func custom(_ name: String, fixedSize: CGFloat) -> Font { Font() }
     public static func system(size: CGFloat) -> Font { Font() }
@@ -515,6 +526,31 @@ public enum ScenePhase: Comparable, Sendable { case background, inactive, active
     @MainActor @preconcurrency func updateUIView(_ uiView: UIViewType, context: Context)
 }
 extension UIViewRepresentable { public var body: Never { fatalError() } }
+@MainActor @preconcurrency
+public struct UIViewControllerRepresentableContext<
+    Representable: UIViewControllerRepresentable
+> {
+    public var coordinator: Representable.Coordinator { fatalError() }
+}
+@MainActor @preconcurrency public protocol UIViewControllerRepresentable: View where Body == Never {
+    associatedtype UIViewControllerType: UIViewController
+    associatedtype Coordinator = Void
+    typealias Context = UIViewControllerRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIViewController(context: Context) -> UIViewControllerType
+    @MainActor @preconcurrency func updateUIViewController(_ uiViewController: UIViewControllerType, context: Context)
+    @MainActor @preconcurrency static func dismantleUIViewController(
+        _ uiViewController: UIViewControllerType, coordinator: Coordinator)
+    @MainActor @preconcurrency func makeCoordinator() -> Coordinator
+}
+extension UIViewControllerRepresentable {
+    public var body: Never { fatalError() }
+    @MainActor @preconcurrency public static func dismantleUIViewController(
+        _ uiViewController: UIViewControllerType, coordinator: Coordinator
+    ) {}
+}
+extension UIViewControllerRepresentable where Coordinator == Void {
+    @MainActor @preconcurrency public func makeCoordinator() {}
+}
 #elseif os(macOS)
 @MainActor @preconcurrency public struct NSViewRepresentableContext<Representable: NSViewRepresentable> {}
 @MainActor @preconcurrency public protocol NSViewRepresentable: View where Body == Never {

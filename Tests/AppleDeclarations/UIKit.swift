@@ -28,6 +28,15 @@ public import QuartzCore
     open func addSubview(_ view: UIView) {}
 }
 
+@MainActor open class UIViewController: UIResponder {
+    public override init() {}
+}
+
+open class UIImage: NSObject, @unchecked Sendable {
+    public init?(data: Data) {}
+    public init(cgImage: CGImage) {}
+}
+
 @MainActor public protocol UIConfigurationState {}
 public protocol UIContentConfiguration {
     @MainActor func makeContentView() -> any UIView & UIContentView

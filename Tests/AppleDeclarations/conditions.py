@@ -40,7 +40,7 @@ class Platform:
 EVERYTHING = frozenset(TRAITS - {"SQLite", "PostgreSQL"})
 NOTHING = frozenset()
 MACOS = Platform("macOS", frozenset(SHARED | {"AppKit"}), EVERYTHING)
-IOS = Platform("iOS", frozenset(SHARED | {"UIKit", "MapKit"}), NOTHING)
+IOS = Platform("iOS", frozenset(SHARED | {"UIKit", "MapKit", "Vision", "VisionKit", "SafariServices", "CoreImage"}), NOTHING)
 WATCHOS = Platform("watchOS", frozenset(SHARED | {"UIKit"}), NOTHING)
 APPLE = [MACOS, IOS, WATCHOS]
 # What `swift build` and `Tests/Consumers` compile.

@@ -1,0 +1,228 @@
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import Observation
+import Radio
+
+/// Who is here, and what the user decides.
+@MainActor @Observable
+final class Companion {
+    /// The namespace of the numbers.
+    nonisolated static let community = "recurse-center"
+
+    private(set) var people: [NearbyPerson] = []
+    private(set) var photos: [UserNumber: Data] = [:]
+    private(set) var circles: [JoinedCircle.Summary] = []
+    private(set) var waves: [MutualWave] = []
+    private(set) var quietUntil: Date?
+    /// The attempt to join whose page is open.
+    private(set) var joining: CircleJoining?
+    /// What the radio lacks, or why nothing is watched.
+    private(set) var trouble: String?
+    /// What to tell the user.
+    var message: String?
+
+    @ObservationIgnored private var vault: (any Vault)?
+    @ObservationIgnored private var known: KnownPeople?
+    private let alerts = UserNotificationAlerts()
+
+    // MARK: Watching
+
+    /// Watches until the task is cancelled.
+    func run(inBackground: Bool) async {
+        while !Task.isCancelled {
+            do {
+                try await watch(inBackground: inBackground)
+            } catch is CancellationError {
+                return
+            } catch {
+                trouble = "\(error)"
+                try? await Task.sleep(for: .seconds(10))
+            }
+        }
+    }
+
+    /// Watches until keys or circles change, or everything is forgotten.
+    private func watch(inBackground: Bool) async throws {
+        let vault = try await open()
+        let period = try await PeopleVault.open(vault, community: Self.community)
+        let known = try await KnownPeople(in: period, environment(period))
+        (self.known, circles, trouble, people) = (known, known.summaries, nil, [])
+        let quiet = DoNotDisturb(in: period, community: Self.community)
+        quietUntil = try await quiet.end(at: Self.now).map { Date(timeIntervalSince1970: $0) }
+        let nearby = PeopleNearby(
+            log: EncounterLog(in: period, community: Self.community), ignoring: known.own,
+            alerts: QuietableAlerts(alerts, except: quiet) { Self.now }, lookup: known.introduce)
+        let radio = AppleRadio(uuids: [], expecting: inBackground ? known.expected : nil)
+        let ending = try await period.run { [self] in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for circle in known.circles {
+                    group.addTask { try await circle.keepSynchronized { _ in } }
+                    group.addTask { try await self.collectWaves(of: circle) }
+                }
+                group.addTask {
+                    try await nearby.run(
+                        over: radio, recognizing: known.recognition, sending: known.broadcasts,
+                        radioEvent: { event in Task { @MainActor in self.note(event) } },
+                        report: { await self.note($0) })
+                }
+                try await group.waitForAll()
+            }
+        }
+        if ending == .everyoneForgotten { (waves, photos) = ([], [:]) }
+    }
+
+    private func collectWaves(of circle: JoinedCircle) async throws {
+        while true {
+            // A server that does not answer is asked again later.
+            waves += (try? await circle.collectWaves()) ?? []
+            try await Task.sleep(for: .seconds(.random(in: 300...600)))
+        }
+    }
+
+    private func note(_ event: RadioWatchEvent) {
+        switch event {
+        case .listening(.unavailable(let error)), .sending(.unavailable(let error)), .sendingFailed(let error):
+            trouble = "\(error)"
+        case .listening: trouble = nil
+        case .sending, .damage: break
+        }
+    }
+
+    private func note(_ update: NearbyUpdate) async {
+        switch update {
+        case .people(let present):
+            people = present
+            for person in present.map(\.person) where photos[person] == nil {
+                photos[person] = await known?.photo(of: person)
+            }
+        case .logFailed(let error): trouble = "\(error)"
+        default: break
+        }
+    }
+
+    // MARK: Decisions
+
+    /// Asks for permission to show alerts, after the screen has said what for.
+    func allowAlerts() async {
+        await tell {
+            let isAllowed = try await alerts.requestPermission()
+            return isAllowed ? "Alerts are shown." : "Alerts are off. You can allow them in Settings."
+        }
+    }
+
+    /// Joins a circle: the page opens, and shows the same code.
+    func join(_ address: String, replacingIdentity: Bool) async {
+        await tell {
+            let environment = environment(try await open())
+            let attempt = try await CircleJoining.begin(
+                at: address, in: environment, replacingIdentity: replacingIdentity)
+            joining = attempt
+            defer { joining = nil }
+            let summary = try await attempt.finish().summary()
+            return "You are in \(summary.circle) as \(summary.name)."
+        }
+    }
+
+    func pause(_ circle: JoinedCircle.Summary, _ isPaused: Bool) async {
+        await change(circle) { circle in
+            try await isPaused ? circle.pause() : circle.resume()
+            return isPaused ? "You are silent. Others forget your keys within six hours." : "Others can notice you."
+        }
+    }
+
+    func leave(_ circle: JoinedCircle.Summary) async {
+        await change(circle) { circle in
+            try await circle.leave()
+                ? "You have left. Nothing of the circle is here any more."
+                : "You have left here. The server is told as soon as it can be reached."
+        }
+    }
+
+    func wave(at person: UserNumber, _ text: String) async {
+        await tell {
+            let vault = try await open()
+            let log = EncounterLog(in: vault, community: Self.community)
+            for circle in try await JoinedCircle.all(in: environment(vault)) {
+                guard try await circle.introduce(person) != nil else { continue }
+                try await circle.wave(at: person, text: text, log: log)
+                waves += try await circle.collectWaves()
+                return "You have waved. It is seen when the other person waves too."
+            }
+            return "You can wave at members of your circles only."
+        }
+    }
+
+    /// No alerts for so many seconds; nil shows them again.
+    func setQuiet(for seconds: Double?) async {
+        await tell {
+            let end = seconds.map { Self.now + $0 }
+            try await DoNotDisturb(in: try await open(), community: Self.community).set(until: end)
+            quietUntil = end.map { Date(timeIntervalSince1970: $0) }
+            return nil
+        }
+    }
+
+    func forget(_ person: UserNumber) async {
+        await tell {
+            _ = try await stored(try await open()).forget(person)
+            alerts.remove(person)
+            photos[person] = nil
+            waves.removeAll { $0.person == person }
+            return "Nothing about this person is here any more."
+        }
+    }
+
+    func forgetEverything() async {
+        await tell {
+            let vault = try await open()
+            _ = try await stored(vault).forgetEveryone()
+            alerts.removeAll()
+            await stored(vault).deliverFarewells(over: .platform, at: Self.now)
+            return "Everything is forgotten. People you have paired with need new keys."
+        }
+    }
+
+    // MARK: Helpers
+
+    /// The vault, without what has expired.
+    func open() async throws -> any Vault {
+        if let vault { return vault }
+        let opened = try await KeychainVault.open()
+        vault = opened
+        _ = try await stored(opened).expire(at: Self.now)
+        await stored(opened).deliverFarewells(over: .platform, at: Self.now)
+        return opened
+    }
+
+    nonisolated static var now: Double { Date().timeIntervalSince1970 }
+
+    private func environment(_ vault: any Vault) -> CircleEnvironment {
+        CircleEnvironment(vault: vault, community: Self.community)
+    }
+
+    private func stored(_ vault: any Vault) -> StoredPeople { StoredPeople(in: vault, community: Self.community) }
+
+    private func change(
+        _ summary: JoinedCircle.Summary, _ body: @MainActor (JoinedCircle) async throws -> String
+    ) async {
+        await tell {
+            for circle in try await JoinedCircle.all(in: environment(try await open())) {
+                if try await circle.summary().address == summary.address { return try await body(circle) }
+            }
+            return nil
+        }
+    }
+
+    /// Runs an action, and says what came of it.
+    private func tell(_ action: @MainActor () async throws -> String?) async {
+        do {
+            message = try await action() ?? message
+        } catch is CancellationError {
+            // The user has closed the page.
+        } catch {
+            message = "\(error)"
+        }
+    }
+}

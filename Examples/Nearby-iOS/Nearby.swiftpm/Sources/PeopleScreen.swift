@@ -1,0 +1,119 @@
+import Beacons
+import Nearby
+import SwiftUI
+import UIKit
+
+/// Who is here now.
+struct PeopleScreen: View {
+    @Bindable var companion: Companion
+
+    var body: some View {
+        NavigationStack {
+            List {
+                if let trouble = companion.trouble { Text(trouble) }
+                if companion.people.isEmpty { Text("Nobody you know is near.") }
+                ForEach(companion.people, id: \.person) { person in
+                    NavigationLink {
+                        PersonScreen(companion: companion, person: person)
+                    } label: {
+                        PersonRow(person: person, photo: companion.photos[person.person])
+                    }
+                }
+                if !companion.waves.isEmpty {
+                    Section("You have waved at each other") {
+                        ForEach(companion.waves, id: \.self) { wave in
+                            Text(wave.text.isEmpty ? wave.name : "\(wave.name): \(wave.text)")
+                        }
+                    }
+                }
+                Section("More") {
+                    NavigationLink {
+                        PairScreen(companion: companion)
+                    } label: {
+                        Text("Pair with someone here")
+                    }
+                    NavigationLink {
+                        SettingsScreen(companion: companion)
+                    } label: {
+                        Text("Circles and settings")
+                    }
+                }
+            }
+            .navigationTitle("People nearby")
+            .alert(
+                companion.message ?? "",
+                isPresented: Binding(
+                    get: { @MainActor in companion.message != nil }, set: { @MainActor _ in companion.message = nil })
+            ) {
+                Button("OK") { companion.message = nil }
+            }
+        }
+    }
+}
+
+/// A person with photo, name and distance.
+struct PersonRow: View {
+    let person: NearbyPerson
+    let photo: Data?
+
+    var body: some View {
+        HStack {
+            // A face would make who sends another's number more believable.
+            if person.trust != .unverified, let image = photo.flatMap({ UIImage(data: $0) }) {
+                Image(uiImage: image).resizable().scaledToFit()
+                    .frame(width: 44, height: 44)
+                    .accessibilityHidden(true)
+            }
+            VStack(alignment: .leading) {
+                Text(person.known?.name ?? "Person \(person.person)")
+                Text(details).font(.footnote)
+            }
+        }
+        .accessibilityElement(children: .combine)
+    }
+
+    private var details: String {
+        let remarks = [
+            person.known?.batch, distance, person.trust == .unverified ? "unverified" : nil,
+            person.isRelayed ? "may be relayed" : nil,
+        ]
+        return remarks.compactMap(\.self).joined(separator: ", ")
+    }
+
+    private var distance: String? {
+        guard !person.isRelayed else { return nil }
+        if let metres = person.distance, metres < 10 { return "about \(max(1, Int(metres.rounded()))) m away" }
+        return person.proximity == .unknown ? nil : "farther away"
+    }
+}
+
+/// What can be done about a person.
+struct PersonScreen: View {
+    let companion: Companion
+    let person: NearbyPerson
+
+    @State private var text = ""
+    @Environment(\.dismiss) private var dismiss
+
+    var body: some View {
+        Form {
+            PersonRow(person: person, photo: companion.photos[person.person])
+            if person.trust == .unverified {
+                Text("Any device can send this number. Ask in person, then pair.")
+            } else {
+                Section("Wave") {
+                    TextField("Coffee at the long table?", text: $text)
+                    Button("Wave") { Task { await companion.wave(at: person.person, text) } }
+                    Text("The person sees it only by waving at you too.").font(.footnote)
+                }
+            }
+            Button("Forget this person", role: .destructive) {
+                Task {
+                    await companion.forget(person.person)
+                    dismiss()
+                }
+            }
+        }
+        .navigationTitle(person.known?.name ?? "Person \(person.person)")
+    }
+}

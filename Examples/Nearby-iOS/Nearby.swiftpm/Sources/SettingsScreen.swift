@@ -1,0 +1,118 @@
+import Nearby
+import Radio
+import SafariServices
+import SwiftUI
+
+/// Circles, alerts, what the radio lacks, and forgetting.
+struct SettingsScreen: View {
+    let companion: Companion
+
+    @State private var address = ""
+    @State private var isReplacing = false
+    @State private var isForgetting = false
+    @State private var attempt: Task<Void, Never>?
+
+    var body: some View {
+        Form {
+            ForEach(companion.circles, id: \.address) { circle in CircleSection(companion: companion, circle: circle) }
+            Section("Join a circle") {
+                TextField("https://circle.example/rc", text: $address)
+                    .keyboardType(.URL)
+                    .textInputAutocapitalization(.never)
+                Toggle("My other device is lost: replace my identity", isOn: $isReplacing)
+                if isReplacing {
+                    Text("Your other devices are signed out, and members are told to ask you in person.").font(
+                        .footnote)
+                }
+                Button("Join") {
+                    attempt = Task { await companion.join(address, replacingIdentity: isReplacing) }
+                }
+                .disabled(address.isEmpty)
+            }
+            alerts
+            HubSection()
+            DiagnosisSection()
+            Button("Forget everything", role: .destructive) { isForgetting = true }
+        }
+        .navigationTitle("Circles and settings")
+        .sheet(isPresented: isJoining) { if let joining = companion.joining { JoiningPage(joining: joining) } }
+        .alert("Forget everyone, every circle and your identity?", isPresented: $isForgetting) {
+            Button("Forget everything", role: .destructive) { Task { await companion.forgetEverything() } }
+            Button("Cancel", role: .cancel) {}
+        }
+    }
+
+    private var alerts: some View {
+        Section("Alerts") {
+            Text("A notification says who has come near, at most once an hour for each person.")
+            Button("Allow notifications") { Task { await companion.allowAlerts() } }
+            if let end = companion.quietUntil, end > Date() {
+                Text("Silent until \(end.formatted(date: .omitted, time: .shortened))")
+                Button("Show alerts again") { Task { await companion.setQuiet(for: nil) } }
+            } else {
+                Button("Do not disturb for an hour") { Task { await companion.setQuiet(for: 3_600) } }
+                Button("Do not disturb today") { Task { await companion.setQuiet(for: 86_400) } }
+            }
+        }
+    }
+
+    /// Closing the page ends the attempt.
+    private var isJoining: Binding<Bool> {
+        Binding(
+            get: { @MainActor in companion.joining != nil },
+            set: { @MainActor isShown in if !isShown { attempt?.cancel() } })
+    }
+}
+
+/// A circle that the user is in.
+private struct CircleSection: View {
+    let companion: Companion
+    let circle: JoinedCircle.Summary
+
+    var body: some View {
+        Section(circle.circle) {
+            Text("You are \(circle.name), with \(circle.members) others")
+            if let trouble = circle.trouble { Text(trouble).font(.footnote) }
+            Button(circle.isPaused ? "Be noticed again" : "Pause: be silent") {
+                Task { await companion.pause(circle, !circle.isPaused) }
+            }
+            Button("Leave", role: .destructive) { Task { await companion.leave(circle) } }
+        }
+    }
+}
+
+/// The page on which the user proves to be a member, with the code that it must show.
+private struct JoiningPage: View {
+    let joining: CircleJoining
+
+    var body: some View {
+        VStack {
+            Text("The page must show \(joining.code)").font(.headline).padding(.all)
+            if let url = URL(string: joining.page) { WebPage(url: url) }
+        }
+    }
+}
+
+private struct WebPage: UIViewControllerRepresentable {
+    let url: URL
+
+    func makeUIViewController(context: Context) -> SFSafariViewController { SFSafariViewController(url: url) }
+    func updateUIViewController(_ controller: SFSafariViewController, context: Context) {}
+}
+
+/// What scanning and sending lack on this device, with the cure.
+private struct DiagnosisSection: View {
+    @State private var findings: [RadioDiagnosis.Finding] = []
+
+    var body: some View {
+        Section("This device") {
+            ForEach(findings, id: \.self) { finding in
+                VStack(alignment: .leading) {
+                    Text(finding.text)
+                    if let cure = finding.cure { Text(cure).font(.footnote) }
+                }
+            }
+        }
+        .task { findings = AppleRadio().diagnosis().findings.filter { $0.verdict != .good } }
+    }
+}
