@@ -17,7 +17,8 @@ public protocol Radio: Sendable {
     /// Sends the newest element of `broadcasts` until the task is cancelled. The last one stays after their end.
     ///
     /// Each element gets a fresh Bluetooth address where the platform supports it, so that a rolling identifier and the address
-    /// rotate together (dossier 8.4).
+    /// rotate together (dossier 8.4). ``Broadcasts`` of several scopes are sent at the same time, each under an address of its own,
+    /// where the radio can; otherwise they take turns, and it says so once by ``RadioStatus/takingTurns(identifiers:atATime:)``.
     ///
     /// - Parameters:
     ///   - broadcasts: What to send: ``Broadcasts``, or any other sequence.

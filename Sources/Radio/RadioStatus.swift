@@ -6,6 +6,8 @@ public enum RadioStatus: Sendable, Hashable {
     case listening(ScanMethod)
     /// It sends.
     case sending
+    /// It sends fewer identifiers at a time than there are. They take turns of a quarter of an hour.
+    case takingTurns(identifiers: Int, atATime: Int)
     /// It has nothing to send now.
     case silent
     /// It neither scans nor sends. It resumes automatically once the error is resolved.

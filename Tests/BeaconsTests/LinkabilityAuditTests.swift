@@ -4,10 +4,13 @@ import Testing
 @Suite("What links two identifiers")
 struct LinkabilityAuditTests {
     private let seed: RollingSeed
+    /// That of another circle.
+    private let other: RollingSeed
     private let first = RollingWindow(number: 1_963_584)
 
     init() throws {
         seed = try RollingSeed(revealed: Array(0...31))
+        other = try RollingSeed(revealed: Array(0x80...0x9F))
     }
 
     /// What a term's packets are like.
@@ -24,7 +27,15 @@ struct LinkabilityAuditTests {
     private func audit(terms: Int, _ change: (inout Sender) -> Void = { _ in }) throws -> LinkabilityAudit {
         var sender = Sender()
         change(&sender)
-        var audit = LinkabilityAudit(of: seed)
+        var audit = LinkabilityAudit(of: [seed])
+        try send(seed, terms: terms, sender, to: &audit)
+        return audit
+    }
+
+    /// Lets an audit hear the terms of one scope.
+    private func send(
+        _ seed: RollingSeed, terms: Int, _ sender: Sender, to audit: inout LinkabilityAudit
+    ) throws {
         for index in 0..<terms {
             let window = RollingWindow(number: first.number + UInt32(index))
             let next = RollingWindow(number: window.number + 1)
@@ -39,6 +50,17 @@ struct LinkabilityAuditTests {
                         rssi: RSSI(-40), data: data))
             }
         }
+    }
+
+    /// What is heard of two circles.
+    private func audit(
+        of terms: (Int, Int), _ change: (inout Sender) -> Void = { _ in }
+    ) throws -> LinkabilityAudit {
+        var audit = LinkabilityAudit(of: [seed, other])
+        try send(seed, terms: terms.0, Sender(), to: &audit)
+        var sender = Sender(address: { 0x2D00_0000_0000 + UInt64($0) })
+        change(&sender)
+        try send(other, terms: terms.1, sender, to: &audit)
         return audit
     }
 
@@ -49,7 +71,7 @@ struct LinkabilityAuditTests {
         let audit = try audit(terms: 8)
         #expect(audit.report().verdict == .clean && audit.report().findings.isEmpty && audit.termCount == 8)
         #expect(try self.audit(terms: 2).report().verdict == .tooShort)
-        var foreign = LinkabilityAudit(of: try RollingSeed(revealed: Array(1...32)))
+        var foreign = LinkabilityAudit(of: [try RollingSeed(revealed: Array(1...32))])
         for time in 0..<10 {
             foreign.receive(
                 Advertisement(
@@ -57,6 +79,31 @@ struct LinkabilityAuditTests {
                     data: try AdvertisingData([.service(RollingUUID(seed.token(in: first)))])))
         }
         #expect(foreign.report().verdict == .tooShort && foreign.termCount == 0)
+    }
+
+    @Test("two circles of eight clean terms each are clean, and two terms of one of them are too few")
+    func twoScopes() throws {
+        let audit = try audit(of: (8, 8))
+        #expect(audit.report().verdict == .clean && audit.termCount == 16)
+        #expect(try self.audit(of: (8, 2)).report().verdict == .tooShort)
+        #expect(try self.audit(of: (8, 0)).report().verdict == .clean)
+    }
+
+    @Test("CI55, L9: an address that two circles share, also in different terms, links them")
+    func addressOfTwoScopes() throws {
+        let shared: (inout Sender) -> Void = { $0.address = { 0x2C00_0000_0000 + UInt64($0) } }
+        #expect(rules(try audit(of: (3, 3), shared)) == [.addressOfTwoScopes])
+        let later: (inout Sender) -> Void = {
+            $0.address = { [0x2D00_0000_0000, 0x2D00_0000_0001, 0x2C00_0000_0000][$0] }
+        }
+        #expect(rules(try audit(of: (3, 3), later)) == [.addressOfTwoScopes])
+    }
+
+    @Test("CI55: what links the terms of one circle is found beside another circle that is clean")
+    func linkWithinOne() throws {
+        #expect(rules(try audit(of: (3, 3)) { $0.address = { _ in 0x2D00_0000_0001 } }) == [.addressInTwoTerms])
+        #expect(rules(try audit(of: (3, 3)) { $0.delay = 10 }).contains(.outsideTerm))
+        #expect(rules(try audit(of: (3, 3)) { $0.silence = 0 }) == [.noSilence])
     }
 
     @Test("with a phone's flags, and where addresses are not told, eight terms are clean")
@@ -143,7 +190,7 @@ struct LinkabilityAuditTests {
 
     @Test("a flood of addresses and of terms takes no more memory than there is")
     func bounded() throws {
-        var audit = LinkabilityAudit(of: seed)
+        var audit = LinkabilityAudit(of: [seed])
         let data = try AdvertisingData([.service(RollingUUID(seed.token(in: first)))])
         for number in 0..<10_000 as Range<UInt64> {
             audit.receive(

@@ -169,6 +169,8 @@ struct RollingServiceTests {
                 Sent(window: term.window.number, isNew: false, end: term.end.wholeSeconds - midnight.wholeSeconds)
             case .rotate(let term):
                 Sent(window: term.window.number, isNew: true, end: term.end.wholeSeconds - midnight.wholeSeconds)
+            case .silence(let end):
+                Sent(window: 0, isNew: true, end: end.wholeSeconds - midnight.wholeSeconds)
             }
         }
         // 31 s after midnight the term before has not ended.
@@ -184,6 +186,43 @@ struct RollingServiceTests {
         #expect(throws: Never.self) {
             try broadcast.step(at: Timestamp(clampingMicroseconds: 0), using: &generator)
         }
+    }
+
+    @Test(
+        "CI53: scopes that take turns are each sent in their own terms only, all equally often, and none twice at a time",
+        arguments: [1, 2, 3])
+    func turns(lanes: Int) throws {
+        let seeds = [a, b, try RollingSeed(revealed: Array(0x40...0x5F))]
+        var broadcasts = (0..<lanes).map { RollingBroadcast(of: seeds, lane: $0, of: lanes, schedule: .derived) }
+        var generator = SeededGenerator(state: 1)
+        var sent = (0..<lanes).map { _ in RollingToken?.none }
+        var counts = [0, 0, 0]
+        // Counted, so that a fault is told once.
+        var (outside, twice, wrong) = (0, 0, 0)
+        let steps = 12 * 90
+        for step in 0..<steps {
+            let time = first.start.advanced(by: .seconds(step * 10))
+            for lane in broadcasts.indices {
+                switch try broadcasts[lane].step(at: time, using: &generator) {
+                case .keep(let term): if term.token != sent[lane] || time >= term.end { wrong += 1 }
+                case .rotate(let term): sent[lane] = term.token
+                case .silence(let end):
+                    // A scope with a lane of its own is never silent.
+                    if time >= end || lanes == 3 { wrong += 1 }
+                    sent[lane] = nil
+                }
+            }
+            let now = sent.compactMap(\.self)
+            if Set(now).count < now.count { twice += 1 }
+            let window = try RollingWindow(at: time)
+            let before = RollingWindow(number: window.number - 1)
+            let valid = seeds.map { $0.token(in: time < $0.change(to: window) ? before : window) }
+            for index in seeds.indices where now.contains(valid[index]) { counts[index] += 1 }
+            if !now.allSatisfy(valid.contains) { outside += 1 }
+        }
+        #expect(outside == 0 && twice == 0 && wrong == 0)
+        // A turn is shorter where the next one begins before its end.
+        for count in counts { #expect(count > steps * lanes / 3 * 7 / 10) }
     }
 
     @Test("CI16: of 10,000 members' identifiers none is taken for another, and no foreign UUID matches")

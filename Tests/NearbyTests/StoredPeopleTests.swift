@@ -68,7 +68,7 @@ struct StoredPeopleTests {
         _ = try await EncounterLog(in: vault, community: "d").announce(ada, at: now)
         let deletion = try await stored.forgetEveryone()
         #expect(deletion.people == [ada, grace])
-        #expect(deletion.records == [.encounters: 2, .profiles: 2, .photos: 2, .friends: 2, .own: 3])
+        #expect(deletion.records == [.encounters: 2, .profiles: 2, .photos: 2, .friends: 2, .own: 4])
         #expect(try await count(.encounters) == 1)
         #expect(try await StoredPeople(in: vault, community: "d").forgetEveryone().people == [ada])
         #expect(try await kinds(in: vault) == [])

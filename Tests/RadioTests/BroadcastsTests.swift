@@ -74,6 +74,25 @@ struct BroadcastsTests {
         }
     }
 
+    @Test("two circles in one advertisement take turns by term, with nothing from one's end to the other's begin")
+    func turns() async throws {
+        let clock = HurriedClock()
+        let time = ScanTime(now: { Self.start.advanced(by: clock.now.offset) }, clock: clock)
+        let seeds = [try seed(), try RollingSeed(revealed: Array(0x80...0x9F))]
+        var broadcasts = Broadcasts(rolling: seeds, time: time).makeAsyncIterator()
+        // From midnight on: the end of B's last term of the day before, then A 1963584, nothing, and B 1963585.
+        _ = try await broadcasts.next()
+        let expected: [(Broadcast, Int)] = [
+            (.data(try AdvertisingData(received: Packets.bytes("1107c9325c35eb6808ae7044fa9d4498feb3"))), 32),
+            (.silence, 986),
+            (.data(try AdvertisingData(received: Packets.bytes("11070a2fd80b69ee34b1bb4b2fbafe401425"))), 1_178),
+        ]
+        for (broadcast, second) in expected {
+            #expect(try await broadcasts.next() == broadcast)
+            #expect(clock.now.offset == .seconds(second))
+        }
+    }
+
     @Test("in service data all 16 bytes are told")
     func serviceData() async throws {
         let time = ScanTime(now: { Self.start }, clock: ManualClock())

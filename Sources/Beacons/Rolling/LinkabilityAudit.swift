@@ -1,8 +1,9 @@
 /// Finds what links two terms of a rolling identifier to each other.
 ///
 /// It reads packets that another adapter has received.
-/// A receiver that notices such a link can follow the user past a change of the identifier. The rules are those of the circles
-/// dossier, chapter 2. A value without a clock; it remembers at most ``capacity`` terms and addresses.
+/// A receiver that notices such a link can follow the user past a change of the identifier, or from one circle to another. The
+/// rules are those of the circles dossier, chapter 2. A value without a clock; it remembers at most ``capacity`` terms and
+/// addresses.
 public struct LinkabilityAudit: Sendable {
     /// What links two terms.
     public enum Rule: String, Sendable, Hashable, CaseIterable {
@@ -14,6 +15,7 @@ public struct LinkabilityAudit: Sendable {
         case otherForm = "L6"
         case outsideTerm = "L7"
         case noSilence = "L8"
+        case addressOfTwoScopes = "L9"
     }
 
     /// One link.
@@ -26,13 +28,13 @@ public struct LinkabilityAudit: Sendable {
     /// The outcome.
     public enum Verdict: String, Sendable, Hashable {
         case clean, linked
-        /// Fewer than three terms were heard.
+        /// Fewer than three terms were heard, in all or of one scope.
         case tooShort = "too_short"
     }
 
     /// How many terms and addresses are remembered.
     public static let capacity = 1_024
-    /// How many terms an audit needs.
+    /// How many terms of a scope an audit needs.
     public static let minimumTerms = 3
     /// How many terms show that a bit is constant.
     private static let conclusiveTerms = 8
@@ -41,15 +43,21 @@ public struct LinkabilityAudit: Sendable {
     /// How far off the clocks of sender and receiver may be: it is one machine, or two beside each other.
     private static let tolerance = Duration.seconds(5)
 
-    private let seed: RollingSeed
+    private let seeds: [RollingSeed]
     private let parser = FrameParser()
-    private var expected: [RollingUUID: RollingWindow] = [:]
-    private var expectedShort: [ShortRollingToken: RollingWindow] = [:]
+    private var expected: [RollingUUID: Identifier] = [:]
+    private var expectedShort: [ShortRollingToken: Identifier] = [:]
     private var center: RollingWindow?
-    private var terms: [RollingWindow: Term] = [:]
+    private var terms: [Identifier: Term] = [:]
     private var findings: [Rule: Finding] = [:]
-    /// The addresses under which an identifier was heard, and in which term first.
-    private var addresses: [DeviceAddress: RollingWindow] = [:]
+    /// The addresses under which an identifier was heard, and which one first.
+    private var addresses: [DeviceAddress: Identifier] = [:]
+
+    /// One of the user's identifiers: a scope's in a window.
+    private struct Identifier: Sendable, Hashable {
+        let scope: Int
+        let window: RollingWindow
+    }
 
     /// What was heard of a term.
     private struct Term: Sendable {
@@ -68,22 +76,23 @@ public struct LinkabilityAudit: Sendable {
 
     /// Creates an audit of the user's own identifiers.
     ///
-    /// - Parameter seed: the seed that they derive from.
-    public init(of seed: RollingSeed) {
-        self.seed = seed
+    /// - Parameter seeds: the seeds that they derive from, one for each scope: a circle, or pairing.
+    public init(of seeds: [RollingSeed]) {
+        self.seeds = seeds
     }
 
-    /// How many terms were heard.
+    /// How many terms were heard, of all scopes.
     public var termCount: Int { terms.count }
 
     /// Adds a packet. Those of other senders are ignored.
     public mutating func receive(_ advertisement: Advertisement) {
         guard let time = try? RollingWindow(at: advertisement.time) else { return }
         prepare(for: time)
-        guard let (window, form) = identifier(in: advertisement.data),
-            terms[window] != nil || terms.count < Self.capacity
+        guard let (identifier, form) = identifier(in: advertisement.data),
+            terms[identifier] != nil || terms.count < Self.capacity
         else { return }
-        var term = terms[window] ?? Term(first: advertisement.time, last: advertisement.time)
+        let window = identifier.window
+        var term = terms[identifier] ?? Term(first: advertisement.time, last: advertisement.time)
         term.first = min(term.first, advertisement.time)
         term.last = max(term.last, advertisement.time)
         term.forms.insert(form)
@@ -91,9 +100,9 @@ public struct LinkabilityAudit: Sendable {
         if term.forms.count > 1 {
             add(.otherForm, "window \(window.number) is sent in two forms at the same time")
         }
-        if let address = advertisement.address { note(address, advertisement.addressKind, in: &term, window) }
-        checkTerm(window, form, at: advertisement.time)
-        terms[window] = term
+        if let address = advertisement.address { note(address, advertisement.addressKind, in: &term, identifier) }
+        checkTerm(identifier, form, at: advertisement.time)
+        terms[identifier] = term
     }
 
     /// What was found, in the order of the rules.
@@ -103,7 +112,9 @@ public struct LinkabilityAudit: Sendable {
         checkConstantBits(&findings)
         let ordered = Rule.allCases.compactMap { findings[$0] }
         if !ordered.isEmpty { return (.linked, ordered) }
-        return (terms.count < Self.minimumTerms ? .tooShort : .clean, [])
+        // A scope of which two terms were heard may have a link to the third one.
+        let counts = Dictionary(grouping: terms.keys, by: \.scope).values.map(\.count)
+        return (counts.min() ?? 0 < Self.minimumTerms ? .tooShort : .clean, [])
     }
 
     private mutating func add(_ rule: Rule, _ text: String) {
@@ -120,16 +131,18 @@ public struct LinkabilityAudit: Sendable {
             let number = Int64(window.number) + Int64(distance)
             guard let number = UInt32(exactly: number) else { continue }
             let near = RollingWindow(number: number)
-            let token = seed.token(in: near)
-            expected[RollingUUID(token)] = near
-            if let short = token.short { expectedShort[short] = near }
+            for (scope, seed) in seeds.enumerated() {
+                let (token, identifier) = (seed.token(in: near), Identifier(scope: scope, window: near))
+                expected[RollingUUID(token)] = identifier
+                if let short = token.short { expectedShort[short] = identifier }
+            }
         }
     }
 
     /// The user's identifier in a packet, in any form.
-    private func identifier(in data: AdvertisingData) -> (RollingWindow, Form)? {
+    private func identifier(in data: AdvertisingData) -> (Identifier, Form)? {
         for uuid in parser.rollingServices(in: data) {
-            if let window = expected[uuid] { return (window, .service) }
+            if let identifier = expected[uuid] { return (identifier, .service) }
         }
         switch parser.frame(in: data) {
         case .eddystone(.uid(let uid, _)):
@@ -142,8 +155,9 @@ public struct LinkabilityAudit: Sendable {
     }
 
     private mutating func note(
-        _ address: DeviceAddress, _ kind: DeviceAddress.Kind?, in term: inout Term, _ window: RollingWindow
+        _ address: DeviceAddress, _ kind: DeviceAddress.Kind?, in term: inout Term, _ identifier: Identifier
     ) {
+        let window = identifier.window
         // Of 48 bits the first two say what a random address is: 11 stays until the next start, 10 no random address has.
         let top = address.number >> 46
         if kind == .public || kind == nil && top == 0b10 {
@@ -151,13 +165,17 @@ public struct LinkabilityAudit: Sendable {
         } else if top == 0b11 {
             add(.lastingAddress, "the address \(address) stays the same until the device starts again")
         }
-        if let earlier = addresses[address], earlier != window {
+        if let earlier = addresses[address], earlier.scope != identifier.scope {
+            add(
+                .addressOfTwoScopes,
+                "the address \(address) was heard with identifiers of two circles, or of a circle and of pairing")
+        } else if let earlier = addresses[address]?.window, earlier != window {
             add(
                 .addressInTwoTerms,
                 "the address \(address) was heard in the windows \(min(earlier, window).number) and \(max(earlier, window).number)"
             )
         } else if addresses.count < Self.capacity {
-            addresses[address] = window
+            addresses[address] = identifier
         }
         // Two are enough to know.
         if term.addresses.count < 2 { term.addresses.insert(address) }
@@ -166,7 +184,8 @@ public struct LinkabilityAudit: Sendable {
         }
     }
 
-    private mutating func checkTerm(_ window: RollingWindow, _ form: Form, at time: Timestamp) {
+    private mutating func checkTerm(_ identifier: Identifier, _ form: Form, at time: Timestamp) {
+        let (seed, window) = (seeds[identifier.scope], identifier.window)
         let begin: Timestamp
         let end: Timestamp
         if form == .service {
@@ -220,13 +239,16 @@ public struct LinkabilityAudit: Sendable {
     }
 
     private func checkSilence(_ findings: inout [Rule: Finding]) {
-        let ordered = terms.sorted { $0.key < $1.key }
-        for (earlier, later) in zip(ordered, ordered.dropFirst()) where earlier.key.next == later.key {
+        let ordered = terms.sorted { ($0.key.scope, $0.key.window) < ($1.key.scope, $1.key.window) }
+        for (earlier, later) in zip(ordered, ordered.dropFirst())
+        where earlier.key.scope == later.key.scope && earlier.key.window.next == later.key.window {
             let silence = earlier.value.last.duration(to: later.value.first)
             guard silence < Self.shortestSilence, findings[.noSilence] == nil else { continue }
             findings[.noSilence] = Finding(
                 rule: .noSilence,
-                text: "window \(later.key.number) began less than 0.4 s after the last packet of the window before")
+                text:
+                    "window \(later.key.window.number) began less than 0.4 s after the last packet of the window before"
+            )
         }
     }
 

@@ -2,6 +2,9 @@
 ///
 /// Identifier and Bluetooth address must change at the same moment, or one reveals the other. A rotation therefore
 /// registers a new advertisement, which gets a fresh address.
+///
+/// One advertisement carries one scope, or several that take turns: there are as many lanes as can be sent at a time. In
+/// window w, lane l of n carries the scope (w · n + l) mod scopes, so that each has its turn and none is in two lanes.
 package struct RollingBroadcast: Sendable {
     /// When identifiers change.
     package enum Schedule: Sendable, Hashable {
@@ -11,7 +14,10 @@ package struct RollingBroadcast: Sendable {
         case derived
     }
 
-    private let seed: RollingSeed
+    /// One for each scope, never empty.
+    private let seeds: [RollingSeed]
+    private let lane: Int
+    private let lanes: Int
     private let schedule: Schedule
     private var current: Term?
 
@@ -47,11 +53,30 @@ package struct RollingBroadcast: Sendable {
         case keep(Term)
         /// Unregister the advertisement and its address, and register this identifier under a fresh one.
         case rotate(Term)
+        /// Send nothing until then: the term of one scope is over, and that of the next has not begun.
+        case silence(until: Timestamp)
     }
 
     package init(_ seed: RollingSeed, schedule: Schedule = .drawn) {
-        self.seed = seed
+        self.init(of: [seed], schedule: schedule)
+    }
+
+    /// - Parameters:
+    ///   - seeds: one for each scope, at least one.
+    ///   - lane: the lane, from 0.
+    ///   - lanes: how many there are, at most as many as seeds.
+    ///   - schedule: when identifiers change.
+    package init(of seeds: [RollingSeed], lane: Int = 0, of lanes: Int = 1, schedule: Schedule = .drawn) {
+        precondition(!seeds.isEmpty && (0..<lanes).contains(lane) && lanes <= seeds.count)
+        self.seeds = seeds
+        self.lane = lane
+        self.lanes = lanes
         self.schedule = schedule
+    }
+
+    /// The seed of the scope whose turn a window is.
+    private func seed(in window: RollingWindow) -> RollingSeed {
+        seeds[(Int(window.number) * lanes + lane) % seeds.count]
     }
 
     /// The action at a time. Call it at the end of each term; more often does no harm.
@@ -76,18 +101,23 @@ package struct RollingBroadcast: Sendable {
             window = window.next
             end = Self.change(to: window.next, using: &generator)
         }
-        let term = Term(window: window, token: seed.token(in: window), end: end, start: time)
+        let term = Term(window: window, token: seed(in: window).token(in: window), end: end, start: time)
         current = term
         return .rotate(term)
     }
 
     private mutating func derivedStep(at time: Timestamp) throws(BeaconsError) -> Step {
         var window = try RollingWindow(at: time)
-        if time < seed.change(to: window) { window = window.previous }
+        if time < seed(in: window).change(to: window) { window = window.previous }
+        let seed = self.seed(in: window)
+        let (own, following) = (seed.change(to: window.next), self.seed(in: window.next).change(to: window.next))
+        guard time < own else {
+            current = nil
+            return .silence(until: following)
+        }
         if let current, current.window == window { return .keep(current) }
         let term = Term(
-            window: window, token: seed.token(in: window), end: seed.change(to: window.next),
-            start: seed.change(to: window))
+            window: window, token: seed.token(in: window), end: min(own, following), start: seed.change(to: window))
         current = term
         return .rotate(term)
     }

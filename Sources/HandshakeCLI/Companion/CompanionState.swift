@@ -94,6 +94,10 @@ final class CompanionState: NearbySink {
         change { $0.radio["send"] = Self.word(.silent) }
     }
 
+    func note(turns sentence: String) {
+        change { $0.note(Trouble(code: "taking_turns", message: sentence, at: Now.seconds)) }
+    }
+
     func note(signInEnded error: HandshakeError) {
         change {
             $0.note(
@@ -118,7 +122,7 @@ final class CompanionState: NearbySink {
     private static func word(_ status: RadioStatus) -> String {
         switch status {
         case .listening: "listening"
-        case .sending: "sending"
+        case .sending, .takingTurns: "sending"
         case .silent: "silent"
         case .unavailable(let error): quoted(error.fault)
         }

@@ -37,6 +37,9 @@ final class NearbyReporter: NearbySink {
         state.withLock { $0.note(event) }
     }
 
+    /// Reports that identifiers take turns, once.
+    func note(turns sentence: String) { state.withLock { $0.note(turns: sentence) } }
+
     /// Reports that the service rejects the account, once.
     func note(signInEnded error: HandshakeError) { state.withLock { $0.note(signInEnded: error) } }
 
@@ -70,6 +73,7 @@ private struct NearbyReport: ~Copyable, Sendable {
     private var listening = "starting"
     private var sending: String?
     private var hasToldOfSignIn = false
+    private var toldOfTurns: String?
 
     init(isJSON: Bool, now: @escaping @Sendable () -> Double, isLive: Bool) {
         self.isJSON = isJSON
@@ -122,6 +126,12 @@ private struct NearbyReport: ~Copyable, Sendable {
         trouble(error.code, "People appear as numbers from now on: \(error.description)")
     }
 
+    mutating func note(turns sentence: String) {
+        guard toldOfTurns != sentence else { return }
+        toldOfTurns = sentence
+        trouble("taking_turns", sentence)
+    }
+
     mutating func note(circleFailed error: NearbyError) { trouble(error.code, error.description) }
 
     mutating func show(_ wave: MutualWave) {
@@ -172,7 +182,7 @@ private struct NearbyReport: ~Copyable, Sendable {
         let (state, word, detail): (String, String, String?) =
             switch status {
             case .listening(let method): ("listening", "listening", method.rawValue)
-            case .sending: ("sending", "sending", nil)
+            case .sending, .takingTurns: ("sending", "sending", nil)
             case .silent: ("silent", "silent", nil)
             case .unavailable(let error): ("unavailable", error.fault, error.description)
             }

@@ -1,11 +1,14 @@
 #if CommandLine
 import Handshake
 import Nearby
+import Radio
 
 /// What shows the events of a watch: the terminal's lines, or the companion's page.
 protocol NearbySink: Sendable {
     func note(_ update: NearbyUpdate)
     func note(_ event: RadioWatchEvent)
+    /// Identifiers of the user take turns: a sentence about it, told once.
+    func note(turns sentence: String)
     /// The watch that begins sends nothing about the user.
     func noteSilence()
     /// The service rejects the account.
@@ -17,7 +20,26 @@ protocol NearbySink: Sendable {
 }
 
 extension NearbySink {
+    /// An event of the radio, while something is sent for the user's scopes.
+    func note(_ event: RadioWatchEvent, sending scopes: OwnScopes) {
+        if case .sending(let status) = event, case .takingTurns(_, let places) = status {
+            note(turns: scopes.turns(atATime: places))
+        } else {
+            note(event)
+        }
+    }
+
     // Who watches in a terminal has not asked for more.
     func noteSilence() {}
+}
+
+extension OwnScopes {
+    /// That identifiers take turns, in one sentence.
+    func turns(atATime places: Int) -> String {
+        let circles = circles == 1 ? "circle" : "\(circles) circles"
+        let number = places == 1 ? "one number" : "\(places) numbers"
+        return
+            "This adapter sends \(number) at a time, so your \(circles)\(hasFriends ? " and your friends" : "") take turns of 15 minutes."
+    }
 }
 #endif

@@ -52,6 +52,8 @@ struct CircleRecords: Sendable {
         var generation: UInt32 = 1
         /// The published identity.
         var identity = Data()
+        /// The seed of what is sent in this circle. Secret. Nil before the first publication; earlier versions had one for everything.
+        var seed: Data?
         /// The sequence of the last key record that was sent or may have been.
         var sequence: UInt32 = 0
         var epoch: UInt32 = 0
@@ -87,7 +89,7 @@ struct CircleRecords: Sendable {
         /// Takes over what the user is to others from a membership that this one continues.
         mutating func takeIdentity(of earlier: State) {
             (keys, generation, identity) = (earlier.keys, earlier.generation, earlier.identity)
-            (sequence, epoch) = (earlier.sequence, earlier.epoch)
+            (seed, sequence, epoch) = (earlier.seed, earlier.sequence, earlier.epoch)
         }
 
         /// Takes over what the user has decided in a membership that this one continues.

@@ -13,15 +13,20 @@ extension JoinedCircle {
     /// How far a clock may be from the server's, in seconds.
     private static let clockTolerance: Int64 = 120
 
-    /// Whether keys have to be published: the published ones end, or are those of a seed that is no more.
-    func mustPublish(_ state: CircleRecords.State) async throws -> Bool {
+    /// Whether keys have to be published: the published ones end, or are those of another seed than the circle's.
+    func mustPublish(_ state: CircleRecords.State) throws -> Bool {
         guard !state.isPaused else { return false }
         guard now < state.nextPublish, state.publishedUntil >= (try Self.day(now)) else { return true }
-        let seed = try await RollingKeys(in: environment.vault, community: environment.community).existingSeed()
-        return state.publishedKey != seed.map { Self.digest($0.dayKey(for: RollingDay(number: state.publishedUntil))) }
+        return state.ownSeed.map { !state.hasPublished(keysOf: $0) } ?? true
     }
 
-    private static func digest(_ key: DayKey) -> Data { Data(SHA256.hash(data: key.reveal())) }
+    /// Gives the circle another seed: keys that others have of the old one are useless from now on.
+    func renewSeed() async throws {
+        try await records.changeState { $0.seed = Data(RollingSeed.random().reveal()) }
+        try await records.noteChange()
+    }
+
+    static func digest(_ key: DayKey) -> Data { Data(SHA256.hash(data: key.reveal())) }
 
     func publishIdentity() async throws {
         let state = try await state()
@@ -43,12 +48,12 @@ extension JoinedCircle {
     /// Publishes the day keys of today and the next three days, or withdraws all of them.
     func publishKeys(withdrawing: Bool = false) async throws {
         try await requireClock()
-        let rolling = RollingKeys(in: environment.vault, community: environment.community)
-        guard let time = Timestamp(secondsSince1970: now) else { throw CircleProblem.clock(seconds: .max) }
-        let dayKeys = withdrawing ? [] : try await rolling.ownKeys(days: Int(Self.publishedDays), from: time)
         let today = try Self.day(now)
+        let hadSeed = try await state().ownSeed != nil
         for attempt in 0..<2 {
-            let state = try await nextSequence(isRetry: attempt > 0)
+            let (state, seed) = try await nextSequence(isRetry: attempt > 0)
+            let days = withdrawing ? 0..<0 : today..<(today &+ Self.publishedDays)
+            let dayKeys = days.map { seed.dayKey(for: RollingDay(number: $0)) }
             let record = try KeyRecord(
                 signedBy: try Self.keys(state),
                 KeyRecord.Terms(
@@ -67,6 +72,8 @@ extension JoinedCircle {
                     state.publishedKey = dayKeys.last.map(Self.digest)
                     state.nextPublish = next
                 }
+                // A watch that runs sends identifiers of the new seed.
+                if !hadSeed { try await records.noteChange() }
                 return
             } catch CircleProblem.refused(409, "stale_sequence", _) where attempt == 0 {
                 // Another device, or a backup: numbers go on from the minutes since 1970.
@@ -75,17 +82,19 @@ extension JoinedCircle {
         }
     }
 
-    /// The state with a sequence that no record has had. It is stored before it is used.
-    private func nextSequence(isRetry: Bool) async throws -> CircleRecords.State {
+    /// The state with a sequence that no record has had, and the seed of the circle. They are stored before they are used.
+    private func nextSequence(isRetry: Bool) async throws -> (CircleRecords.State, RollingSeed) {
         let minutes = UInt32(clamping: Int64(max(0, now) / 60))
-        let state = try await records.change { state -> CircleRecords.State? in
+        let next = try await records.change { state -> (CircleRecords.State, RollingSeed)? in
             guard var changed = state else { return nil }
             changed.sequence = isRetry ? max(changed.sequence &+ 1, minutes) : changed.sequence &+ 1
+            let seed = changed.ownSeed ?? .random()
+            changed.seed = Data(seed.reveal())
             state = changed
-            return changed
+            return (changed, seed)
         }
-        guard let state else { throw CircleProblem.notJoined }
-        return state
+        guard let next else { throw CircleProblem.notJoined }
+        return next
     }
 
     /// A clock that is off would publish keys for another time.

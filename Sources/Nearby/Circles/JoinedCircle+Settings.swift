@@ -5,9 +5,9 @@ import Handshake
 
 /// What the user decides in a circle.
 extension JoinedCircle {
-    /// Stops sending, and withdraws the published keys.
+    /// Stops sending in this circle, and withdraws the published keys.
     ///
-    /// Within six hours others do not recognise the user any more. The device is silent immediately, also when the server cannot be reached.
+    /// Within six hours its members do not recognise the user any more. Other circles and friends do. The device is silent immediately, also when the server cannot be reached.
     public func pause() async throws {
         try await CircleEnvironment.placing {
             try await records.changeState { $0.isPaused = true }
@@ -16,7 +16,7 @@ extension JoinedCircle {
         }
     }
 
-    /// Publishes keys of a new seed. Nobody recognises the user by the old ones.
+    /// Publishes keys of a new seed. Nobody recognises the user in this circle by the old ones.
     public func resume() async throws {
         try await CircleEnvironment.placing {
             try await renewSeed()
@@ -28,7 +28,7 @@ extension JoinedCircle {
 
     /// Hides the user and a person from each other.
     ///
-    /// The user has a new seed from now on, so that the person's old keys are useless.
+    /// The user has a new seed in this circle from now on, so that the person's old keys are useless.
     public func hide(_ person: UserNumber) async throws {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
@@ -89,9 +89,7 @@ extension JoinedCircle {
     public func leave() async throws -> Bool {
         try await CircleEnvironment.placing {
             let state = try await state()
-            let isTold = try await part(isLeaving: true, state)
-            try await renewSeed()
-            return isTold
+            return try await part(isLeaving: true, state)
         }
     }
 
@@ -110,9 +108,5 @@ extension JoinedCircle {
         await CircleFarewell.deliver(
             in: environment.vault, community: environment.community, transport: environment.transport, at: .max)
         return true
-    }
-
-    func renewSeed() async throws {
-        try await RollingKeys(in: environment.vault, community: environment.community).forgetSeed()
     }
 }

@@ -15,7 +15,7 @@ extension JoinedCircle {
     public func keepSynchronized(report: @Sendable (NearbyError?) -> Void) async throws {
         while true {
             let state: CircleRecords.State = try await CircleEnvironment.placing { try await self.state() }
-            let mustPublish: Bool = try await CircleEnvironment.placing { try await self.mustPublish(state) }
+            let mustPublish: Bool = try await CircleEnvironment.placing { try self.mustPublish(state) }
             let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
             let due = mustPublish ? now : next
             // A clock that was set back, or a state of another time, must not put it off for days.
@@ -57,7 +57,7 @@ extension JoinedCircle {
         let info = try await server(before).info()
         if info.epoch > before.epoch {
             // A member was removed: what was published so far becomes useless.
-            try await RollingKeys(in: environment.vault, community: environment.community).forgetSeed()
+            try await renewSeed()
             try await records.changeState { state in
                 state.epoch = info.epoch
                 state.publishedUntil = 0

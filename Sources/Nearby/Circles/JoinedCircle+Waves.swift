@@ -126,11 +126,18 @@ extension JoinedCircle {
         with identity: MemberRecord, _ keys: KeyRecord, day: UInt32, _ state: CircleRecords.State
     ) async throws -> WaveSecret {
         guard let theirs = keys.dayKeys.first(where: { $0.day == day })?.key,
-            let seed = try await RollingKeys(in: environment.vault, community: environment.community).existingSeed()
+            let seed = try await publishedSeed(state)
         else { throw CircleProblem.wave("the keys of that day are not known any more") }
         let own = seed.dayKey(for: RollingDay(number: day)).reveal()
         return try WaveSecret(
             try Self.keys(state), identity, ownDayKey: own, otherDayKey: theirs, day: day)
+    }
+
+    /// The seed whose keys the other members have: in a state of an earlier version, that of pairing.
+    private func publishedSeed(_ state: CircleRecords.State) async throws -> RollingSeed? {
+        if let seed = state.ownSeed { return seed }
+        let pairing = try await RollingKeys(in: environment.vault, community: environment.community).existingSeed()
+        return pairing.flatMap { state.hasPublished(keysOf: $0) ? $0 : nil }
     }
 
     /// The windows of the last day in which the user has met a person.

@@ -20,7 +20,7 @@ extension RollingKeys {
         let seconds = UInt64(max(0, time.wholeSeconds))
         let number = number.flatMap { UInt32(exactly: $0.value) } ?? 0
         let first = try today(time).number
-        let keys = try await ownKeys(days: Self.maximumDays, from: time)
+        let keys = try await givenKeys(days: Self.maximumDays, from: time)
         return try await CircleEnvironment.placing {
             try PairingCard(
                 name: name, member: MemberRecord(signedBy: own, in: scope, number: number, at: seconds),
@@ -49,7 +49,7 @@ extension RollingKeys {
             guard let key = try? DayKey(day: RollingDay(number: day), revealed: key) else { continue }
             keys.append(key)
         }
-        try await refuseKnown(keys, of: person)
+        try await refuseKnown(keys, of: person, at: time)
         try await wrapped {
             let shared = Shared(
                 person: person, keys: keys, identity: Beacons.Hexadecimal.encode(card.member.identity), name: card.name)

@@ -3,7 +3,9 @@ import Crypto
 import Foundation
 public import Handshake
 
-/// The user's own seed and the day keys of friends (beacons dossier 8.4). They are stored encrypted in a vault.
+/// The user's own seed for friends, and the day keys of friends.
+///
+/// See the beacons dossier, 8.4. They are stored encrypted in a vault. Circles have seeds of their own, see ``OwnScopes``.
 ///
 /// What a user shares is signed (Ed25519, RFC 8032). The first keys of a friend pin the friend's identity: keys that were
 /// changed, and keys that another identity signed, are refused.
@@ -29,7 +31,7 @@ public struct RollingKeys: Sendable {
         self.community = community
     }
 
-    /// The user's own seed; created at the first call. Two processes that ask concurrently get the same.
+    /// The user's own seed for friends; created at the first call. Two processes that ask concurrently get the same.
     public func seed() async throws -> RollingSeed {
         try await wrapped {
             try await vault.update(VaultKey(.beaconSeed, [community])) { record in
@@ -41,19 +43,20 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// The user's own seed, if there is one.
+    /// The user's own seed for friends, if there is one.
     public func existingSeed() async throws -> RollingSeed? {
         try await wrapped {
             try await vault.record(VaultKey(.beaconSeed, [community])).map { try Self.seed($0) }
         }
     }
 
-    /// Deletes the user's own seed, even a damaged one. Keys shared before no longer recognise the user.
+    /// Deletes the user's own seed for friends, even a damaged one. Keys shared before no longer recognise the user.
     ///
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {
         try await wrapped {
             let existed = try await vault.remove(VaultKey(.beaconSeed, [community]))
+            _ = try await vault.remove(heldKey)
             if existed { try await ChangeMark.note(in: vault, community: community) }
             return existed
         }
@@ -66,7 +69,7 @@ public struct RollingKeys: Sendable {
     ///   - days: how many, from 1 to ``maximumDays``.
     ///   - time: a moment of the first day.
     public func share(_ own: UserNumber, days: Int, from time: Timestamp) async throws -> Shared {
-        let keys = try await ownKeys(days: days, from: time)
+        let keys = try await givenKeys(days: days, from: time)
         let identity = try await identity()
         var shared = Shared(
             person: own, keys: keys, identity: Beacons.Hexadecimal.encode(identity.publicKey.rawRepresentation))
@@ -75,16 +78,20 @@ public struct RollingKeys: Sendable {
         return shared
     }
 
-    /// The user's own day keys, by which the user's own beacon is recognised.
+    /// The user's own day keys, which somebody has from now on.
     ///
     /// - Parameters:
     ///   - days: how many, from 1 to ``maximumDays``.
     ///   - time: a moment of the first day.
-    package func ownKeys(days: Int, from time: Timestamp) async throws -> [DayKey] {
-        let seed = try await seed()
+    func givenKeys(days: Int, from time: Timestamp) async throws -> [DayKey] {
         let first = try today(time)
-        let days = min(max(days, 1), Self.maximumDays)
-        return (0..<UInt32(days)).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) }
+        let days = UInt32(min(max(days, 1), Self.maximumDays))
+        let isNew = try await !isHeld(at: time)
+        try await noteHeld(until: first.number &+ days &- 1)
+        let seed = try await seed()
+        // A watch that runs begins to send them.
+        if isNew { try await wrapped { try await ChangeMark.note(in: vault, community: community) } }
+        return (0..<days).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) }
     }
 
     /// Stores a friend's keys. Keys for the same day replace earlier ones; keys of past days are deleted. Of more than twice
@@ -102,7 +109,7 @@ public struct RollingKeys: Sendable {
         guard keys.contains(where: { $0.day.number >= oldest }) else {
             throw NearbyError.sharedKeys("they have expired")
         }
-        try await refuseKnown(keys, of: shared.person)
+        try await refuseKnown(keys, of: shared.person, at: time)
         try await wrapped {
             try await vault.update(key(shared.person)) { record in
                 let stored = try await record.contents.map { try Self.decode($0, of: shared.person) }
@@ -124,12 +131,9 @@ public struct RollingKeys: Sendable {
     }
 
     /// Refuses keys that are known as another person's: neither of the two could be recognised.
-    func refuseKnown(_ keys: [DayKey], of person: UserNumber) async throws {
-        if let seed = try await existingSeed(),
-            keys.contains(where: { seed.dayKey(for: $0.day).reveal() == $0.reveal() })
-        {
-            throw NearbyError.sharedKeys("they are your own")
-        }
+    func refuseKnown(_ keys: [DayKey], of person: UserNumber, at time: Timestamp) async throws {
+        let own = try await OwnScopes(in: vault, community: community, at: time)
+        guard !keys.contains(where: own.contains) else { throw NearbyError.sharedKeys("they are your own") }
         var others = try await friends().keys.filter { $0.0 != person }
         for table in try await circleTables() {
             for keys in table.dayKeys(without: []).values { others += keys.filter { $0.0 != person } }
@@ -153,15 +157,17 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// Deletes a friend's keys, even damaged ones.
+    /// Deletes a friend's keys, even damaged ones, and the user's own seed for friends.
     ///
-    /// - Returns: whether there were any.
+    /// The friend does not recognise the user any more. The other friends need new keys; circles have seeds of their own.
+    ///
+    /// - Returns: whether there were any keys.
     @discardableResult public func removeFriend(_ person: UserNumber) async throws -> Bool {
-        try await wrapped {
-            let existed = try await vault.remove(key(person))
-            if existed { try await ChangeMark.note(in: vault, community: community) }
-            return existed
-        }
+        let existed = try await wrapped { try await vault.remove(key(person)) }
+        guard existed else { return false }
+        try await forgetSeed()
+        try await wrapped { try await ChangeMark.note(in: vault, community: community) }
+        return true
     }
 
     /// The usable keys of friends, and the errors of damaged records.
@@ -219,7 +225,7 @@ public struct RollingKeys: Sendable {
         try? decode(bytes, of: person).everyKey().map(\.day).max()
     }
 
-    private static func seed(_ bytes: [UInt8]) throws(VaultError) -> RollingSeed {
+    static func seed(_ bytes: [UInt8]) throws(VaultError) -> RollingSeed {
         do throws(BeaconsError) {
             return try RollingSeed(revealed: bytes)
         } catch {

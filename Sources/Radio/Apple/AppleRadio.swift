@@ -9,7 +9,8 @@ import CoreLocation
 /// reports them. iOS hides iBeacons from it, so they are ranged too, which needs their UUIDs in advance.
 ///
 /// **Advertising.** Rolling service UUIDs and iBeacons can be sent. Other platforms can read them only while the app is in the
-/// foreground with the screen on: in the background iOS sends a mask that only its own devices read. Tell the user.
+/// foreground with the screen on: in the background iOS sends a mask that only its own devices read. Tell the user. One
+/// identifier is sent at a time: those of several circles take turns.
 ///
 /// **In the background** a scan needs a list of what is expected: `expecting` renews it whenever Bluetooth starts or the app is
 /// woken. Ranging stops a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes near, even one
@@ -74,6 +75,10 @@ public struct AppleRadio: Radio {
     public func advertise<Source: AsyncSequence & Sendable>(
         _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
     ) async throws where Source.Element == Broadcast {
+        // Core Bluetooth sends what one app advertises as one advertisement under one address.
+        if let several = broadcasts as? Broadcasts, several.scopes > 1 {
+            status(.takingTurns(identifiers: several.scopes, atATime: 1))
+        }
         let sender = await BluetoothSender(status: StatusReport(status))
         defer { Task { @MainActor in sender.stop() } }
         var hasElement = false

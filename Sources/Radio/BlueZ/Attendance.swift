@@ -110,6 +110,12 @@ struct ReadyAdapter: Sendable {
 
     func has(_ interface: InterfaceName) -> Bool { interfaces.contains(interface.text) }
 
+    /// How many advertisements can be sent now, each under an address of its own; at least one, which BlueZ may refuse.
+    var freePlaces: Int {
+        guard let adapter = view.adapter(at: path), adapter.hasSeparateAddresses else { return 1 }
+        return max(1, Int(adapter.freeInstances ?? 1))
+    }
+
     /// Calls a method of the adapter.
     ///
     /// - Throws: As `Connection.call`.
@@ -156,6 +162,9 @@ final class BlueZView: Sendable {
         self.time = time
         self.condition = condition
     }
+
+    /// An adapter as it is now.
+    func adapter(at path: ObjectPath) -> BlueZAdapter? { state.withLock { $0.objects.adapters[path] } }
 
     func replace(with objects: [ObjectPath: [String: [String: Value]]]) {
         let heard = state.withLock { state in

@@ -12,6 +12,9 @@ struct BlueZAdapter: Sendable, Hashable {
     var freeInstances: UInt8?
     /// How many advertisements are sent, whoever sends them.
     var activeInstances: UInt8 = 0
+    /// Whether each advertisement has an address of its own. Other controllers have one for all, and BlueZ reports no secondary
+    /// channels of them.
+    var hasSeparateAddresses: Bool
     /// The supported monitor types.
     var monitorTypes: [String]
 
@@ -29,6 +32,8 @@ struct BlueZAdapter: Sendable, Hashable {
         activeInstances =
             interfaces[InterfaceName.advertisingManager.text]?["ActiveInstances"]
             .flatMap { UInt8(reading: $0) } ?? 0
+        let channels = interfaces[InterfaceName.advertisingManager.text]?["SupportedSecondaryChannels"]
+        hasSeparateAddresses = channels.flatMap { [String](reading: $0) }?.isEmpty == false
         monitorTypes =
             interfaces[InterfaceName.monitorManager.text]?["SupportedMonitorTypes"]
             .flatMap { [String](reading: $0) } ?? []
@@ -50,7 +55,10 @@ struct BlueZAdapter: Sendable, Hashable {
             address = later.address
         }
         freeInstances = later.freeInstances ?? freeInstances
-        if interfaces[InterfaceName.advertisingManager.text] != nil { activeInstances = later.activeInstances }
+        if interfaces[InterfaceName.advertisingManager.text] != nil {
+            activeInstances = later.activeInstances
+            hasSeparateAddresses = later.hasSeparateAddresses
+        }
         if !later.monitorTypes.isEmpty { monitorTypes = later.monitorTypes }
     }
 

@@ -5,23 +5,23 @@ import DBus
 import Synchronization
 
 /// Advertising with one adapter (dossier 7.2, advertising).
-struct BlueZAdvertising: Sendable {
-    let broadcasts: Broadcaster<Broadcast>
+///
+/// A lane is what one advertisement carries over time. There are as many as identifiers, if the adapter can send them at a time,
+/// each under an address of its own (circles dossier 2). Otherwise the identifiers take turns in fewer lanes.
+struct BlueZAdvertising<Lane: AsyncSequence & Sendable>: Sendable where Lane.Element == Broadcast {
+    /// How many identifiers there are at a time.
+    let identifiers: Int
+    /// So many lanes.
+    let lanes: @Sendable (Int) -> [Lane]
     let status: StatusReport
     let clock: any Clock<Duration>
     /// How long nothing is sent between two identifiers.
     let silence: @Sendable () -> Duration
 
-    /// Draws how long nothing is sent between two identifiers, so that the last packet of one and the first of the next are not
-    /// seen to belong together (circles dossier 2).
-    static func drawnSilence() -> Duration { .milliseconds(Int64.random(in: 500...3_000)) }
-
     /// How long an unregistration is waited for.
-    private static let unregisterTimeout = Duration.seconds(5)
+    private static var unregisterTimeout: Duration { .seconds(5) }
 
-    private static let count = Atomic<Int>(0)
-
-    /// Advertises the newest broadcast until the task is cancelled.
+    /// Advertises the newest broadcast of each lane until the task is cancelled.
     ///
     /// Each one is registered separately, because the Bluetooth address must change together with the data (dossier 8.4);
     /// changing a registered advertisement would keep the address. The earlier one is unregistered first, and a silence follows.
@@ -31,42 +31,62 @@ struct BlueZAdvertising: Sendable {
         guard adapter.has(.advertisingManager) else {
             throw RadioError.notSupported(feature: "advertising with \(adapter.name)")
         }
-        let hasSent = CancellationFlag()
-        try await forNewest(of: broadcasts.values()) { broadcast in
-            switch broadcast {
-            case .silence: status(.silent)
-            case .data(let data):
-                let advertisement = try BlueZAdvertisement(data)
-                if hasSent.isSet { try await clock.sleep(for: silence()) }
-                hasSent.set()
-                try await send(advertisement, adapter)
+        let states = (0..<identifiers).map { _ in LaneState() }
+        var count = min(identifiers, adapter.freePlaces)
+        while true {
+            if count < identifiers { status(.takingTurns(identifiers: identifiers, atATime: count)) }
+            do {
+                return try await run(adapter, Array(zip(lanes(count), states)), LaneStatus(status))
+            } catch RadioError.noFreeInstance where count > 1 {
+                // Another program was faster.
+                count -= 1
             }
         }
     }
 
-    private func send(_ advertisement: BlueZAdvertisement, _ adapter: ReadyAdapter) async throws {
+    private func run(_ adapter: ReadyAdapter, _ lanes: [(Lane, LaneState)], _ status: LaneStatus) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            for (number, (lane, state)) in lanes.enumerated() {
+                group.addTask {
+                    try await forNewest(of: lane) { broadcast in
+                        switch broadcast {
+                        case .silence: status.note(isSending: false, in: number)
+                        case .data(let data):
+                            let advertisement = try BlueZAdvertisement(data)
+                            if state.hasSent.isSet { try await clock.sleep(for: silence()) }
+                            state.hasSent.set()
+                            try await send(advertisement, adapter) { status.note(isSending: true, in: number) }
+                        }
+                    }
+                }
+            }
+            // The first failure ends all lanes.
+            for try await _ in group {}
+        }
+    }
+
+    private func send(
+        _ advertisement: BlueZAdvertisement, _ adapter: ReadyAdapter, begun: @Sendable () -> Void
+    ) async throws {
         do {
-            try await hold(advertisement, withInterval: true, adapter)
+            try await hold(advertisement, withInterval: true, adapter, begun)
         } catch let error as RegistrationFailure {
             // Where the interval is experimental, BlueZ may reject the whole advertisement because of it.
             guard case .advertisementRejected = error.error else { throw error.error }
             do {
-                try await hold(advertisement, withInterval: false, adapter)
+                try await hold(advertisement, withInterval: false, adapter, begun)
             } catch let error as RegistrationFailure {
                 throw error.error
             }
         }
     }
 
-    private struct RegistrationFailure: Error {
-        let error: RadioError
-    }
-
     /// Registers an advertisement, and unregisters it when the task is cancelled or BlueZ has released it.
     private func hold(
-        _ advertisement: BlueZAdvertisement, withInterval: Bool, _ adapter: ReadyAdapter
+        _ advertisement: BlueZAdvertisement, withInterval: Bool, _ adapter: ReadyAdapter, _ begun: @Sendable () -> Void
     ) async throws {
-        let number = Self.count.add(1, ordering: .relaxed).newValue
+        let number = AdvertisementCount.shared.add(1, ordering: .relaxed).newValue
         let path = try ObjectPath("/org/handshake/advertisement\(number)")
         let (releases, announce) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let release = ExportedMethod("Release") { [owner = adapter.owner] call in
@@ -78,7 +98,7 @@ struct BlueZAdvertising: Sendable {
             .advertisement, methods: [release], properties: advertisement.properties(withInterval: withInterval))
         try adapter.connection.export([interface], at: path)
         do {
-            try await register(path, releases, adapter)
+            try await register(path, releases, adapter, begun)
         } catch {
             // Unregisters before withdrawing the object, because BlueZ may read it until then. In a task of its own, because this
             // one may be cancelled: the next identifier must not be sent before this one has ended.
@@ -94,7 +114,7 @@ struct BlueZAdvertising: Sendable {
     }
 
     private func register(
-        _ path: ObjectPath, _ releases: AsyncStream<Void>, _ adapter: ReadyAdapter
+        _ path: ObjectPath, _ releases: AsyncStream<Void>, _ adapter: ReadyAdapter, _ begun: @Sendable () -> Void
     ) async throws {
         do {
             let options: [String: Value] = [:]
@@ -106,9 +126,47 @@ struct BlueZAdvertising: Sendable {
             throw RegistrationFailure(error: failure)
         }
         adapter.progress.worked()
-        status(.sending)
+        begun()
         for await _ in releases { throw RadioError.lost(reason: "BlueZ released the advertisement") }
         throw CancellationError()
+    }
+}
+
+extension BlueZRadio {
+    /// Draws how long nothing is sent between two identifiers, so that the last packet of one and the first of the next are not
+    /// seen to belong together (circles dossier 2).
+    static func drawnSilence() -> Duration { .milliseconds(Int64.random(in: 500...3_000)) }
+}
+
+private struct RegistrationFailure: Error {
+    let error: RadioError
+}
+
+private enum AdvertisementCount {
+    static let shared = Atomic<Int>(0)
+}
+
+/// What is remembered of a lane while its identifiers change, also when there are fewer lanes afterwards.
+private struct LaneState: Sendable {
+    let hasSent = CancellationFlag()
+}
+
+/// The status of all lanes: sending while one of them sends.
+///
+/// A class with a lock, because the lanes report concurrently.
+private final class LaneStatus: Sendable {
+    private let sending = Mutex<Set<Int>>([])
+    private let report: StatusReport
+
+    init(_ report: StatusReport) {
+        self.report = report
+    }
+
+    func note(isSending: Bool, in lane: Int) {
+        sending.withLock { sending in
+            if isSending { sending.insert(lane) } else { sending.remove(lane) }
+            report(sending.isEmpty ? .silent : .sending)
+        }
     }
 }
 #endif

@@ -24,7 +24,7 @@ public struct BlueZRadio: Radio {
         /// The delays between attempts.
         package var backOff = ReconnectingConnection.backOff
         /// How long nothing is sent between two identifiers.
-        package var silence: @Sendable () -> Duration = { BlueZAdvertising.drawnSilence() }
+        package var silence: @Sendable () -> Duration = { BlueZRadio.drawnSilence() }
         /// The kernel's state of blocked adapters.
         package var rfkill = RFKill()
 
@@ -77,8 +77,12 @@ public struct BlueZRadio: Radio {
     public func advertise<Source: AsyncSequence & Sendable>(
         _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
     ) async throws where Source.Element == Broadcast {
-        let newest = Broadcaster<Broadcast>(capacity: 1, replaysNewest: true)
         let report = StatusReport(status)
+        if let several = broadcasts as? Broadcasts, several.scopes > 1 {
+            // They go on by themselves whenever an adapter is usable again.
+            return try await advertise(report, identifiers: several.scopes) { several.lanes($0) }
+        }
+        let newest = Broadcaster<Broadcast>(capacity: 1, replaysNewest: true)
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask {
@@ -93,14 +97,20 @@ public struct BlueZRadio: Radio {
                 // Connects to the bus only once there is something to send.
                 for await _ in newest.values() { break }
                 try Task.checkCancellation()
-                let session = BlueZSession(addresses: addresses, options: options, status: report) { _ in }
-                let advertising = BlueZAdvertising(
-                    broadcasts: newest, status: report, clock: options.time.clock, silence: options.silence)
-                try await session.run { try await advertising.run($0) }
+                try await advertise(report, identifiers: 1) { _ in [newest.values()] }
             }
             try await group.next()
         }
         try Task.checkCancellation()
+    }
+
+    private func advertise<Lane: AsyncSequence & Sendable>(
+        _ report: StatusReport, identifiers: Int, lanes: @escaping @Sendable (Int) -> [Lane]
+    ) async throws where Lane.Element == Broadcast {
+        let session = BlueZSession(addresses: addresses, options: options, status: report) { _ in }
+        let advertising = BlueZAdvertising(
+            identifiers: identifiers, lanes: lanes, status: report, clock: options.time.clock, silence: options.silence)
+        try await session.run { try await advertising.run($0) }
     }
 }
 #endif

@@ -2,16 +2,33 @@ public import Beacons
 
 /// What a user advertises over time: one element for each identifier.
 ///
+/// A user who is in several circles has a seed for each. A radio that sends several advertisements sends one for each of these
+/// scopes; otherwise, and when this sequence is iterated, they take turns (circles dossier 2).
+///
 /// Iterating waits for the next element. It throws `BeaconsError.time` when the machine's clock is before 1970, and
 /// `CancellationError`.
 public struct Broadcasts: AsyncSequence, Sendable {
     private enum Plan: Sendable {
         case nothing
         case constant(AdvertisingData)
-        case rolling(RollingSeed, BroadcastForm, ScanTime, any RandomNumberGenerator & Sendable)
+        case rolling(Rolling)
+    }
+
+    /// The identifiers of one lane.
+    private struct Rolling: Sendable {
+        let seeds: [RollingSeed]
+        let form: BroadcastForm
+        let time: ScanTime
+        var generator: any RandomNumberGenerator & Sendable
+        var lane = 0
+        var lanes = 1
     }
 
     private let plan: Plan
+
+    private init(_ plan: Plan) {
+        self.plan = plan
+    }
 
     /// Constant data.
     public init(constant data: AdvertisingData) {
@@ -33,15 +50,50 @@ public struct Broadcasts: AsyncSequence, Sendable {
         generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) throws {
         switch mode {
-        case .scanOnly: plan = .nothing
-        case .rolling(let seed): plan = .rolling(seed, form, time, generator)
+        case .scanOnly: self.init(.nothing)
+        case .rolling(let seed): self.init(rolling: [seed], as: form, time: time, generator: generator)
         case .static(let number, let scheme, _):
             guard case .iBeacon(let uuid, let power) = form else {
                 throw RadioError.input(member: "form", problem: "a constant number can only be sent as an iBeacon")
             }
             let (major, minor) = try number.identifiers(scheme)
             let beacon = IBeacon(uuid: uuid, major: major, minor: minor, power: power)
-            plan = .constant(try AdvertisingData([beacon.structure]))
+            self.init(.constant(try AdvertisingData([beacon.structure])))
+        }
+    }
+
+    /// The rolling identifiers of several scopes, one each quarter of an hour.
+    ///
+    /// - Parameters:
+    ///   - seeds: One for each scope. Without any, nothing is sent.
+    ///   - form: The frame.
+    ///   - time: The current time, and the clock of delays.
+    ///   - generator: Draws the moment of each rotation, where the form derives none.
+    public init(
+        rolling seeds: [RollingSeed], as form: BroadcastForm = .serviceUUID, time: ScanTime = .system,
+        generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        plan =
+            seeds.isEmpty
+            ? .nothing : .rolling(Rolling(seeds: seeds, form: form, time: time, generator: generator))
+    }
+
+    /// How many identifiers there are at a time.
+    var scopes: Int {
+        switch plan {
+        case .nothing: 0
+        case .constant: 1
+        case .rolling(let rolling): rolling.seeds.count
+        }
+    }
+
+    /// The same for so many advertisements at a time: with fewer than there are scopes, these take turns.
+    func lanes(_ count: Int) -> [Broadcasts] {
+        guard case .rolling(var rolling) = plan else { return [self] }
+        rolling.lanes = Swift.min(Swift.max(count, 1), rolling.seeds.count)
+        return (0..<rolling.lanes).map { lane in
+            rolling.lane = lane
+            return Broadcasts(.rolling(rolling))
         }
     }
 
@@ -49,8 +101,12 @@ public struct Broadcasts: AsyncSequence, Sendable {
         switch plan {
         case .nothing: Iterator(state: .ended)
         case .constant(let data): Iterator(state: .constant(data))
-        case .rolling(let seed, let form, let time, let generator):
-            Iterator(state: .rolling(RollingBroadcast(seed, schedule: form.schedule), form, time, generator))
+        case .rolling(let rolling):
+            Iterator(
+                state: .rolling(
+                    RollingBroadcast(
+                        of: rolling.seeds, lane: rolling.lane, of: rolling.lanes, schedule: rolling.form.schedule),
+                    rolling.form, rolling.time, rolling.generator))
         }
     }
 
@@ -62,8 +118,9 @@ public struct Broadcasts: AsyncSequence, Sendable {
         }
 
         var state: State
-        /// The end of the current identifier.
+        /// The end of the current identifier, or of the silence.
         private var end: Timestamp?
+        private var isSilent = false
 
         /// How often the clock is checked: it can be set meanwhile, and a machine can sleep.
         private static let longestSleep = Duration.seconds(60)
@@ -86,9 +143,16 @@ public struct Broadcasts: AsyncSequence, Sendable {
                     }
                     let step = try Self.step(&rolling, at: time.now(), using: &generator)
                     state = .rolling(rolling, form, time, generator)
-                    if case .rotate(let term) = step {
-                        end = term.end
+                    switch step {
+                    case .keep: break
+                    case .rotate(let term):
+                        (end, isSilent) = (term.end, false)
                         return try form.broadcast(of: term)
+                    case .silence(let until):
+                        end = until
+                        guard !isSilent else { continue }
+                        isSilent = true
+                        return .silence
                     }
                 }
             }

@@ -80,8 +80,7 @@ struct CirclePublishingTests {
             let puts = { ada.transport.sent.count { $0 == "PUT /rc/v1/me/keys" } }
             try await adas.synchronize()
             let before = puts()
-            try await RollingKeys(in: ada.vault, community: "recurse-center").forgetSeed()
-            _ = try await RollingKeys(in: ada.vault, community: "recurse-center").seed()
+            try await adas.renewSeed()
             #expect(try await zoe.recognizes(ada, zoes) == nil)
             try await adas.synchronize()
             try await zoes.synchronize()

@@ -5,7 +5,6 @@ import HTTPTypes
 import Handshake
 import Hummingbird
 import Logging
-import Nearby
 import OAuth
 import RecurseCenter
 import Sandbox
@@ -13,6 +12,7 @@ import Synchronization
 import TestFixtures
 
 @testable import HandshakeServer
+@testable import Nearby
 
 /// A circle of the sandbox's Recurse Center, its server, and people who join it. Time is the test's.
 final class CircleWorld: Sendable {
@@ -157,12 +157,20 @@ struct CircleDevice: Sendable {
         return try await joining.finish()
     }
 
+    /// The seed of what this device sends in the circle.
+    func seed() async throws -> RollingSeed? {
+        try await CircleRecords(in: vault, community: "recurse-center", scope: world.circle.scope).state()?.ownSeed
+    }
+
     /// Who a member's beacon of now is to this device.
     func recognizes(_ device: CircleDevice, _ circle: JoinedCircle) async throws -> (person: UserNumber, trust: Trust)?
     {
-        guard let seed = try await RollingKeys(in: device.vault, community: "recurse-center").existingSeed() else {
-            return nil
-        }
+        guard let seed = try await device.seed() else { return nil }
+        return try await recognizes(seed, circle)
+    }
+
+    /// Who sends the identifier of now that derives from a seed.
+    func recognizes(_ seed: RollingSeed, _ circle: JoinedCircle) async throws -> (person: UserNumber, trust: Trust)? {
         let window = try RollingWindow(at: world.timestamp)
         let uuid = RollingUUID(seed.token(in: window))
         for (trust, keys) in try await circle.dayKeys() {

@@ -65,6 +65,10 @@ BEHAVIOUR = {
     # Whether the adapter is on at the start.
     "powered": True,
     "instances": 4,
+    # How many free places are reported; -1 for as many as there are.
+    "reported-instances": -1,
+    # Whether each advertisement has an address of its own; otherwise all have the one of the controller, which stays while any is sent.
+    "extended": True,
 }
 
 
@@ -166,9 +170,11 @@ class Adapter(Exported):
                 Address="00:1A:7D:00:00:01", AddressType="public", Name="air", Alias="air",
                 Powered=dbus.Boolean(behaviour["powered"]), Discovering=False, Discoverable=False, Pairable=True),
             ADVERTISING_MANAGER: dict(
-                ActiveInstances=dbus.Byte(0), SupportedInstances=dbus.Byte(behaviour["instances"]),
+                ActiveInstances=dbus.Byte(0), SupportedInstances=dbus.Byte(self.free(0)),
                 SupportedIncludes=dbus.Array(["tx-power"], signature="s")),
         }
+        if behaviour["extended"]:
+            interfaces[ADVERTISING_MANAGER]["SupportedSecondaryChannels"] = dbus.Array(["1M", "2M"], signature="s")
         if behaviour["monitor"] != "none":
             interfaces[MONITOR_MANAGER] = dict(
                 SupportedMonitorTypes=dbus.Array(["or_patterns"], signature="s"),
@@ -252,7 +258,12 @@ class Adapter(Exported):
         active = len(self.advertisements)
         self.change(ADVERTISING_MANAGER, {
             "ActiveInstances": dbus.Byte(active),
-            "SupportedInstances": dbus.Byte(max(behaviour["instances"] - active, 0))})
+            "SupportedInstances": dbus.Byte(self.free(active))})
+
+    @staticmethod
+    def free(active):
+        reported = behaviour["reported-instances"]
+        return reported if reported >= 0 else max(behaviour["instances"] - active, 0)
 
     @dbus.service.method(
         ADVERTISING_MANAGER, "oa{sv}", sender_keyword="client", async_callbacks=("done", "failed"))
@@ -270,8 +281,14 @@ class Adapter(Exported):
                 data = advertising_data(properties, behaviour["experimental"])
             except dbus.DBusException as error:
                 return failed(error)
+            # Calls of several clients overlap.
+            if len(self.advertisements) >= behaviour["instances"]:
+                return failed(failure("NotPermitted", "Maximum advertisements reached"))
             # Non-connectable advertising uses a fresh non-resolvable address each time it is enabled.
-            address = "2C:00:00:00:%02X:%02X" % divmod(next(self.addresses), 256)
+            if behaviour["extended"] or not self.advertisements:
+                address = "2C:00:00:00:%02X:%02X" % divmod(next(self.addresses), 256)
+            else:
+                address = next(iter(self.advertisements.values()))[0]
             self.advertisements[key] = (address, data)
             self.registrations += 1
             self.note("register")

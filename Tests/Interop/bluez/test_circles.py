@@ -15,7 +15,7 @@ import pytest
 import bluez
 from circles import ADA, ZOE, Circle, Member, serving
 from terminal import Terminal
-from test_nearby_radio import alerts, interrupt, wait_for
+from test_nearby_radio import alerts, interrupt, seen, wait_for
 
 reason = bluez.missing()
 pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
@@ -103,6 +103,49 @@ def test_a_pause_is_silent_and_what_follows_is_of_another_seed(members: Callable
         air.wait(lambda air: air.on_air())
         assert air.on_air() != before
         assert interrupt(running) == 130
+
+
+def test_a_pause_in_one_circle_leaves_the_other_one_on_the_air(
+        members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
+    """CI52: two circles and friends are three numbers under three addresses."""
+    with serving(tmp_path / "other") as other, bluez.air() as air:
+        ada = members(ADA, air)
+        member = Member(other, ADA, ada.command.home, air)
+        member.join()
+        running = ada.watch()
+        air.wait(lambda air: len(air.on_air()) == 2)
+        ada.command.run("nearby", "share", "--me", str(ADA)).ok()
+        air.wait(lambda air: len(air.on_air()) == 3)
+        sent = air.transmissions()
+        assert len({address for address, _ in sent}) == len({data for _, data in sent}) == 3
+        assert all(len(data) == 18 and data[:2] == b"\x11\x07" for _, data in sent)
+        ada.nearby("circle", "pause", "--circle", other.address)
+        air.wait(lambda air: len(air.on_air()) == 2)
+        assert not any("turns" in event.get("message", "") for event in seen(running))
+        ada.nearby("circle", "leave", "--circle", ada.circle.address)
+        air.wait(lambda air: len(air.on_air()) == 1)
+        assert interrupt(running) == 130
+        member.command.end()
+
+
+def test_circles_take_turns_where_all_have_one_address(
+        members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
+    """CI53: the user is told once."""
+    with serving(tmp_path / "other") as other, bluez.air(extended=0) as air:
+        ada = members(ADA, air)
+        member = Member(other, ADA, ada.command.home, air)
+        member.join()
+        running = ada.watch()
+        air.wait(lambda air: air.on_air())
+        air.power(False)
+        air.wait(lambda air: not air.on_air())
+        air.power(True)
+        air.wait(lambda air: air.on_air())
+        assert len(air.on_air()) == 1
+        told = [event["message"] for event in seen(running) if event.get("code") == "taking_turns"]
+        assert told == ["This adapter sends one number at a time, so your 2 circles take turns of 15 minutes."]
+        assert interrupt(running) == 130
+        member.command.end()
 
 
 def test_who_is_hidden_removed_or_has_left_is_recognised_no_more(

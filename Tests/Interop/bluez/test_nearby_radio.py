@@ -148,6 +148,7 @@ def test_signing_out_ends_a_running_watch_and_leaves_nothing(people: Callable[[i
     with bluez.air() as air:
         ada = people(759, air)
         empty = {file for file in ada.command.home.rglob("*") if file.is_file()}
+        ada.command.run("nearby", "share").ok()
         running = ada.watch("--advertise", "rolling")
         hear_until_mina_is_near(running, air, ("D0:00:00:00:FF:FF", ZOE))
         assert ada.command.run("logout", "recurse-center", "--json").ok().json["nearby"]["people"] >= 1
@@ -163,9 +164,15 @@ def test_forgetting_everyone_makes_a_running_watch_start_afresh(people: Callable
         ada = people(759, air)
         running = ada.watch("--advertise", "rolling")
         hear_until_mina_is_near(running, air, ("D0:00:00:00:FF:FF", ZOE))
+        assert not air.on_air(), "nobody has her keys"
+        ada.command.run("nearby", "share").ok()
+        air.wait(lambda air: air.on_air())
         before = air.on_air()
         ada.command.run("nearby", "forget", "--everyone").ok()
-        air.wait(lambda air: air.on_air() and air.on_air() != before)
+        air.wait(lambda air: not air.on_air())
+        ada.command.run("nearby", "share").ok()
+        air.wait(lambda air: air.on_air())
+        assert air.on_air() != before
         assert running.is_running() and interrupt(running) == 130
 
 

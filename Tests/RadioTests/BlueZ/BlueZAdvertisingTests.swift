@@ -137,9 +137,84 @@ struct BlueZAdvertisingTests {
 
     @Test("CI10: the silence between two identifiers is drawn from half a second to three seconds")
     func drawnSilence() {
-        let drawn = (0..<1_000).map { _ in BlueZAdvertising.drawnSilence() }
+        let drawn = (0..<1_000).map { _ in BlueZRadio.drawnSilence() }
         #expect(drawn.allSatisfy { (.milliseconds(500) ... .seconds(3)).contains($0) })
         #expect(drawn.min().map { $0 < .seconds(1) } == true && drawn.max().map { $0 > .milliseconds(2_500) } == true)
+    }
+
+    /// Three circles, and a clock for their terms that stands still until it is moved.
+    private func circles(_ clock: ManualClock) throws -> Broadcasts {
+        let seeds = try [0x00, 0x80, 0x40].map { try RollingSeed(revealed: Array($0..<($0 + 32))) }
+        return Broadcasts(
+            rolling: seeds,
+            time: ScanTime(now: { Air.now.advanced(by: .seconds(450) + clock.now.offset) }, clock: clock))
+    }
+
+    @Test("circles are sent at the same time, each under an address of its own")
+    func scopes() async throws {
+        try await Air.with { air in
+            let sending = Sending(try air.radio(), try circles(ManualClock()))
+            #expect(try await sending.next() == .sending)
+            try await air.until { try await air.onAir.count == 3 }
+            let transmissions = try await air.transmissions
+            #expect(Set(transmissions.map(\.address)).count == 3 && Set(transmissions.map(\.data)).count == 3)
+            sending.cancel()
+            _ = await sending.outcome
+            try await air.until { try await air.onAir.isEmpty }
+        }
+    }
+
+    @Test(
+        "CI53: with fewer places, or one address for all of them, circles take turns, and the user is told",
+        arguments: [
+            (["instances=2"], 2), (["instances=1"], 1), (["extended=0"], 1),
+        ])
+    func turns(behaviour: [String], places: Int) async throws {
+        try await Air.with(behaviour) { air in
+            let sending = Sending(try air.radio(), try circles(ManualClock()))
+            try #require(try await sending.next() == .takingTurns(identifiers: 3, atATime: places))
+            #expect(try await sending.next() == .sending)
+            try await air.until { try await air.onAir.count == places }
+            let transmissions = try await air.transmissions
+            #expect(Set(transmissions.map(\.address)).count == places)
+        }
+    }
+
+    @Test("when a registration is refused because another program was faster, circles take turns in one place less")
+    func refusedPlace() async throws {
+        try await Air.with(["reported-instances=9", "instances=2"]) { air in
+            let sending = Sending(try air.radio(), try circles(ManualClock()))
+            try await sending.wait(for: .takingTurns(identifiers: 3, atATime: 2))
+            try await sending.wait(for: .sending)
+            try await air.until { try await air.onAir.count == 2 }
+            #expect(try await Set(air.transmissions.map(\.address)).count == 2)
+        }
+    }
+
+    @Test("CI10: of several circles each is unregistered before it is registered again, and in between it is silent")
+    func silenceOfEach() async throws {
+        try await Air.with { air in
+            let clock = ManualClock()
+            let sending = Sending(try air.radio(silence: .milliseconds(300)), try circles(clock))
+            try await sending.wait(for: .sending)
+            try await air.until { try await air.onAir.count == 3 }
+            let before = try await air.transmissions
+            for _ in 0..<15 {
+                await clock.sleepers(3)
+                clock.advance(by: .seconds(60))
+            }
+            try await air.until {
+                let now = try await air.transmissions
+                return now.count == 3 && Set(now.map(\.data)).isDisjoint(with: before.map(\.data))
+            }
+            #expect(try await Set(air.transmissions.map(\.address)).isDisjoint(with: before.map(\.address)))
+            let changes = try await air.changes.dropFirst(3)
+            #expect(changes.count { $0.what == "unregister" } == 3 && changes.count { $0.what == "register" } == 3)
+            // The n-th that comes back does so at least one silence after the n-th that went.
+            let gone = changes.filter { $0.what == "unregister" }.map(\.time)
+            let back = changes.filter { $0.what == "register" }.map(\.time)
+            #expect(zip(gone, back).allSatisfy { $1 - $0 >= 300 })
+        }
     }
 
     @Test("the last data is sent on when nothing new comes")

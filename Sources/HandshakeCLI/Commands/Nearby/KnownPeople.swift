@@ -12,7 +12,9 @@ struct KnownPeople: Sendable {
     let recognition: Recognition
     /// The circles that the user is in.
     let circles: [JoinedCircle]
-    /// Whether the user has paused in a circle: nothing is sent then.
+    /// What the user is recognised by.
+    let scopes: OwnScopes
+    /// Whether the user has paused in a circle.
     let isPaused: Bool
     let lookup: PeopleNearby.Lookup
     /// A person's photo as an image file.
@@ -54,21 +56,23 @@ struct KnownPeople: Sendable {
                 "People appear as numbers. To see names, sign in: handshake login recurse-center"
                     + (options.account == "recurse-center" ? "" : " --account \(quoted(options.account, limit: 80))"))
         }
-        let (recognition, names) = try await recognition(own: own, circles, in: vault)
+        let scopes = try await NearbyVault.scopes(vault)
+        let (recognition, names) = try await recognition(own: own, scopes, circles, in: vault)
         members.merge(names) { member, _ in member }
         return KnownPeople(
-            own: own, recognition: recognition, circles: circles, isPaused: isPaused,
+            own: own, recognition: recognition, circles: circles, scopes: scopes, isPaused: isPaused,
             directory: members,
             Acquaintances(center, in: vault, account: options.account, signInEnded: signInEnded))
     }
 
     private init(
-        own: UserNumber?, recognition: Recognition, circles: [JoinedCircle], isPaused: Bool,
+        own: UserNumber?, recognition: Recognition, circles: [JoinedCircle], scopes: OwnScopes, isPaused: Bool,
         directory: [UserNumber: Person], _ acquaintances: Acquaintances
     ) {
         self.own = own
         self.recognition = recognition
         self.circles = circles
+        self.scopes = scopes
         self.isPaused = isPaused
         // Members are known without the service, which must not learn who is near.
         lookup = { person in
@@ -85,16 +89,14 @@ struct KnownPeople: Sendable {
 
     /// Who is recognised by keys, and the names that paired people gave.
     private static func recognition(
-        own: UserNumber?, _ circles: [JoinedCircle], in vault: any Vault
+        own: UserNumber?, _ scopes: OwnScopes, _ circles: [JoinedCircle], in vault: any Vault
     ) async throws -> (Recognition, [UserNumber: Person]) {
         let keys = RollingKeys(in: vault, community: NearbyCommand.community)
         return try await NearbyFailure.reported {
             var (friends, damaged) = try await keys.friends()
             for error in damaged { Output.note(quoted("\(error)")) }
-            // Recognises the user's own beacon, as received by another adapter.
-            if let own, try await keys.existingSeed() != nil {
-                friends += try await keys.ownKeys(days: RollingKeys.maximumDays, from: Now.timestamp).map { (own, $0) }
-            }
+            // Recognises the user's own beacons, as received by another adapter: those of all scopes.
+            if let own { friends += scopes.dayKeys(around: Now.timestamp).map { (own, $0) } }
             var recognition = Recognition(friends: friends)
             for circle in circles {
                 for (trust, keys) in try await circle.dayKeys() { recognition.add(keys, trust: trust) }

@@ -12,7 +12,7 @@ struct NearbyAudit: AsyncParsableCommand {
         commandName: "audit", abstract: "Check what you send for anything that links one identifier to the next.",
         discussion: """
             Listens with another adapter than the one that sends, or reads a recording of `scan --record`. It needs three \
-            changes of the identifier: an hour. The status is 0 when nothing links two identifiers, 1 when something does, \
+            changes of the identifier: an hour, or longer where several circles take turns. The status is 0 when nothing links two identifiers, 1 when something does, \
             and 2 when too little was heard.
             """)
 
@@ -32,11 +32,12 @@ struct NearbyAudit: AsyncParsableCommand {
     func run() async throws {
         let vault = try await NearbyVault.open(common)
         try await NearbyFailure.reported {
-            guard let seed = try await RollingKeys(in: vault, community: NearbyCommand.community).existingSeed() else {
+            let seeds = try await NearbyVault.scopes(vault).seeds
+            guard !seeds.isEmpty else {
                 throw CommandError.usage(
                     "You have not sent an identifier yet. Send one with: handshake nearby watch --advertise rolling")
             }
-            let audit = Audit(LinkabilityAudit(of: seed))
+            let audit = Audit(LinkabilityAudit(of: seeds))
             if let file {
                 if file != "-", !FileManager.default.isReadableFile(atPath: Settings.absolute(file)) {
                     throw CommandError.unreadable(file)
@@ -95,13 +96,13 @@ struct NearbyAudit: AsyncParsableCommand {
             throw CommandError(
                 status: .defect, code: "linked",
                 message:
-                    "A receiver can follow you from one identifier to the next. What keeps the address from changing is told by: handshake doctor"
+                    "A receiver can follow you from one identifier to the next, or from one circle to another. What keeps the address from changing is told by: handshake doctor"
             )
         case .tooShort:
             throw CommandError(
                 status: .abandoned, code: "too_short",
                 message:
-                    "\(audit.termCount) of your identifiers were heard, and an audit needs \(LinkabilityAudit.minimumTerms). Listen longer, with another adapter than the one that sends."
+                    "\(audit.termCount) of your identifiers were heard, and an audit needs \(LinkabilityAudit.minimumTerms) of each circle. Listen longer, with another adapter than the one that sends."
             )
         }
     }

@@ -96,14 +96,17 @@ struct CircleMembers: BoundedCommand {
 
 struct CirclePause: BoundedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Send nothing, and withdraw your keys, until `resume`.")
+        commandName: "pause", abstract: "Send nothing for a circle, and withdraw your keys, until `resume`.",
+        discussion: "Your other circles and your friends still recognise you.")
 
     @OptionGroup var choice: CircleChoice
 
     var timeout: Int { choice.timeout }
 
     func run() async throws {
-        try await CircleAction.run(choice, "Paused. Others do not recognise you any more within six hours.") {
+        try await CircleAction.run(
+            choice, "Paused. The circle's members do not recognise you any more within six hours."
+        ) {
             try await $0.pause()
         }
     }
@@ -112,14 +115,16 @@ struct CirclePause: BoundedCommand {
 struct CircleResume: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Publish keys of a new seed after a pause.",
-        discussion: "Friends to whom you gave keys before need new ones.")
+        discussion: "Each circle has a seed of its own: your other circles and your friends do not notice.")
 
     @OptionGroup var choice: CircleChoice
 
     var timeout: Int { choice.timeout }
 
     func run() async throws {
-        try await CircleAction.run(choice, "Resumed with a new seed. Friends with older keys of yours need new ones.") {
+        try await CircleAction.run(
+            choice, "Resumed with a new seed. The circle's members recognise you again within six hours."
+        ) {
             try await $0.resume()
         }
     }
@@ -129,7 +134,7 @@ struct CircleHide: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "hide", abstract: "Hide yourself and a person from each other.",
         discussion:
-            "The person is not told. Your keys become new, so that those that the person holds are useless immediately."
+            "The person is not told. Your keys of this circle become new, so that those that the person holds are useless immediately. Who is a friend too recognises you until you end that: handshake nearby unfriend"
     )
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
@@ -173,7 +178,7 @@ struct CircleRotate: BoundedCommand {
 
     func run() async throws {
         try await CircleAction.run(
-            choice, "Your identity and seed are new. A device that holds the old ones is locked out."
+            choice, "Your identity and seed in this circle are new. A device that holds the old ones is locked out."
         ) {
             try await $0.rotate()
         }

@@ -85,7 +85,8 @@ struct NearbyBefriend: AsyncParsableCommand {
 
 struct NearbyUnfriend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unfriend", abstract: "Remove a friend's keys.")
+        commandName: "unfriend", abstract: "Remove a friend's keys, and end the friend's keys of you.",
+        discussion: "Your other friends need new keys of you: pair or `share` again. Circles are not concerned.")
 
     @Argument(help: ArgumentHelp("The friend's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber
@@ -101,7 +102,9 @@ struct NearbyUnfriend: AsyncParsableCommand {
             Output.result(JSONText.object([("forgotten", .bool(existed))]).text)
         } else {
             Output.note(
-                existed ? "The keys of number \(person) are removed." : "There were no keys of number \(person).")
+                existed
+                    ? "The keys of number \(person) are removed, and the person does not recognise you as a friend any more. Other friends need new keys of you."
+                    : "There were no keys of number \(person).")
         }
     }
 }

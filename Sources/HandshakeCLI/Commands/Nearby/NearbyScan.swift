@@ -113,16 +113,19 @@ struct NearbyAdvertise: AsyncParsableCommand {
         let reporter = NearbyReporter(json: options.common.json)
         try await NearbyFailure.reported {
             let period = try await NearbyVault.period(vault)
-            guard let broadcasts = try await sending.broadcasts(of: own, in: period) else { return }
+            let scopes = try await NearbyVault.scopes(period)
+            guard let broadcasts = try sending.broadcasts(of: own, scopes) else {
+                throw CommandError.usage(NearbySending.nobody)
+            }
             let radio = try adapter.radio()
             try await TimeLimit.run(duration) {
                 let ending = try await period.run {
-                    try await radio.advertise(broadcasts) { reporter.note(.sending($0)) }
+                    try await radio.advertise(broadcasts) { reporter.note(.sending($0), sending: scopes) }
                 }
                 switch ending {
                 case .ended: break
                 case .everyoneForgotten: Output.note("Everyone was forgotten, so sending ends.")
-                case .changed: Output.note("Your seed, keys or circles have changed, so sending ends. Start it again.")
+                case .changed: Output.note("Your keys or circles have changed, so sending ends. Start it again.")
                 }
             }
             try reporter.requireRadio()

@@ -48,8 +48,7 @@ struct NearbySession: Sendable {
             me: me, options: options, center: try await options.center(in: vault), vault: period
         ) { sink.note(signInEnded: $0) }
         await began(people)
-        if people.isPaused, sending.sends { Output.note("You have paused: nothing is sent.") }
-        let broadcasts = people.isPaused ? nil : try await sending.broadcasts(of: people.own, in: period)
+        let broadcasts = try broadcasts(for: people, sending)
         if broadcasts == nil { sink.noteSilence() }
         let quiet = DoNotDisturb(in: period, community: NearbyCommand.community)
         let nearby = PeopleNearby(
@@ -64,7 +63,7 @@ struct NearbySession: Sendable {
                 group.addTask {
                     try await nearby.run(
                         over: radio, recognizing: people.recognition, sending: broadcasts,
-                        radioEvent: { sink.note($0) }, report: { sink.note($0) })
+                        radioEvent: { sink.note($0, sending: people.scopes) }, report: { sink.note($0) })
                     throw WatchEnded()
                 }
                 do {
@@ -77,6 +76,22 @@ struct NearbySession: Sendable {
     }
 
     private struct WatchEnded: Error {}
+
+    /// What is sent; nil for nothing, which the user is told of.
+    private func broadcasts(for people: KnownPeople, _ sending: NearbySending) throws -> Broadcasts? {
+        guard sending.sends else { return nil }
+        // A static number would tell those whom the pause is meant for.
+        let isStatic = sending.advertise == .static
+        let broadcasts = people.isPaused && isStatic ? nil : try sending.broadcasts(of: people.own, people.scopes)
+        if people.isPaused {
+            Output.note(
+                broadcasts == nil
+                    ? "You have paused: nothing is sent." : "You have paused in a circle: nothing is sent for it.")
+        } else if broadcasts == nil {
+            Output.note(NearbySending.nobody)
+        }
+        return broadcasts
+    }
 }
 
 /// What a watch does for a circle meanwhile: it keeps keys and tables current, and asks for answers to waves.

@@ -25,6 +25,13 @@ enum NearbyVault {
         CircleEnvironment(vault: vault, community: NearbyCommand.community)
     }
 
+    /// What the user is recognised by.
+    static func scopes(_ vault: any Vault) async throws -> OwnScopes {
+        try await NearbyFailure.reported {
+            try await OwnScopes(in: vault, community: NearbyCommand.community, at: Now.timestamp)
+        }
+    }
+
     /// The vault for a run that stores what it hears, until everyone is forgotten.
     static func period(_ vault: any Vault) async throws -> PeopleVault {
         try await PeopleVault.open(vault, community: NearbyCommand.community)

@@ -92,7 +92,9 @@ struct NearbySending: ParsableArguments {
     }
 
     @Option(
-        help: "Send an identifier: rolling (for friends, see `share`) or static (your number, as SecretHandshake did).")
+        help:
+            "Send an identifier: rolling (one for each circle, and one for friends: see `circle` and `pair`) or static (your number, as SecretHandshake did)."
+    )
     var advertise: Mode?
 
     @Option(
@@ -114,13 +116,16 @@ struct NearbySending: ParsableArguments {
 
     var sends: Bool { advertise != nil }
 
+    /// Why a rolling identifier is not sent.
+    static let nobody =
+        "Nobody can recognise you yet, so nothing is sent. Join a circle, or pair with a friend: handshake nearby pair"
+
     /// What to advertise; nil for nothing.
-    func broadcasts(of own: UserNumber?, in vault: any Vault) async throws -> Broadcasts? {
+    func broadcasts(of own: UserNumber?, _ scopes: OwnScopes) throws -> Broadcasts? {
         switch advertise {
         case nil: return nil
         case .rolling:
-            let seed = try await RollingKeys(in: vault, community: NearbyCommand.community).seed()
-            return try Broadcasts(.rolling(seed), as: form.broadcastForm)
+            return scopes.sent.isEmpty ? nil : Broadcasts(rolling: scopes.sent, as: form.broadcastForm)
         case .static:
             guard let own else {
                 throw CommandError.usage(

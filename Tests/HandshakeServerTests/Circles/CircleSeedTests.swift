@@ -1,0 +1,155 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+@Suite("Each circle's own seed", .heavy)
+struct CircleSeedTests {
+    private let other = [UInt8](1...32)
+
+    /// Puts the device into another circle too, and gives keys to a friend.
+    private func addScopes(to device: CircleDevice) async throws {
+        let scope = CircleScope(circleAt: "https://other.example")
+        let seed = Data(other)
+        try await CircleRecords(in: device.vault, community: "recurse-center", scope: scope).change { state in
+            var new = CircleRecords.State(
+                address: "https://other.example", circle: "Other", service: "service", number: 759, name: "Ada",
+                batch: "", bearer: "", expires: 0, keys: Data())
+            new.seed = seed
+            state = new
+        }
+        _ = try await keys(of: device).share(try UserNumber(759), days: 31, from: device.world.timestamp)
+    }
+
+    private func keys(of device: CircleDevice) -> RollingKeys {
+        RollingKeys(in: device.vault, community: "recurse-center")
+    }
+
+    /// The seed of the circle itself, and those of the other circle and of the friends.
+    private func seeds(
+        of device: CircleDevice, _ circle: JoinedCircle
+    ) async throws -> (own: [UInt8]?, others: [[UInt8]]) {
+        let all = try await OwnScopes(in: device.vault, community: "recurse-center", at: device.world.timestamp).seeds
+        let own = try await circle.records.state()?.ownSeed?.reveal()
+        return (own, all.map { $0.reveal() }.filter { $0 != own })
+    }
+
+    @Test(
+        "CI52: hiding, a pause, a rotation, a removal and leaving renew the circle's seed, and no other",
+        arguments: ["hide", "resume", "rotate", "remove", "leave"])
+    func renewal(action: String) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            try await addScopes(to: ada)
+            let before = try await seeds(of: ada, adas)
+            let old = try #require(try await ada.seed())
+            #expect(before.own != nil && before.others.count == 2 && before.others.contains(other))
+            #expect(try await zoe.recognizes(old, zoes)?.person.value == 759)
+            switch action {
+            case "hide": try await adas.hide(try UserNumber(65_535))
+            case "resume":
+                try await adas.pause()
+                try await adas.resume()
+            case "rotate": try await adas.rotate()
+            case "remove":
+                try await world.circle.remove(65_535)
+                try await adas.synchronize()
+            default: _ = try await adas.leave()
+            }
+            let after = try await seeds(of: ada, adas)
+            #expect(after.own != before.own)
+            #expect((after.own == nil) == (action == "leave"))
+            #expect(Set(after.others) == Set(before.others))
+            let sent = try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp).sent
+            #expect(!sent.contains { $0.reveal() == old.reveal() })
+        }
+    }
+
+    @Test("a circle of an earlier version publishes keys of a seed of its own next, and friends keep theirs")
+    func upgrade() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            // As an earlier version left it: one seed for everything.
+            let old = try #require(try await ada.seed())
+            try await ada.vault.replace(VaultKey(.beaconSeed, ["recurse-center"]), with: old.reveal())
+            try await adas.records.changeState { $0.seed = nil }
+            #expect(try await zoe.recognizes(old, zoes)?.person.value == 759)
+            let before = try #require(await world.circle.members[759]?.keys)
+            let log = EncounterLog(in: ada.vault, community: "recurse-center")
+            let met = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60)
+            _ = try await log.note(met, with: try UserNumber(65_535), wasLogged: false)
+            try await adas.wave(at: try UserNumber(65_535), text: "", log: log)
+            try await adas.synchronize()
+            let after = try #require(await world.circle.members[759]?.keys)
+            #expect(after.terms.sequence > before.terms.sequence)
+            #expect(Set(after.dayKeys.map(\.key)).isDisjoint(with: before.dayKeys.map(\.key)))
+            #expect(try await keys(of: ada).existingSeed()?.reveal() == old.reveal())
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(old, zoes) == nil)
+            #expect(try await zoe.recognizes(ada, zoes)?.person.value == 759)
+            #expect(try await zoe.recognizes(try #require(try await ada.seed()), zoes)?.person.value == 759)
+        }
+    }
+
+    @Test("who has keys as a friend recognises nobody in a circle, and who has those of a circle no friend")
+    func separate() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, zoe, zoes) = try await world.pair()
+            try await addScopes(to: ada)
+            let (circle, pairing) = (try #require(try await ada.seed()), try await keys(of: ada).seed())
+            #expect(try await zoe.recognizes(circle, zoes)?.person.value == 759)
+            #expect(try await zoe.recognizes(pairing, zoes) == nil)
+            let file = try await keys(of: ada).share(try UserNumber(759), days: 4, from: world.timestamp)
+            try await keys(of: zoe).addFriend(file, at: world.timestamp)
+            var friends = Recognition(friends: try await keys(of: zoe).friends().keys)
+            let window = try RollingWindow(at: world.timestamp)
+            func person(_ seed: RollingSeed) -> UserNumber? {
+                friends.person(of: .rollingService(RollingUUID(seed.token(in: window))), at: world.timestamp)
+            }
+            #expect(person(pairing)?.value == 759 && person(circle) == nil)
+        }
+    }
+
+    @Test(
+        "CI54: a friend who publishes all keys for friends in the circle first does not stop the person, and is not taken for the person"
+    )
+    func stolenKeys() async throws {
+        try await CircleWorld.with { world in
+            let (ada, zoe, quentin) = (CircleDevice(world), CircleDevice(world), CircleDevice(world))
+            try await addScopes(to: ada)
+            let zoes = try await zoe.join(as: CircleDevice.zoe)
+            let stolen = try await keys(of: ada).seed()
+            // Zoë has Ada's keys as a friend, and publishes them as her own before Ada joins.
+            let state = try await zoes.state()
+            let published = try #require(await world.circle.members[state.number]?.keys)
+            let terms = KeyRecord.Terms(
+                scope: published.terms.scope, number: state.number, generation: state.generation,
+                sequence: published.terms.sequence + 1, epoch: published.terms.epoch,
+                firstDay: published.terms.firstDay, issued: UInt64(world.now))
+            let record = try KeyRecord(
+                signedBy: JoinedCircle.keys(state), terms,
+                dayKeys: published.dayKeys.map { stolen.dayKey(for: RollingDay(number: $0.day)).reveal() })
+            _ = try await world.circle.publish(record.bytes, ofKeys: state.number)
+            let adas = try await ada.join()
+            #expect(try await adas.summary().trouble == nil)
+            #expect(await world.circle.members[759]?.keys?.dayKeys.count == 4, "Ada's keys are taken")
+            let quentins = try await quentin.join(as: CircleDevice.quentin)
+            #expect(try await quentin.recognizes(ada, quentins)?.person.value == 759)
+            #expect(try await quentin.recognizes(stolen, quentins)?.person.value == 65_535, "and never 759")
+            // To Ada the keys are her own, whoever publishes them.
+            var recognition = Recognition(
+                friends: try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp)
+                    .dayKeys(around: world.timestamp).map { (try UserNumber(759), $0) })
+            for (trust, keys) in try await adas.dayKeys() { recognition.add(keys, trust: trust) }
+            let window = try RollingWindow(at: world.timestamp)
+            let heard = RollingUUID(stolen.token(in: window))
+            #expect(recognition.person(of: .rollingService(heard), at: world.timestamp)?.value == 759)
+        }
+    }
+}
