@@ -1,5 +1,6 @@
 import Handshake
 import Hummingbird
+import IFTTTConnect
 import Testing
 
 @testable import HandshakeServer
@@ -38,5 +39,27 @@ struct EquivalentUserTests {
         #expect(limit.take(composed, now: 0) == nil)
         #expect(limit.take(decomposed, now: 0) == nil)
         #expect(limit.take(composed, now: 0) == 10)
+    }
+
+    @Test("they are two users, in sets and dictionaries too")
+    func values() throws {
+        let one = try ConnectButtonUser(id: composed)
+        let two = try ConnectButtonUser(id: decomposed)
+        let again = try ConnectButtonUser(id: composed)
+        #expect(one != two && one == again)
+        #expect(Set([one, two, again]).count == 2)
+        #expect([one: 1, two: 2][two] == 2)
+        let mail = try ConnectButtonUser(id: composed, suggestedEmail: "a@example.test")
+        #expect(mail != one)
+    }
+
+    @Test("each has a session of their own")
+    func sessions() throws {
+        let connection = try ConnectionID("aB3dE5fG")
+        let keys = try [composed, decomposed].map {
+            ConnectSessions.Place.key(of: try ConnectButtonUser(id: $0), connection)
+        }
+        #expect(keys[0] != keys[1])
+        #expect(Set(keys).count == 2)
     }
 }

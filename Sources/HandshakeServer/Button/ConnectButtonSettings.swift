@@ -178,5 +178,14 @@ public struct ConnectButtonUser: Sendable, Hashable {
         self.id = id
         self.suggestedEmail = suggestedEmail
     }
+
+    /// Compares bytes: equivalent spellings of an identifier are other users.
+    public static func == (left: ConnectButtonUser, right: ConnectButtonUser) -> Bool {
+        left.id.utf8.elementsEqual(right.id.utf8) && left.suggestedEmail.utf8.elementsEqual(right.suggestedEmail.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(Array(id.utf8))
+    }
 }
 #endif
