@@ -46,6 +46,22 @@ extension CommandTests {
             #expect(never.error["code"] as? String == "invalid_dpop_proof", "\(never)")
         }
 
+        @Test("inspect names the type of a token that is there, and of no other")
+        func ended() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await login(command, sandbox, "--dpop").ending == .status(0))
+            let bound = try await command.run("inspect", "robot", "--json")
+            #expect(bound.json["token_type"] as? String == "DPoP", "\(bound)")
+            try await sandbox.fault("standard", "/revoke => status 503")
+            #expect(try await command.run("logout", "robot").ending != .status(0))
+            let ended = try await command.run("inspect", "robot", "--json")
+            #expect(ended.json["state"] as? String == "signing_out", "\(ended)")
+            #expect(ended.json["token_type"] is NSNull, "\(ended)")
+            let text = try await command.run("inspect", "robot")
+            #expect(text.ending == .status(0) && !text.stdout.contains("token type"), "\(text)")
+        }
+
         @Test("the settings choose, and a word that is none of theirs is status 64")
         func settings() async throws {
             let command = try Command()

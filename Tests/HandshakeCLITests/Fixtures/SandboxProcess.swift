@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 /// `handshake sandbox` as a process of its own; it ends with this value.
@@ -23,6 +24,13 @@ final class SandboxProcess: Sendable {
 
     func origin(_ service: String) throws -> String {
         try #require(origins[service])
+    }
+
+    /// Makes requests to a service fail by a rule, such as `/revoke => status 503`.
+    func fault(_ service: String, _ rule: String) async throws {
+        let answer = try await WireClient(origin: try origin(service))
+            .send("POST", "/_sandbox/faults", body: "\(service) \(rule)")
+        #expect(answer.status < 300, "\(answer.text)")
     }
 }
 

@@ -29,7 +29,7 @@ struct Inspect: AsyncParsableCommand {
         let server = known.client.service.authorizationServer
         var members = Accounts.members(of: status, name: account)
         members += [
-            ("token_type", .string(status.isBound ? "DPoP" : "Bearer")), ("issued_at", .seconds(status.issuedAt)),
+            ("token_type", .optional(Self.tokenType(status))), ("issued_at", .seconds(status.issuedAt)),
             ("generation", .integer(Int64(status.generation))),
             ("confidential_client", .bool(known.client.isConfidential)),
             ("endpoints", .string(Self.origin(of: server, known: status.server))),
@@ -45,6 +45,14 @@ struct Inspect: AsyncParsableCommand {
             ),
         ]
         return members
+    }
+
+    /// The type of the access token. Nil for an account without one that could be used.
+    private static func tokenType(_ status: AccountStatus) -> String? {
+        switch status.state {
+        case .signedIn, .refreshUncertain: status.isBound ? "DPoP" : "Bearer"
+        case .ended, .signingOut: nil
+        }
     }
 
     /// What the service granted in detail (RFC 9396).
