@@ -12,6 +12,10 @@ import Foundation
 /// The clients that sign instead of showing a secret.
 enum AssertingClients {
     static let keyed = "sandbox-key"
+    /// Of a server that departs from the standard: assertions are for the token endpoint.
+    static let keyedForTokens = "sandbox-key-token-endpoint"
+    /// The same: assertions are for the endpoint that is called.
+    static let keyedForEndpoints = "sandbox-key-endpoint"
     static let hashed = "sandbox-hmac"
     static let signing = "sandbox-signing"
     static let fapi = "sandbox-fapi"
@@ -42,7 +46,9 @@ final class ClientAssertions: Sendable {
     private static let leeway = 10.0
 
     /// The client that an assertion in a form proves.
-    func client(of form: FormParameters, at server: AuthorizationServer) throws(OAuthFailure) -> SandboxClient {
+    func client(
+        of form: FormParameters, to path: String, at server: AuthorizationServer
+    ) throws(OAuthFailure) -> SandboxClient {
         guard form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" else {
             throw .invalidClient("client_assertion_type is not the one of RFC 7523.")
         }
@@ -53,6 +59,7 @@ final class ClientAssertions: Sendable {
             let client = server.client(id), form["client_id"].map({ $0 == id }) ?? true
         else { throw .invalidClient("iss, sub and client_id have to be the client's identifier.") }
         try checkSignature(of: token, by: client)
+        try checkAudience(of: token, by: client, to: path, at: server)
         try checkClaims(of: token, at: server)
         return client
     }
@@ -63,7 +70,8 @@ final class ClientAssertions: Sendable {
         else { throw .invalidClient("The assertion's header is of another kind of text.") }
         let isSigned: Bool
         switch client.id {
-        case AssertingClients.keyed, AssertingClients.signing, AssertingClients.fapi:
+        case AssertingClients.keyed, AssertingClients.keyedForTokens, AssertingClients.keyedForEndpoints,
+            AssertingClients.signing, AssertingClients.fapi:
             let name = token.header["kid"]?.scalarText
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)
             isSigned =
@@ -82,10 +90,22 @@ final class ClientAssertions: Sendable {
         guard isSigned else { throw .invalidClient("The assertion is not signed by the client.") }
     }
 
-    private func checkClaims(of token: SignedText, at server: AuthorizationServer) throws(OAuthFailure) {
-        guard case .string(server.issuer)? = token.claims["aud"] else {
-            throw .invalidClient("aud has to be the issuer, as one string.")
+    /// One string: the issuer, or what the client's server takes in its place (`any-server.md` section 3).
+    private func checkAudience(
+        of token: SignedText, by client: SandboxClient, to path: String, at server: AuthorizationServer
+    ) throws(OAuthFailure) {
+        let (audience, name) =
+            switch client.id {
+            case AssertingClients.keyedForTokens: (server.origin + "/token", "the token endpoint")
+            case AssertingClients.keyedForEndpoints: (server.origin + path, "the endpoint that is called")
+            default: (server.issuer, "the issuer")
+            }
+        guard case .string(audience)? = token.claims["aud"] else {
+            throw .invalidClient("aud has to be \(name), as one string.")
         }
+    }
+
+    private func checkClaims(of token: SignedText, at server: AuthorizationServer) throws(OAuthFailure) {
         let now = server.clock.now
         guard let expiry = token.claims["exp"]?.integer, let issuedAt = token.claims["iat"]?.integer,
             Double(expiry) > now - Self.leeway, Double(issuedAt) < now + Self.leeway,

@@ -15,7 +15,7 @@ extension StandardStandIn {
             guard request.headers[.authorization] == nil, request.form["client_secret"] == nil else {
                 throw .invalidRequest("The client used two authentication methods in one request.")
             }
-            return try assertions.client(of: request.form, at: server)
+            return try assertions.client(of: request.form, to: request.path, at: server)
         }
         guard request.headers[.authorization] != nil else {
             // The assertion says who asks (RFC 7521 section 4.1).

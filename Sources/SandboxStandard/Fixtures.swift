@@ -28,6 +28,16 @@ enum Fixtures {
             grantTypes: userGrants + ["client_credentials", AssertionGrants.grantType, BackchannelRequests.grantType],
             note: "a server with a key: private_key_jwt by ES256, and assertions by the same key (RFC 7523)"),
         SandboxClient(
+            id: AssertingClients.keyedForTokens, secret: nil, privateKey: AssertingClients.privateKey,
+            kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "the same key, as at services whose assertions are for the token endpoint"),
+        SandboxClient(
+            id: AssertingClients.keyedForEndpoints, secret: nil, privateKey: AssertingClients.privateKey,
+            kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "the same key, as at services whose assertions are for the endpoint that is called"),
+        SandboxClient(
             id: AssertingClients.signing, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
             signsRequests: true, getsSignedUserInfo: true, redirectURIs: SharedRedirects.all, grantTypes: userGrants,
             note: "a server with a key that has to sign its requests (RFC 9101) and gets signed user information"),

@@ -41,6 +41,39 @@ struct ClientKeyTests {
         await world.sandbox.stop()
     }
 
+    @Test(
+        "M301: an assertion is for whom the service's description says, at every endpoint, and for no other",
+        arguments: [
+            ("sandbox-key", "issuer"), ("sandbox-key-token-endpoint", "token_endpoint"),
+            ("sandbox-key-endpoint", "endpoint"),
+        ])
+    func audience(_ id: String, _ audience: String) async throws {
+        let world = try await World(.standard)
+        let known = try #require(world.sandbox.standard.clients.first { $0.id == id })
+        let key = try SigningKey(parsing: Array((known.privateKey ?? "").utf8))
+        for stated in ["issuer", "token_endpoint", "endpoint", nil] {
+            var facts: JSONObject = [
+                "issuer": .string(world.sandbox.standard.origin), "discovers": .bool(true),
+                "default_scopes": .array([.string("openid"), .string("offline_access")]),
+            ]
+            facts["assertion_audience"] = stated.map { .string($0) }
+            let service = try BuiltInService(name: "standard", facts: facts)
+                .service(security: .allowingInsecureLoopback)
+            let app = try world.app(Client.confidential(service: service, id: id, key: key))
+            let error = await handshakeError {
+                let account = try await app.signIn(through: ApprovingBrowser(sandbox: world.sandbox))
+                try await account.refresh()
+                let report = try await account.signOut()
+                #expect(report.remaining.isEmpty && report.failure == nil)
+            }
+            #expect(
+                (error == nil) == (stated ?? "issuer" == audience), "\(stated ?? "none"): \(String(describing: error))")
+            if let error { #expect(error.code == "invalid_client", "\(stated ?? "none")") }
+        }
+        #expect(world.sandbox.requests(.standard).contains { $0.path == "/par" && $0.status == 201 })
+        await world.sandbox.stop()
+    }
+
     @Test("M301: a client with a key signs in as itself, and its push is signed too")
     func clientCredentials() async throws {
         let world = try await World(.standard)
