@@ -51,7 +51,7 @@ struct ConnectTests {
     }
 
     @Test("C05: address, files, names and addresses of files are checked before anything is encrypted")
-    func validation() throws {
+    func validation() async throws {
         let email = try Sequencing.EmailAddress("a@b.test")
         #expect(throws: SequencingError.input(member: "files", problem: "must name at least one file")) {
             try ConnectRequest(email: email, files: [])
@@ -59,19 +59,21 @@ struct ConnectTests {
         for (name, url) in [
             ("", "https://a.test/x"), ("a", ""), ("a", "file:///etc/passwd"), ("a", "https://"), ("a", "https://a b"),
         ] {
-            #expect(throws: SequencingError.self) { try ConnectRequest.File(name: name, url: url) }
+            let error = await sequencingError { try ConnectRequest.File(name: name, url: url) }
+            #expect(error?.code == "invalid_input", "\(name) \(url)")
         }
-        #expect(throws: SequencingError.self) { try ConnectRequest.File(name: "a", url: "https://a.test", size: -1) }
-        #expect(throws: SequencingError.self) { try LegacyConnectCodec(secret: Secret("")) }
+        let size = await sequencingError { try ConnectRequest.File(name: "a", url: "https://a.test", size: -1) }
+        #expect(size?.code == "invalid_input")
+        #expect(await sequencingError { try LegacyConnectCodec(secret: Secret("")) }?.code == "invalid_input")
     }
 
     @Test("a request that makes too long a link is refused")
-    func tooLong() throws {
+    func tooLong() async throws {
         let file = try ConnectRequest.File(
             name: "a", url: "https://files.example.test/" + String(repeating: "a", count: 7000))
         let request = try ConnectRequest(email: Sequencing.EmailAddress("a@b.test"), files: [file])
         let codec = try LegacyConnectCodec(secret: Secret("s"))
-        #expect(throws: SequencingError.self) { try codec.link(request) }
+        #expect(await sequencingError { try codec.link(request) }?.code == "invalid_input")
     }
 
     @Test(

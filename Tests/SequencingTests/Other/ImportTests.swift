@@ -93,8 +93,12 @@ struct ImportTests {
 
     @Test("an empty login or password is refused before anything is sent")
     func emptyCredentials() {
-        #expect(throws: SequencingError.self) { try ThirdPartyImport.Credentials(login: "", password: Secret("x")) }
-        #expect(throws: SequencingError.self) { try ThirdPartyImport.Credentials(login: "x", password: Secret("")) }
+        #expect(throws: SequencingError.input(member: "login", problem: "it is empty")) {
+            try ThirdPartyImport.Credentials(login: "", password: Secret("x"))
+        }
+        #expect(throws: SequencingError.input(member: "password", problem: "it is empty")) {
+            try ThirdPartyImport.Credentials(login: "x", password: Secret(""))
+        }
     }
 
     @Test("W8, W10: neither descriptions nor errors contain the credentials")

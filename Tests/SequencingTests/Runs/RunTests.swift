@@ -84,7 +84,7 @@ struct RunTests {
             .complete()
         #expect(throws: SequencingError.failed(JobID(1))) { try last[.yesOrNo(1)]?.get() }
         #expect(throws: SequencingError.cancelled(JobID(2))) { try last[.yesOrNo(2)]?.get() }
-        #expect(throws: SequencingError.self) { try last[.yesOrNo(3)]?.get() }
+        #expect(await sequencingError { try last[.yesOrNo(3)]?.get() }?.code == "job_unsuccessful")
         #expect(try last.chains[2].result?.get().succeeded == false)
         #expect(try last[.yesOrNo(4)]?.get() == .yes)
         #expect(last[.yesOrNo(5)] == nil)
@@ -111,7 +111,7 @@ struct RunTests {
         let last = try await ScriptedService(["POST /v2/StartAppBatch": [.json(answer)]]).genome().run(calls).complete()
         #expect(last.chains.map(\.job) == [JobID(1), JobID(2), nil])
         #expect(try last[.vitaminD]?.get() == .noIssue)
-        #expect(throws: SequencingError.self) { try last[.yesOrNo(11)]?.get() }
+        #expect(await sequencingError { try last[.yesOrNo(11)]?.get() }?.code == "malformed_answer")
     }
 
     @Test(
@@ -122,7 +122,9 @@ struct RunTests {
     func badBatch(_ answer: String) async throws {
         let calls = [9, 88].map { ChainCall(AppCode($0), on: file) }
         let last = try await ScriptedService(["POST /v2/StartAppBatch": [.json(answer)]]).genome().run(calls).complete()
-        for state in last.chains { #expect(throws: SequencingError.self) { try state.result?.get() } }
+        for state in last.chains {
+            #expect(await sequencingError { try state.result?.get() }?.code == "malformed_answer")
+        }
         #expect(last.isComplete)
     }
 
