@@ -545,6 +545,44 @@ def test_an_import_can_be_waited_for(ada: Handshake, genome: StandIn) -> None:
     assert done.json["files"][0]["category"] == "Uploaded"
 
 
+def resumed(command: Handshake, *options: str) -> Finished:
+    return command.run("sequencing", "import", "23andme", "--resume", *options)
+
+
+def test_an_import_waits_for_its_own_file_while_another_of_its_source_ends_first(ada: Handshake, genome: StandIn) -> None:
+    genome.pass_time(91)  # what other tests have imported is there by now
+    slow = ada.start("sequencing", "import", "23andme", "--wait", "--json", stdin=f"slow\n{PASSWORD}\n")
+    until_asked(genome, "/DataSourceList", slow, times=2)
+    imported(ada, "23andme", "started", PASSWORD).ok()
+    genome.pass_time(31)
+    until_asked(genome, "/DataSourceList", slow, times=len(genome.requests("/DataSourceList")) + 1)
+    assert slow.is_running(), "the file that has come is the other import's"
+    genome.pass_time(60)
+    assert [file["name"] for file in slow.finish(40).ok().json["files"]] == ["23andme_slow.txt"]
+    assert [file["name"] for file in resumed(ada, "--json").ok().json["files"]] == ["23andme_started.txt"]
+    refused(resumed(ada, "--json"), 64)
+
+
+def test_imports_are_resumed_in_another_process_in_the_order_of_their_starts(ada: Handshake, genome: StandIn) -> None:
+    refused(resumed(ada, "--json"), 64)
+    genome.pass_time(91)
+    for login in ("slow", "started"):
+        done = imported(ada, "23andme", login, PASSWORD)
+        assert "handshake sequencing import 23andme --resume" in done.ok().stderr
+    genome.pass_time(91)
+    assert [line.split()[1] for line in resumed(ada).ok().stdout.splitlines()] == ["23andme_slow.txt", "23andme_started.txt"]
+
+
+def test_two_imports_that_nothing_tells_apart_are_told_and_no_file_is_named_as_one_s_own(ada: Handshake, genome: StandIn) -> None:
+    genome.pass_time(91)
+    for _ in range(2):
+        imported(ada, "23andme", "started", PASSWORD).ok()
+    genome.pass_time(31)
+    done = resumed(ada, "--json")
+    refused(done, 4, "import_ambiguous")
+    assert done.stdout == "" and done.error["message"].count("23andme_started.txt") == 2
+
+
 def test_an_import_is_not_repeated_when_its_answer_is_lost(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/23andMe/Download => drop")
     refused(imported(ada, "23andme", "started", PASSWORD, options=("--json",)), 6)

@@ -82,21 +82,32 @@ private enum DocumentedCode {
     }
 
     static func bring(
-        _ genome: Sequencing, login: String, password: Secret, ask: (String) -> String
-    ) async throws -> (ThirdPartyImport.Outcome, Set<FileID>) {
-        let outcome: ThirdPartyImport.Outcome
+        _ genome: Sequencing, _ vault: any Vault, name: String, password: Secret, ask: (String) -> String
+    ) async throws -> UnfinishedImport? {
         let imports = ThirdPartyImport(genome)
-        let known = Set(try await genome.files().map(\.id))
-        switch try await imports.from23andMe(.init(login: login, password: password)) {
-        case .question(let question): outcome = try await imports.answer(ask(question.text), to: question)
-        case .ended(let ended): outcome = ended
+        let unfinished = UnfinishedImports(of: genome, in: vault)
+        var started: UnfinishedImport?
+        let login = try await unfinished.noting(.twentyThreeAndMe, login: name) {
+            try await imports.from23andMe(.init(login: name, password: password))
         }
-        return (outcome, known)
+        switch login.answer {
+        case .question(let question):
+            started = try await unfinished.noting(.twentyThreeAndMe, login: name) {
+                try await imports.answer(ask(question.text), to: question)
+            }.started
+        case .ended: started = login.started
+        }
+        return started
     }
 
-    static func wait(_ genome: Sequencing, besides known: Set<FileID>) async throws -> [GeneticFile] {
-        let new = try await genome.newFiles(besides: known, polling: Polling(timeout: .seconds(600)))
-        return new
+    static func wait(
+        _ unfinished: UnfinishedImports, for started: UnfinishedImport, show: (String) -> Void
+    ) async throws {
+        switch try await unfinished.arrival(of: started, polling: Polling(timeout: .seconds(600))) {
+        case .file(let file): show("New: \(file.displayName)")
+        case .oneOf(let files): show("Your file is one of these: \(files.map(\.displayName))")
+        case .late: show("Look again later.")
+        }
     }
 }
 
@@ -155,14 +166,18 @@ struct DocumentedCodeTests {
     @Test("C01: imports data from 23andMe")
     func importing() async throws {
         let town = try await Town()
-        let (outcome, known) = try await DocumentedCode.bring(
-            town.genome, login: "ada@example.test", password: Secret("x")
+        let vault = MemoryVault()
+        let started = try await DocumentedCode.bring(
+            town.genome, vault, name: "ada@example.test", password: Secret("x")
         ) { question in
             question == "First pet?" ? "Turing" : ""
         }
-        #expect(outcome == .started)
         town.sandbox.advanceClock(by: 60)
-        #expect(try await DocumentedCode.wait(town.genome, besides: known).map(\.type) == ["23andMe"])
+        var shown: [String] = []
+        try await DocumentedCode.wait(
+            UnfinishedImports(of: town.genome, in: vault), for: try #require(started)
+        ) { shown.append($0) }
+        #expect(shown == ["New: 23andme_ada.txt"])
         await town.sandbox.stop()
     }
 }

@@ -70,16 +70,19 @@ extension App {
         guard let source = members["source"]?.string.flatMap(ThirdPartyImport.Source.init) else {
             throw HTTPError(.unprocessableContent)
         }
-        let credentials = try ThirdPartyImport.Credentials(
-            login: members["login"]?.string ?? "", password: Secret(members["password"]?.string ?? ""))
-        try await Imports(visitors, session).start(source, credentials, try await genome(session))
+        let genome = try await genome(session)
+        try await Imports(visitors, session).start(
+            source, login: members["login"]?.string ?? "", password: Secret(members["password"]?.string ?? ""),
+            UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
         return .json(visitors.visit(session).importing.json)
     }
 
     func answerImport(_ request: Request) async throws -> Response {
         let session = try visitor(request)
         let answer = try await content(of: request)["answer"]?.string ?? ""
-        try await Imports(visitors, session).answer(answer, try await genome(session))
+        let genome = try await genome(session)
+        try await Imports(visitors, session).answer(
+            answer, UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
         return .json(visitors.visit(session).importing.json)
     }
 

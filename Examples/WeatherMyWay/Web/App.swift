@@ -13,6 +13,8 @@ import Sequencing
 struct App: Sendable {
     let origin: String
     let visitors = Visitors()
+    /// What the app stores. An app of its own has a vault that lasts.
+    let vault = MemoryVault()
     let handshake: Handshake
     let table: AdviceTable
     let places: ForecastTable
@@ -29,7 +31,7 @@ struct App: Sendable {
         let address = try PublicAddress("\(origin)/connect")
         let service = Service.sequencing.at(
             try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback))
-        handshake = try Self.handshake(at: address, of: service)
+        handshake = try Self.handshake(at: address, of: service, vault)
         connect = try Self.connect(to: service, on: sandbox)
         let visitor: @Sendable (Request, BasicRequestContext) async throws -> String? = { [visitors] request, _ in
             visitors.session(of: request)
@@ -48,11 +50,12 @@ struct App: Sendable {
         ) { [visitors] request, _ in visitors.session(of: request) ?? "" }
     }
 
-    /// The app's registration. An app of its own has its own identifier and address, `Service.sequencing`, and a vault that
-    /// lasts.
-    private static func handshake(at address: PublicAddress, of service: Service) throws -> Handshake {
+    /// The app's registration. An app of its own has its own identifier and address, and `Service.sequencing`.
+    private static func handshake(
+        at address: PublicAddress, of service: Service, _ vault: MemoryVault
+    ) throws -> Handshake {
         let redirect = Client.Redirect.uri(try RedirectURI("\(address)/sequencing/callback"))
-        return try Handshake(Client(service: service, id: "my-genome-app", redirect: redirect), vault: MemoryVault())
+        return try Handshake(Client(service: service, id: "my-genome-app", redirect: redirect), vault: vault)
     }
 
     private static func connect(
@@ -153,7 +156,9 @@ struct App: Sendable {
 
     /// Whether the service has revoked the app's access. The account is forgotten in any case.
     private func revoke(_ session: String) async -> Bool {
-        let report = try? await handshake.account(session)?.signOut()
+        let account = try? await handshake.account(session)
+        if let account { try? await UnfinishedImports.forget(account.id, in: vault) }
+        let report = try? await account?.signOut()
         if report?.isForgotten != true { try? await handshake.forget(session, of: Service.sequencing.name) }
         return report.map { $0.isForgotten && $0.notRevocable.isEmpty } ?? false
     }

@@ -11,7 +11,9 @@ enum ImportProgress: Sendable {
     case link(ThirdPartyImport.AncestrySession)
     /// Sequencing.com fetches the data.
     case running(ThirdPartyImport.Source)
-    case done([GeneticFile])
+    case done(GeneticFile)
+    /// Several imports ran, and nothing tells which of these files is this one's.
+    case oneOf([GeneticFile])
     /// The wait is over, and the file is not in the list yet.
     case late
     case failed(String)
@@ -23,8 +25,9 @@ enum ImportProgress: Sendable {
         case .question(let question): ["state": .string("question"), "text": .string(question.text)]
         case .link: ["state": .string("link")]
         case .running(let source): ["state": .string("running"), "source": .string(source.rawValue)]
-        case .done(let files):
-            ["state": .string("done"), "files": .array(files.map { .string($0.displayName) })]
+        case .done(let file): ["state": .string("done"), "files": .array([.string(file.displayName)])]
+        case .oneOf(let files):
+            ["state": .string("one-of"), "files": .array(files.map { .string("\($0.displayName) (\($0.id))") })]
         case .late: ["state": .string("late")]
         case .failed(let reason): ["state": .string("failed"), "text": .string(reason)]
         }
@@ -33,10 +36,7 @@ enum ImportProgress: Sendable {
     init(_ outcome: ThirdPartyImport.Outcome, from source: ThirdPartyImport.Source) {
         switch outcome {
         case .started: self = .running(source)
-        case .badCredentials: self = .failed("\(source.rawValue) rejects the login or the password.")
-        case .badAnswer: self = .failed("23andMe rejects the answer. Start the import again.")
-        case .badURL: self = .failed("The link does not lead to a download. Copy it whole from the mail.")
-        case .serverError: self = .failed("The import failed at the service. Try again later.")
+        case .badCredentials, .badAnswer, .badURL, .serverError: self = .failed(outcome.problem ?? "")
         }
     }
 }
@@ -56,15 +56,18 @@ struct Imports: Sendable {
 
     /// Starts an import with the user's login at the third party. The password is held during this request only.
     func start(
-        _ source: ThirdPartyImport.Source, _ credentials: ThirdPartyImport.Credentials, _ genome: Sequencing
+        _ source: ThirdPartyImport.Source, login: String, password: Secret, _ unfinished: UnfinishedImports,
+        _ imports: ThirdPartyImport
     ) async throws {
-        let imports = ThirdPartyImport(genome)
-        let known = try await self.known(genome)
+        let credentials = try ThirdPartyImport.Credentials(login: login, password: password)
         switch source {
         case .twentyThreeAndMe:
-            switch try await imports.from23andMe(credentials) {
+            let (answer, started) = try await unfinished.noting(source, login: login) {
+                try await imports.from23andMe(credentials)
+            }
+            switch answer {
             case .question(let question): show(.question(question))
-            case .ended(let outcome): follow(outcome, source, known, genome)
+            case .ended(let outcome): follow((outcome, started), source, unfinished)
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
@@ -75,36 +78,37 @@ struct Imports: Sendable {
     }
 
     /// Goes on with the answer to the security question, or with the link from the mail.
-    func answer(_ text: String, _ genome: Sequencing) async throws {
-        let imports = ThirdPartyImport(genome)
-        let known = try await self.known(genome)
+    func answer(_ text: String, _ unfinished: UnfinishedImports, _ imports: ThirdPartyImport) async throws {
         switch visit.importing {
         case .question(let question):
-            follow(try await imports.answer(text, to: question), .twentyThreeAndMe, known, genome)
+            let ended = try await unfinished.noting(.twentyThreeAndMe, login: nil) {
+                try await imports.answer(text, to: question)
+            }
+            follow(ended, .twentyThreeAndMe, unfinished)
         case .link(let link):
-            follow(try await imports.download(text, in: link), .ancestry, known, genome)
+            let ended = try await unfinished.noting(.ancestry, login: nil) {
+                try await imports.download(text, in: link)
+            }
+            follow(ended, .ancestry, unfinished)
         default: break
         }
     }
 
-    /// The files before an import, listed immediately before the call that starts it.
-    private func known(_ genome: Sequencing) async throws -> Set<FileID> {
-        Set(try await genome.files().map(\.id))
-    }
-
-    /// Waits in the background until the new file is in the list.
+    /// Waits in the background until the import's own file is in the list.
     private func follow(
-        _ outcome: ThirdPartyImport.Outcome, _ source: ThirdPartyImport.Source, _ known: Set<FileID>,
-        _ genome: Sequencing
+        _ ended: (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?), _ source: ThirdPartyImport.Source,
+        _ unfinished: UnfinishedImports
     ) {
-        let progress = ImportProgress(outcome, from: source)
-        show(progress)
-        guard case .running = progress else { return }
+        show(ImportProgress(ended.outcome, from: source))
+        guard let started = ended.started else { return }
         Task {
             let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
             do {
-                let files = try await genome.newFiles(besides: known, from: source, polling: polling)
-                show(files.isEmpty ? .late : .done(files))
+                switch try await unfinished.arrival(of: started, polling: polling) {
+                case .file(let file): show(.done(file))
+                case .oneOf(let files): show(.oneOf(files))
+                case .late: show(.late)
+                }
             } catch {
                 show(.failed("The import runs, but its progress cannot be seen: \(error)"))
             }

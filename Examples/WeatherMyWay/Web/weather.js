@@ -158,15 +158,17 @@ function show(told) {
   const progress = $("progress");
   const { state } = told;
   progress.hidden = state === "none";
-  const at = { question: 0, link: 0, failed: 0, running: 1, late: 1, done: 3 }[state] ?? 0;
+  const at = { question: 0, link: 0, failed: 0, running: 1, late: 1, done: 3, "one-of": 3 }[state] ?? 0;
   const list = element("ol", ...STEPS.map((step, index) => {
     const line = element(index < at ? "li.done" : index === at ? "li.now" : "li", step);
     if (index === at) line.setAttribute("aria-current", "step");
     return line;
   }));
+  const files = (told.files ?? []).join(", ");
   const said = element("p", {
     running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
-    late: "The file is not in your list yet. Look again later.", failed: told.text ?? "", done: `New in your list: ${(told.files ?? []).join(", ")}`,
+    late: "The file is not in your list yet. Look again later.", failed: told.text ?? "", done: `New in your list: ${files}`,
+    "one-of": `Several imports ran. One of these files is yours: ${files}`,
     question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
   }[state] ?? "");
   said.setAttribute("role", "status");

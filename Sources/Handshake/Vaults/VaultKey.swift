@@ -56,6 +56,8 @@ public struct VaultKey: Sendable, Codable {
         case places
         /// Jobs of a service that have not ended. The components are those of the account.
         case jobs
+        /// Imports of a service whose files have not been seen. The components are those of the account.
+        case imports
     }
 
     public let kind: Kind

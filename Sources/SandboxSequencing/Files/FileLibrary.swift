@@ -9,6 +9,8 @@ final class FileLibrary: Sendable {
     /// How long an import takes on the sandbox's clock before its file is in the list (Sequencing dossier, sections 3
     /// and 12, question 8: an import reports nothing, its file appears).
     static let importDuration = 30.0
+    /// How long the import of the login `slow` takes.
+    static let slowImportDuration = 90.0
 
     private struct Arrival: Sendable {
         let subject: String
@@ -23,14 +25,14 @@ final class FileLibrary: Sendable {
         self.clock = clock
     }
 
-    /// Lets a file appear among a user's uploads after ``importDuration``; ids count from 300001.
-    func receive(_ name: String, type: String, for subject: String) {
+    /// Lets a file appear among a user's uploads after some seconds; ids count from 300001 in the order of the starts.
+    func receive(_ name: String, type: String, for subject: String, after seconds: Double = importDuration) {
         let now = clock.now
         arrivals.withLock { arrivals in
             let file = GeneticFile(
                 id: 300_001 + arrivals.count, name: name, category: .uploaded, dateAdded: "2017-05-01T12:00:00",
                 type: type)
-            arrivals.append(Arrival(subject: subject, file: file, at: now + Self.importDuration))
+            arrivals.append(Arrival(subject: subject, file: file, at: now + seconds))
         }
     }
 

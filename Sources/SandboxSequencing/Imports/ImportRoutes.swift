@@ -122,7 +122,9 @@ struct ImportRoutes: Sendable {
 
     private func receive(_ service: String, login: String, subject: String) {
         let owner = login.prefix { $0 != "@" }
-        library.receive("\(service.lowercased())_\(owner).txt", type: service, for: subject)
+        library.receive(
+            "\(service.lowercased())_\(owner).txt", type: service, for: subject,
+            after: ImportScripts.isSlow(login: login) ? FileLibrary.slowImportDuration : FileLibrary.importDuration)
     }
 
     private static let notJSON = Answer(

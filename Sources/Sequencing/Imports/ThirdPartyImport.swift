@@ -8,8 +8,8 @@ public import OAuth
 /// the user so, and do not store the password: this kit holds it only during one request. Users who download their data
 /// and upload it on the site need no password.
 ///
-/// An answer says only that an import has started. It has finished when the file list has a new file:
-/// ``Sequencing/newFiles(besides:from:polling:)``.
+/// An answer says only that an import has started. It has finished when the file list has its file, which
+/// ``UnfinishedImports`` waits for.
 public struct ThirdPartyImport: Sendable {
     private let exchange: Exchange
 
@@ -18,7 +18,7 @@ public struct ThirdPartyImport: Sendable {
     }
 
     /// The third party that the data comes from.
-    public enum Source: String, Sendable, Hashable, CaseIterable {
+    public enum Source: String, Sendable, Hashable, CaseIterable, Codable {
         case twentyThreeAndMe = "23andMe"
         case ancestry = "Ancestry"
 
@@ -54,6 +54,17 @@ public struct ThirdPartyImport: Sendable {
         case badURL
         /// The service or the third party failed. `code` is the service's number for the failure.
         case serverError(code: Int64)
+
+        /// Why the import has not started, and what to do. Nil when it has.
+        public var problem: String? {
+            switch self {
+            case .started: nil
+            case .badCredentials: "The other service rejects the login or the password."
+            case .badAnswer: "The answer to the security question is wrong. Start the import again."
+            case .badURL: "The link does not lead to a download. Copy it whole from the mail."
+            case .serverError(let code): "The import failed at the service (error \(code)). Try again later."
+            }
+        }
     }
 
     /// The answer of 23andMe to a login.

@@ -45,10 +45,13 @@ struct SiteAtTheSandboxTests {
 
     @Test("C01, C02, C07, W40: 23andMe with a security question, until its own file is in the list")
     func twentyThreeAndMe() async throws {
-        let town = try await Town()
-        let known = Set(try await town.genome.files().map(\.id))
+        let (town, vault) = (try await Town(), MemoryVault())
         let imports = ThirdPartyImport(town.genome)
-        guard case .question(let question) = try await imports.from23andMe(try credentials("ada@example.test")) else {
+        let unfinished = UnfinishedImports(of: town.genome, in: vault)
+        let answer = try await unfinished.noting(.twentyThreeAndMe, login: "ada@example.test") {
+            try await imports.from23andMe(try credentials("ada@example.test"))
+        }
+        guard case (.question(let question), nil) = answer else {
             Issue.record("no question")
             return
         }
@@ -57,15 +60,53 @@ struct SiteAtTheSandboxTests {
             Issue.record("no session")
             return
         }
-        #expect(try await imports.download("https://dna.example.test/1", in: session) == .started)
+        let ancestry = try await unfinished.noting(.ancestry, login: "started") {
+            try await imports.download("https://dna.example.test/1", in: session)
+        }
+        #expect(ancestry.outcome == .started)
         town.sandbox.advanceClock(by: 20)
-        #expect(try await imports.answer("Turing", to: question) == .started)
+        let own = try await unfinished.noting(.twentyThreeAndMe, login: "ada@example.test") {
+            try await imports.answer("Turing", to: question)
+        }
+        #expect(own.outcome == .started)
+        let (own23, ownAncestry) = (try #require(own.started), try #require(ancestry.started))
         town.sandbox.advanceClock(by: 15)
-        #expect(try await town.genome.newFiles(besides: known).map(\.type) == ["Ancestry"])
+        // The file of the other third party does not end the wait.
+        #expect(try await unfinished.arrival(of: own23) == .late(candidates: []))
         town.sandbox.advanceClock(by: 20)
-        let own = try await town.genome.newFiles(besides: known, from: .twentyThreeAndMe)
-        #expect(own.map(\.type) == ["23andMe"])
+        #expect(name(try await unfinished.arrival(of: own23)) == "23andme_ada.txt")
+        #expect(name(try await unfinished.arrival(of: ownAncestry)) == "ancestry_started.txt")
+        #expect(try await unfinished.all.isEmpty)
         await town.sandbox.stop()
+    }
+
+    @Test("C07, W40: two imports of one source that end in the other order find their own files, in other processes")
+    func otherOrder() async throws {
+        let (town, vault) = (try await Town(), MemoryVault())
+        let imports = ThirdPartyImport(town.genome)
+        for login in ["slow@example.test", "started@example.test"] {
+            let (answer, started) = try await UnfinishedImports(of: town.genome, in: vault)
+                .noting(.twentyThreeAndMe, login: login) { try await imports.from23andMe(try credentials(login)) }
+            #expect(answer == .ended(.started) && started != nil)
+        }
+        // Each process reads the list that the others wrote.
+        func arrival(_ place: Int) async throws -> ImportArrival {
+            let unfinished = UnfinishedImports(of: Sequencing(town.account, clock: HurriedClock()), in: vault)
+            return try await unfinished.arrival(of: try #require(noted.count > place ? noted[place] : nil))
+        }
+        let noted = try await UnfinishedImports(of: town.genome, in: vault).all
+        #expect(noted.count == 2)
+        town.sandbox.advanceClock(by: 31)
+        #expect(try await arrival(0) == .late(candidates: []), "its file has not come")
+        #expect(name(try await arrival(1)) == "23andme_started.txt")
+        town.sandbox.advanceClock(by: 60)
+        #expect(name(try await arrival(0)) == "23andme_slow.txt")
+        #expect(try await vault.keys(of: .imports).keys.isEmpty)
+        await town.sandbox.stop()
+    }
+
+    private func name(_ arrival: ImportArrival) -> String? {
+        if case .file(let file) = arrival { file.name } else { nil }
     }
 
     @Test(
@@ -157,7 +198,9 @@ struct SiteAtTheSandboxTests {
         #expect(samples.count == 10)
         let file = try #require(samples.first)
         #expect(try await town.genome.answer(.melanoma, on: file.id) == .moderate)
-        #expect(await sequencingError { try await town.genome.files(.uploaded) } != nil)
+        #expect(
+            await sequencingError { try await town.genome.files(.uploaded) }
+                == .account(.demanded(.scopes(["external"]), status: 403)))
         await town.sandbox.stop()
     }
 }

@@ -167,7 +167,7 @@ struct FileListTests {
         #expect(file.details.map(\.value) == [nil, #"{"x":1}"#, "Uploaded", "1", "7", "n"])
     }
 
-    @Test("W40: an import has finished when a new file is in the list")
+    @Test("W40: a file that was copied is there when it is new in the list")
     func newFiles() async throws {
         let one = #"{"Id":"1","Name":"a","FileCategory":"Uploaded"}"#
         let two = #"{"Id":"2","Name":"b","FileCategory":"Uploaded"}"#
@@ -179,22 +179,5 @@ struct FileListTests {
         #expect(try await genome.newFiles(besides: known).map(\.id.string) == ["2"])
         let all = known.union([try #require(FileID("2"))])
         #expect(try await genome.newFiles(besides: all).isEmpty)
-    }
-
-    @Test("C07, W40: an import is waited for by its source; the files of other imports and uploads do not end the wait")
-    func ownImport() async throws {
-        let ancestry = #"{"Id":"1","Name":"ancestry_ada.txt","FileCategory":"Uploaded","FileType":"Ancestry"}"#
-        let upload = #"{"Id":"2","Name":"ada.vcf","FileCategory":"Uploaded","FileType":"VCF"}"#
-        let own = #"{"Id":"3","Name":"ada.txt","FileCategory":"Uploaded","FileType":"23andMe"}"#
-        let named = #"{"Id":"4","Name":"genome_23ANDME.txt","FileCategory":"Uploaded"}"#
-        let service = ScriptedService([
-            "GET /DataSourceList": [
-                .json("[\(ancestry)]"), .json("[\(ancestry),\(upload)]"),
-                .json("[\(ancestry),\(upload),\(own),\(named)]"),
-            ]
-        ])
-        let genome = try await service.genome()
-        #expect(try await genome.newFiles(besides: [], from: .twentyThreeAndMe).map(\.id.string) == ["3", "4"])
-        #expect(try await genome.newFiles(besides: [], from: .ancestry).map(\.id.string) == ["1"])
     }
 }

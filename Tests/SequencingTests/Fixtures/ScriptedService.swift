@@ -68,21 +68,29 @@ final class ScriptedService: Transport {
                 line: request.line, content: request.text, authorization: request.head.headerFields[.authorization]))
     }
 
+    /// Gives other replies from now on.
+    func script(_ line: String, _ replies: [Reply]) {
+        script.script(line, replies)
+    }
+
     /// A user who has signed in.
-    func account() async throws -> Account {
+    ///
+    /// - Parameter transport: stands between the app and this service; nothing by default.
+    func account(through transport: (any Transport)? = nil) async throws -> Account {
         let client = Client(
             service: .sequencing, id: "My Genome App", redirect: .uri(try RedirectURI("com.example.genome:/callback")))
         // However long the other tests take, the sign-in does not expire meanwhile.
         let time = TimeSource(now: { 1_790_000_000 }, clock: ContinuousClock())
-        let handshake = try Handshake(client, vault: MemoryVault(), transport: self, time: time)
+        let handshake = try Handshake(client, vault: MemoryVault(), transport: transport ?? self, time: time)
         return try await handshake.signIn(through: ReturningBrowser())
     }
 
     /// The kit of a user who has signed in; pauses take no time.
-    func genome(polling: Polling = Polling(jitter: 0), clock: any Clock<Duration> = HurriedClock()) async throws
-        -> Sequencing
-    {
-        Sequencing(try await account(), polling: polling, clock: clock)
+    func genome(
+        polling: Polling = Polling(jitter: 0), clock: any Clock<Duration> = HurriedClock(),
+        through transport: (any Transport)? = nil
+    ) async throws -> Sequencing {
+        Sequencing(try await account(through: transport), polling: polling, clock: clock)
     }
 }
 

@@ -59,6 +59,7 @@ struct Logout: BoundedCommand {
             if let client {
                 if !local { await DiscoveredResource.unregister(client) }
                 try await UnfinishedJobs.forget(AccountID(client, name: account), in: vault)
+                try await UnfinishedImports.forget(AccountID(client, name: account), in: vault)
             }
             try await Registrations(in: vault).forget(account)
             // A watch that was running may have begun again before the account was gone.

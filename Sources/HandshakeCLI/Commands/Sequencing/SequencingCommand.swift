@@ -32,9 +32,9 @@ struct SequencingOptions: ParsableArguments {
         try await use(polling: polling) { genome, _ in try await body(genome) }
     }
 
-    /// Lets `body` use the kit and the account's unfinished jobs, and gives its errors their place.
+    /// Lets `body` use the kit and the vault with the account's unfinished work, and gives its errors their place.
     func use<Result>(
-        polling: Polling = Polling(), _ body: (Sequencing, UnfinishedJobs) async throws -> Result
+        polling: Polling = Polling(), _ body: (Sequencing, any Vault) async throws -> Result
     ) async throws -> Result {
         let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
@@ -45,7 +45,7 @@ struct SequencingOptions: ParsableArguments {
         }
         return try await known.use { account in
             try await SequencingFailure.reported {
-                try await body(Sequencing(account, polling: polling), UnfinishedJobs(of: account, in: vault))
+                try await body(Sequencing(account, polling: polling), vault)
             }
         }
     }

@@ -24,8 +24,11 @@ struct SequencingImport: BoundedCommand {
     @Argument(help: "23andme or ancestry.")
     var source: Source
 
-    @Flag(help: "Wait until the new file is in the list, at most 10 minutes.")
+    @Flag(help: "Wait until the import's own file is in the list, at most 10 minutes.")
     var wait = false
+
+    @Flag(help: "Start nothing: wait for the files of imports that were started before.")
+    var resume = false
 
     @Option(help: .timeout)
     var timeout = 660
@@ -33,82 +36,132 @@ struct SequencingImport: BoundedCommand {
     @OptionGroup var options: SequencingOptions
 
     func run() async throws {
-        try await options.use { genome in
-            let (outcome, known) = try await start(genome)
+        try await options.use { genome, vault in
+            let unfinished = UnfinishedImports(of: genome, in: vault)
+            if resume { return try await showArrivals(try await left(unfinished), unfinished) }
+            let (outcome, started) = try await start(genome, noting: unfinished)
             guard case .started = outcome else { throw Self.refusal(outcome) }
-            try await report(genome, known: known)
+            if wait, let started { return try await showArrivals([started], unfinished) }
+            show([])
         }
     }
 
-    /// The files before the import. Listed immediately before each call that may start it, since questions to the user take time.
-    private func known(_ genome: Sequencing) async throws -> Set<FileID> {
-        wait ? Set(try await genome.files().map(\.id)) : []
+    /// The imports from the source whose files have not been seen.
+    private func left(_ unfinished: UnfinishedImports) async throws -> [UnfinishedImport] {
+        let left = try await unfinished.all.filter { $0.source == source.thirdParty }
+        guard !left.isEmpty else {
+            throw CommandError.usage(
+                "No unfinished imports from \(source.thirdParty.rawValue). Start one with: handshake sequencing import \(source.rawValue)"
+            )
+        }
+        return left
     }
 
-    private func start(_ genome: Sequencing) async throws -> (ThirdPartyImport.Outcome, known: Set<FileID>) {
+    private func start(
+        _ genome: Sequencing, noting unfinished: UnfinishedImports
+    ) async throws -> (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?) {
         let imports = ThirdPartyImport(genome)
-        let login = try await Prompt.filledLine(
-            "Login at \(source == .ancestry ? "Ancestry" : "23andMe"):", wanted: "the login")
+        let party = source.thirdParty
+        let login = try await Prompt.filledLine("Login at \(party.rawValue):", wanted: "the login")
         let credentials = try ThirdPartyImport.Credentials(
             login: login,
             password: try await Prompt.password("Password there (not shown, not stored):", wanted: "the password"))
         switch source {
         case .twentyThreeAndMe:
-            let before = try await known(genome)
-            switch try await imports.from23andMe(credentials) {
-            case .ended(let outcome): return (outcome, before)
+            let (answer, started) = try await unfinished.noting(party, login: login) {
+                try await imports.from23andMe(credentials)
+            }
+            switch answer {
+            case .ended(let outcome): return (outcome, started)
             case .question(let question):
-                let answer = try await Prompt.filledLine(
+                let text = try await Prompt.filledLine(
                     "23andMe asks: \(question.text)", wanted: "the answer to 23andMe's question")
-                let before = try await known(genome)
-                return (try await imports.answer(answer, to: question), before)
+                return try await unfinished.noting(party, login: login) { try await imports.answer(text, to: question) }
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
-            case .ended(let outcome): return (outcome, [])
+            case .ended(let outcome): return (outcome, nil)
             case .linkMailed(let session):
                 let link = try await Prompt.filledLine(
                     "Ancestry has sent you a mail. Paste its link:", wanted: "the link from Ancestry's mail")
-                let before = try await known(genome)
-                return (try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session), before)
+                return try await unfinished.noting(party, login: login) {
+                    try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session)
+                }
             }
         }
     }
 
-    private func report(_ genome: Sequencing, known: Set<FileID>) async throws {
-        let polling = Polling(firstInterval: .seconds(5), maximumInterval: .seconds(15), timeout: .seconds(600))
-        let files =
-            wait ? try await genome.newFiles(besides: known, from: source.thirdParty, polling: polling) : []
-        if wait, files.isEmpty {
-            throw CommandError(
-                status: .network, code: "import_unfinished",
-                message: """
-                    The import has started, but its file was not in the list after ten minutes. \
-                    Look later with: handshake sequencing files --uploaded
-                    """)
+    /// Waits for the own files of imports, in the order of their starts, and prints them. All have one deadline.
+    ///
+    /// - Throws: why the first import without a file has none, after the other imports' files are printed.
+    private func showArrivals(_ started: [UnfinishedImport], _ unfinished: UnfinishedImports) async throws {
+        let (clock, limit) = (ContinuousClock(), Duration.seconds(600))
+        let end = clock.now + limit
+        var files: [GeneticFile] = []
+        var problem: CommandError?
+        for awaited in started {
+            let left = max(clock.now.duration(to: end), .zero)
+            let polling = Polling(firstInterval: .seconds(5), maximumInterval: .seconds(15), timeout: left)
+            switch try await unfinished.arrival(of: awaited, polling: polling) {
+            case .file(let file): files.append(file)
+            case .oneOf(let possible): problem = problem ?? Self.ambiguous(possible)
+            case .late(let possible): problem = problem ?? late(possible)
+            }
         }
+        if problem == nil || !files.isEmpty { show(files) }
+        if let problem { throw problem }
+    }
+
+    private func show(_ files: [GeneticFile]) {
         if options.common.json {
             Output.result(
                 JSONText.object([("outcome", .string("started")), ("files", .array(files.map(SequencingFiles.json)))])
                     .text)
         } else if files.isEmpty {
-            Output.note("The import has started. The new file will appear in: handshake sequencing files --uploaded")
+            Output.note(
+                "The import has started. Wait for its file with: handshake sequencing import \(source.rawValue) --resume"
+            )
         } else {
-            for file in files { Output.result("\(file.id)  \(quoted(file.name, limit: 200))") }
+            for file in files { Output.result(Self.line(file)) }
         }
     }
 
+    private static func line(_ file: GeneticFile) -> String { "\(file.id)  \(quoted(file.name, limit: 200))" }
+
+    private static func ambiguous(_ files: [GeneticFile]) -> CommandError {
+        CommandError(
+            status: .serviceError, code: "import_ambiguous",
+            message: """
+                The import has ended, and its file is one of these; several imports ran, and Sequencing.com does not say whose file \
+                is which. Look into each with: handshake sequencing file ID
+                \(files.map(line).joined(separator: "\n"))
+                """)
+    }
+
+    private func late(_ files: [GeneticFile]) -> CommandError {
+        let others =
+            files.isEmpty
+            ? ""
+            : "\nThese files are new, and may be this import's or another's:\n"
+                + files.map(Self.line).joined(separator: "\n")
+        return CommandError(
+            status: .network, code: "import_unfinished",
+            message: """
+                The import has started, but its own file is not in the list yet. \
+                Wait again with: handshake sequencing import \(source.rawValue) --resume\(others)
+                """)
+    }
+
     private static func refusal(_ outcome: ThirdPartyImport.Outcome) -> CommandError {
-        let (code, message) =
+        let code =
             switch outcome {
-            case .started: ("started", "The import has started.")
-            case .badCredentials: ("bad_credentials", "The other service rejected the login and password.")
-            case .badAnswer: ("bad_answer", "The answer to the security question is wrong. Start the import again.")
-            case .badURL: ("bad_url", "The link does not lead to a download. Copy it whole from the mail.")
-            case .serverError(let number):
-                ("import_failed", "The import failed at the service (error \(number)). Try again later.")
+            case .started: "started"
+            case .badCredentials: "bad_credentials"
+            case .badAnswer: "bad_answer"
+            case .badURL: "bad_url"
+            case .serverError: "import_failed"
             }
-        return CommandError(status: .serviceError, code: code, message: message)
+        return CommandError(status: .serviceError, code: code, message: outcome.problem ?? "")
     }
 }
 #endif

@@ -16,7 +16,7 @@ struct SequencingJobs: BoundedCommand {
     @OptionGroup var options: SequencingOptions
 
     func run() async throws {
-        let jobs = try await options.use { try await $1.all }
+        let jobs = try await options.use { try await UnfinishedJobs(of: $0.account, in: $1).all }
         if options.common.json {
             return Output.result(JSONText.object([("jobs", .array(jobs.map(Self.json)))]).text)
         }

@@ -21,7 +21,8 @@ struct SequencingReportOptions: ParsableArguments {
     func show(_ run: (Sequencing, [UnfinishedJob]) async throws -> ChainRun) async throws {
         // Slightly shorter, so that the last error names the jobs that continue at the service.
         let polling = Polling(timeout: .seconds(timeout) - .milliseconds(500))
-        let (shown, problem) = try await options.use(polling: polling) { genome, jobs in
+        let (shown, problem) = try await options.use(polling: polling) { genome, vault in
+            let jobs = UnfinishedJobs(of: genome.account, in: vault)
             let known = try await jobs.all
             let last = try await follow(try await run(genome, known), noting: jobs)
             var shown: [ShownChain] = []

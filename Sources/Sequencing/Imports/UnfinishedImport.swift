@@ -1,0 +1,116 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An import that was started and whose file has not been seen.
+public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
+    /// A number among the unfinished imports of the account.
+    public let id: Int
+    /// The third party that the data comes from.
+    public let source: ThirdPartyImport.Source
+    /// When the import was started.
+    public let started: Date
+    /// The login there before its `@`, in lower case; a file's name may hold it.
+    let login: String?
+    /// The files that are not this import's: they were listed before its start, or are another import's.
+    var known: Set<FileID>
+}
+
+extension UnfinishedImport: CustomReflectable {
+    /// Leaves out the login, which is personal data.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["id": id, "source": source, "started": started])
+    }
+}
+
+/// What is known of an import's file at the end of a wait.
+public enum ImportArrival: Sendable, Hashable {
+    /// The import's own file.
+    case file(GeneticFile)
+    /// The import has ended, and one of these files is its own. Nothing at the service tells which.
+    case oneOf([GeneticFile])
+    /// The deadline passed first. These new files may be this import's or another's.
+    case late(candidates: [GeneticFile])
+}
+
+/// Which new file is which import's (dossier 3.4).
+///
+/// The service links no file to its import. What tells them apart: a file was there before an import's start, comes from another
+/// third party, or holds the login of one of the imports in its name; and each import adds one file.
+struct ImportMatching {
+    private let files: [FileID: GeneticFile]
+    /// For each import, the files that may be its own.
+    private var candidates: [Int: Set<FileID>] = [:]
+    /// The imports that have ended: each has a file that no other import can have added.
+    private var ended: Set<Int> = []
+
+    /// Matches the unfinished imports of one source with the files of the list.
+    init(_ imports: [UnfinishedImport], _ listed: [GeneticFile]) {
+        files = Dictionary(listed.map { ($0.id, $0) }) { first, _ in first }
+        for started in imports {
+            candidates[started.id] = Set(
+                files.values.lazy.filter { started.source.isNamed(by: $0) && !started.known.contains($0.id) }.map(\.id))
+        }
+        for file in Set(candidates.values.joined()) { assignByName(file, among: imports) }
+        assignByElimination()
+    }
+
+    /// What is known of an import; nil while its file may still come.
+    func arrival(of id: Int) -> ImportArrival? {
+        let own = candidates[id] ?? []
+        guard !ended.contains(id) else { return own.count == 1 ? file(own) : .oneOf(sorted(own)) }
+        // Imports that compete for the same files have all ended when there is a file for each of them.
+        var (rivals, shared) = (Set([id]), own)
+        while true {
+            let more = rivals.union(candidates.filter { !$0.value.isDisjoint(with: shared) }.map(\.key))
+            guard more.count > rivals.count else { break }
+            rivals = more
+            shared = rivals.reduce(into: shared) { $0.formUnion(candidates[$1] ?? []) }
+        }
+        return !own.isEmpty && shared.count >= rivals.count ? .oneOf(sorted(own)) : nil
+    }
+
+    /// The files that may be an import's.
+    func candidates(of id: Int) -> [GeneticFile] { sorted(candidates[id] ?? []) }
+
+    /// A file whose name holds the login of exactly one of the imports that may have added it is that import's.
+    private mutating func assignByName(_ file: FileID, among imports: [UnfinishedImport]) {
+        let possible = imports.filter { candidates[$0.id]?.contains(file) ?? false }
+        let named = possible.filter { started in
+            guard let login = started.login, let name = files[file]?.name.lowercased() else { return false }
+            return name.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ").contains(whole: login)
+        }
+        guard possible.count > 1, named.count == 1 else { return }
+        for other in possible where other.id != named[0].id { candidates[other.id]?.remove(file) }
+    }
+
+    /// A file that only one import can have added ends that import, which then has added no other.
+    private mutating func assignByElimination() {
+        while true {
+            var producers: [FileID: [Int]] = [:]
+            for (id, own) in candidates { for file in own { producers[file, default: []].append(id) } }
+            let sole = producers.filter { $0.value.count == 1 && !ended.contains($0.value[0]) }
+            guard !sole.isEmpty else { return }
+            for (id, own) in Dictionary(grouping: sole.keys, by: { producers[$0]?[0] ?? 0 }) {
+                candidates[id] = Set(own)
+                ended.insert(id)
+            }
+        }
+    }
+
+    private func file(_ ids: Set<FileID>) -> ImportArrival? { sorted(ids).first.map(ImportArrival.file) }
+
+    private func sorted(_ ids: Set<FileID>) -> [GeneticFile] {
+        ids.compactMap { files[$0] }.sorted { ($0.dateAdded ?? "", $0.id.string) < ($1.dateAdded ?? "", $1.id.string) }
+    }
+}
+
+extension String {
+    /// Whether the words of another text stand in this one, whole and one after the other.
+    fileprivate func contains(whole text: String) -> Bool {
+        let words = text.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
+        return !words.isEmpty && " \(self) ".contains(" \(words) ")
+    }
+}

@@ -1,0 +1,228 @@
+public import Handshake
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The imports of an account whose files have not been seen (dossier 3.4).
+///
+/// They are in a vault. An answer says only that an import has started, and the service links no file to its import. So note every
+/// import, and wait for its own file, in this process or in another:
+///
+/// ```swift
+/// let unfinished = UnfinishedImports(of: genome, in: vault)
+/// var started: UnfinishedImport?
+/// let login = try await unfinished.noting(.twentyThreeAndMe, login: name) {
+///     try await imports.from23andMe(.init(login: name, password: password))
+/// }
+/// ```
+///
+/// Imports that were started elsewhere (on the website, by another app) are not in the vault. Where their files cannot be told from
+/// this import's, ``ImportArrival/oneOf(_:)`` says so.
+public struct UnfinishedImports: Sendable {
+    /// How long an import counts as unfinished when its file does not come: a day.
+    public static let lifetime: TimeInterval = 86_400
+    /// The maximum number of imports. Those started first are forgotten first.
+    public static let limit = 20
+
+    private let genome: Sequencing
+    private let vault: any Vault
+    private let key: VaultKey
+
+    /// - Parameters:
+    ///   - genome: the user's account.
+    ///   - vault: holds the list, encrypted.
+    public init(of genome: Sequencing, in vault: any Vault) {
+        self.genome = genome
+        self.vault = vault
+        key = Self.key(genome.account.id)
+    }
+
+    /// The imports, the oldest first.
+    ///
+    /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be read.
+    public var all: [UnfinishedImport] {
+        get async throws { try await list(at: Date()) }
+    }
+
+    /// Runs a call that may start an import, and notes the import if it does.
+    ///
+    /// Lists the files immediately before the call. An import whose answer is lost stays noted: it may run.
+    ///
+    /// - Parameters:
+    ///   - source: the third party.
+    ///   - login: the user's login there; files may be named by it. Nil if unknown.
+    ///   - time: the time of the start.
+    ///   - call: the call, for example ``ThirdPartyImport/answer(_:to:)``.
+    /// - Returns: the outcome, and the import if it has started.
+    /// - Throws: what `call` and ``Sequencing/files(_:)`` throw; ``SequencingError/account(_:)`` when the vault cannot be
+    ///   written.
+    public func noting(
+        _ source: ThirdPartyImport.Source, login: String?, at time: Date = Date(),
+        _ call: () async throws -> ThirdPartyImport.Outcome
+    ) async throws -> (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?) {
+        try await noting(source, login, time, call) { $0 == .started }
+    }
+
+    /// Runs a login at 23andMe, and notes an import that starts without a question.
+    ///
+    /// - Throws: what the other ``noting(_:login:at:_:)`` throws.
+    public func noting(
+        _ source: ThirdPartyImport.Source, login: String?, at time: Date = Date(),
+        _ call: () async throws -> ThirdPartyImport.Login
+    ) async throws -> (answer: ThirdPartyImport.Login, started: UnfinishedImport?) {
+        try await noting(source, login, time, call) { $0 == .ended(.started) }
+    }
+
+    private func noting<Answer>(
+        _ source: ThirdPartyImport.Source, _ login: String?, _ time: Date, _ call: () async throws -> Answer,
+        hasStarted: (Answer) -> Bool
+    ) async throws -> (Answer, UnfinishedImport?) {
+        let noted = try await begin(source, login, time)
+        let answer: Answer
+        do {
+            answer = try await call()
+        } catch {
+            if Self.isRefusal(error) { try await end(noted, file: nil) }
+            throw error
+        }
+        guard hasStarted(answer) else {
+            try await end(noted, file: nil)
+            return (answer, nil)
+        }
+        return (answer, noted)
+    }
+
+    /// Whether a failed call has certainly started nothing.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        switch error as? SequencingError {
+        case .input: true
+        case .service(let status, _, _): (400..<500).contains(status)
+        case .account(.signInRequired), .account(.demanded): true
+        default: false
+        }
+    }
+
+    /// Notes an import before its start.
+    ///
+    /// It is in the list before the files are read, so that a file which another wait finds meanwhile becomes known to it.
+    private func begin(
+        _ source: ThirdPartyImport.Source, _ login: String?, _ time: Date
+    ) async throws -> UnfinishedImport {
+        let word = login.map { $0.prefix { $0 != "@" }.lowercased() }
+        let id = try await change { imports in
+            let id = (imports.map(\.id).max() ?? 0) + 1
+            imports.append(UnfinishedImport(id: id, source: source, started: time, login: word, known: []))
+            return id
+        }
+        do {
+            let files = Set(try await genome.files(Self.subset).map(\.id))
+            return try await change { imports in
+                guard let place = imports.firstIndex(where: { $0.id == id }) else {
+                    return UnfinishedImport(id: id, source: source, started: time, login: word, known: files)
+                }
+                imports[place].known.formUnion(files)
+                return imports[place]
+            }
+        } catch {
+            // Nothing was started.
+            _ = try? await change { imports in imports.removeAll { $0.id == id } }
+            throw error
+        }
+    }
+
+    /// Waits for an import's own file. Only the list of files shows that an import has finished.
+    ///
+    /// An import whose file is found is unfinished no more. One that is late stays in the list: wait for it again.
+    ///
+    /// - Parameters:
+    ///   - started: an import of the list.
+    ///   - polling: interval and deadline; an import can take minutes.
+    /// - Throws: what ``Sequencing/files(_:)`` throws; ``SequencingError/account(_:)`` when the vault cannot be read or written.
+    public func arrival(of started: UnfinishedImport, polling: Polling? = nil) async throws -> ImportArrival {
+        var wait = (polling ?? genome.polling).start(on: genome.clock)
+        while true {
+            // The list of imports is read last: each file of the other list then has its import in it.
+            let files = try await genome.files(Self.subset)
+            var imports = try await list(at: started.started).filter { $0.source == started.source }
+            if !imports.contains(where: { $0.id == started.id && $0.started == started.started }) {
+                imports.append(started)
+            }
+            let matching = ImportMatching(imports, files)
+            if let arrival = matching.arrival(of: started.id) {
+                var own: GeneticFile?
+                if case .file(let file) = arrival { own = file }
+                try await end(started, file: own?.id)
+                return arrival
+            }
+            guard try await wait.pause() else { return .late(candidates: matching.candidates(of: started.id)) }
+        }
+    }
+
+    /// Forgets all imports of an account. Call it when the user signs out.
+    ///
+    /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
+    public static func forget(_ account: AccountID, in vault: any Vault) async throws {
+        do { try await vault.remove(key(account)) } catch { throw placing(error) }
+    }
+
+    package static func key(_ account: AccountID) -> VaultKey {
+        VaultKey(.imports, [account.service, account.issuer, account.client, account.name] + account.resources)
+    }
+
+    private static let subset: FileSubset = [.uploaded, .shared, .fromApps]
+
+    /// Removes an import; its file is known to all others.
+    private func end(_ ended: UnfinishedImport, file: FileID?) async throws {
+        try await change { imports in
+            imports.removeAll { $0.id == ended.id && $0.started == ended.started }
+            guard let file else { return }
+            for place in imports.indices { imports[place].known.insert(file) }
+        }
+    }
+
+    private func list(at time: Date) async throws -> [UnfinishedImport] {
+        do { return Self.living(try Self.decode(try await vault.record(key)), at: time) } catch {
+            throw Self.placing(error)
+        }
+    }
+
+    private func change<Result: Sendable>(
+        _ body: @Sendable (inout [UnfinishedImport]) -> Result
+    ) async throws -> Result {
+        do {
+            return try await vault.update(key) { record in
+                let known = try Self.decode(await record.contents)
+                var imports = known
+                let result = body(&imports)
+                imports = Self.living(imports, at: imports.map(\.started).max() ?? .distantPast)
+                if imports.isEmpty {
+                    if !known.isEmpty { try await record.remove() }
+                } else if imports != known {
+                    try await record.replace(with: Array(try JSONEncoder().encode(imports)))
+                }
+                return result
+            }
+        } catch {
+            throw Self.placing(error)
+        }
+    }
+
+    private static func living(_ imports: [UnfinishedImport], at time: Date) -> [UnfinishedImport] {
+        imports.filter { time.timeIntervalSince($0.started) < lifetime }.suffix(limit)
+    }
+
+    private static func decode(_ bytes: [UInt8]?) throws -> [UnfinishedImport] {
+        guard let bytes else { return [] }
+        do { return try JSONDecoder().decode([UnfinishedImport].self, from: Data(bytes)) } catch {
+            throw VaultError.damaged(what: "the list of unfinished imports", reason: "it cannot be read")
+        }
+    }
+
+    private static func placing(_ error: any Error) -> any Error {
+        if let error = error as? VaultError { return SequencingError.account(.vault(error)) }
+        return SequencingError.placing(error)
+    }
+}
