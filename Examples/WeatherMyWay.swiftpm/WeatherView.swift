@@ -7,7 +7,7 @@ struct WeatherView: View {
     let model: WeatherModel
     @State private var isChoosing = false
     @State private var registration: RegistrationModel?
-    @State private var importing: ImportModel?
+    @State private var isImporting = false
 
     var body: some View {
         ScrollView {
@@ -16,7 +16,7 @@ struct WeatherView: View {
                 case .opening: ProgressView()
                 case .failed(let reason): Text(verbatim: reason)
                 case .signedOut: welcome
-                case .signedIn(let genome): app(genome)
+                case .signedIn: app
                 }
                 if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
                 Text(verbatim: WeatherReport.disclaimer).font(.footnote)
@@ -39,25 +39,19 @@ struct WeatherView: View {
         ) {
             if let registration { RegistrationSheet(registration) { self.registration = nil } }
         }
-        .sheet(
-            isPresented: Binding(
-                get: { @MainActor in importing != nil }, set: { @MainActor in if !$0 { importing = nil } })
-        ) {
-            if let importing { ImportView(model: importing) { self.importing = nil } }
+        .sheet(isPresented: $isImporting) {
+            if let importing = model.importing { ImportView(model: importing) { isImporting = false } }
         }
     }
 
     @ViewBuilder private var welcome: some View {
         Text(verbatim: "The weather, read with your genes").fontWeight(.semibold).font(.title3)
-        Text(
-            verbatim:
-                "Seven days of forecast, each with advice about the sun and vitamin D that fits what app chains find in "
-                + "your genetic data. No data of your own? Try it with a sample.")
+        Text(verbatim: "Seven days of forecast, each with advice about the sun and vitamin D that fits what app chains find in your genetic data. No data of your own? Try it with a sample.")
         Button("Sign in with Sequencing.com") { Task { await model.signIn() } }
         Button("Create an account or reset the password") { registration = try? model.registration() }
     }
 
-    @ViewBuilder private func app(_ genome: Sequencing) -> some View {
+    @ViewBuilder private var app: some View {
         if let name = model.userName { Text(verbatim: "Signed in as \(name)") }
         Text(verbatim: model.choice?.displayName ?? "Which file is the advice for?").fontWeight(.semibold)
         Button(model.choice == nil ? "Choose a file" : "Change the file") { isChoosing = true }
@@ -68,7 +62,7 @@ struct WeatherView: View {
         } else if let report = model.report {
             ReportView(report: report, genes: model.genes)
         }
-        Button("Import from 23andMe or Ancestry") { importing = ImportModel(genome) }
+        Button("Import from 23andMe or Ancestry") { isImporting = true }
         Button("Sign out") { Task { await model.signOut() } }
     }
 
@@ -135,14 +129,26 @@ struct ImportView: View {
                     Text(
                         verbatim: "Sequencing.com fetches your data. You may close this; the file will be in your list."
                     )
-                case .done(let files):
-                    Text(verbatim: "New in your list: \(files.map(\.displayName).joined(separator: ", "))")
+                case .done(let file): Text(verbatim: "New in your list: \(file.displayName)")
+                case .oneOf(let files):
+                    Text(
+                        verbatim: "Several imports ran. One of these files is yours: "
+                            + files.map { "\($0.displayName) (\($0.id))" }.joined(separator: ", "))
                 case .late: Text(verbatim: "The file is not in your list yet. Look again later.")
                 }
+                ForEach(model.arrived, id: \.id) { Text(verbatim: "Also new in your list: \($0.displayName)") }
                 if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
+                if canRestart { Button("Another import") { model.restart() } }
                 Button("Close", action: close)
             }
             .padding(20)
+        }
+    }
+
+    private var canRestart: Bool {
+        switch model.step {
+        case .credentials, .asking: false
+        default: true
         }
     }
 
@@ -154,10 +160,7 @@ struct ImportView: View {
                     .opacity(model.source == source ? 1 : 0.5)
             }
         }
-        Text(
-            verbatim:
-                "Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the "
-                + "data yourself and uploading it on the site needs no password.")
+        Text(verbatim: "Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data yourself and uploading it on the site needs no password.")
         TextField("Login", text: Binding(get: { @MainActor in model.login }, set: { @MainActor in model.login = $0 }))
         SecureField(
             "Password", text: Binding(get: { @MainActor in model.password }, set: { @MainActor in model.password = $0 })

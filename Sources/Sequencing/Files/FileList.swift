@@ -59,26 +59,20 @@ extension Sequencing {
         try await files().first { $0.id == id }
     }
 
-    /// Waits for new files in the list. Only the list shows that an import has finished (dossier 3).
+    /// Waits for new files in the list, as Connect-To adds them.
     ///
-    /// Read `known` immediately before the call that starts the import: otherwise, the file of another import that finishes in
-    /// between counts as new.
+    /// It does not tell who added them: the own file of an import is what ``UnfinishedImports/arrival(of:polling:)`` waits for.
+    /// Read `known` immediately before the call that adds the file.
     ///
     /// - Parameters:
     ///   - known: the identifiers of the existing files.
-    ///   - source: the third party of the awaited import; files of other imports and uploads do not end the wait.
-    ///     Nil waits for any file.
-    ///   - polling: interval and deadline; an import can take minutes.
+    ///   - polling: interval and deadline.
     /// - Returns: the new files; empty when the deadline passed first.
     /// - Throws: what ``files(_:)`` throws.
-    public func newFiles(
-        besides known: Set<FileID>, from source: ThirdPartyImport.Source? = nil, polling: Polling? = nil
-    ) async throws -> [GeneticFile] {
+    public func newFiles(besides known: Set<FileID>, polling: Polling? = nil) async throws -> [GeneticFile] {
         var wait = (polling ?? self.polling).start(on: clock)
         while true {
-            let new = try await files([.uploaded, .shared, .fromApps]).filter { file in
-                !known.contains(file.id) && source?.isNamed(by: file) ?? true
-            }
+            let new = try await files([.uploaded, .shared, .fromApps]).filter { !known.contains($0.id) }
             if !new.isEmpty { return new }
             guard try await wait.pause() else { return [] }
         }

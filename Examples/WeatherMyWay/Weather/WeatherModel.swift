@@ -4,11 +4,21 @@ import Handshake
 import OAuth
 import Observation
 import Sequencing
-import UIKit
 
 /// What the app knows and does: the account, the chosen file, the forecast, and an import.
+///
+/// It has no part of a device, so that it runs and is tested on every system.
 @MainActor @Observable
 final class WeatherModel {
+    /// What the device gives.
+    struct Device: Sendable {
+        let client: @Sendable () throws -> Client
+        let vault: @Sendable () async throws -> any Vault
+        let browser: @MainActor @Sendable () -> any Browser
+        let choices: KeptChoice.Store
+        var genome: @Sendable (Account) -> Sequencing = { Sequencing($0) }
+    }
+
     enum Step {
         case opening
         case signedOut
@@ -21,9 +31,9 @@ final class WeatherModel {
     private(set) var selector: FileSelectorModel?
     private(set) var report: WeatherReport?
     private(set) var genes: Genes?
+    /// The user's imports. They outlast the sheet.
+    private(set) var importing: ImportModel?
     private(set) var isAsking = false
-    /// Counts requests for advice: only the last one's answer is shown.
-    @ObservationIgnored private var looks = 0
     /// What went wrong last, for the user.
     private(set) var problem: String?
     var placeName = ""
@@ -31,22 +41,24 @@ final class WeatherModel {
     private(set) var choice: RememberedChoice?
 
     private(set) var places: [Place] = []
+    private let device: Device
     private var table: AdviceTable?
-    private var handshake: Handshake?
-    private static let choiceKey = "choice"
+    private var opened: (handshake: Handshake, vault: any Vault)?
+    /// Who is signed in; nil when the service did not say.
+    @ObservationIgnored private var subject: String?
+    /// Counts users: what was asked for one of them is not shown to another.
+    @ObservationIgnored private var visits = 0
+    /// Counts requests for advice: only the last one's answer is shown.
+    @ObservationIgnored private var looks = 0
 
-    /// The app's registration. An app of its own has its own identifier and redirect URI, and `Service.sequencing`.
-    private static func client() throws -> Client {
-        let sandbox = try EndpointURL("http://127.0.0.1:8089", security: .allowingInsecureLoopback)
-        let redirect = try RedirectURI("com.example.app:/callback")
-        return Client(service: .sequencing.at(sandbox), id: "my-genome-app", redirect: .uri(redirect))
+    init(_ device: Device) {
+        self.device = device
     }
 
     /// Asks for accounts and new passwords.
     func registration() throws -> RegistrationModel {
-        let client = try Self.client()
-        let hosts = Sequencing.Hosts(of: client.service)
-        return RegistrationModel(Registration(.identifier(client.id), at: hosts))
+        let client = try device.client()
+        return RegistrationModel(Registration(.identifier(client.id), at: Sequencing.Hosts(of: client.service)))
     }
 
     func open() async {
@@ -54,10 +66,9 @@ final class WeatherModel {
             table = try .builtIn()
             places = try ForecastTable.builtIn().places
             placeName = places.first?.name ?? ""
-            choice = UserDefaults.standard.data(forKey: Self.choiceKey)
-                .flatMap { try? JSONDecoder().decode(RememberedChoice.self, from: $0) }
-            let handshake = try Handshake(Self.client(), vault: await KeychainVault.open())
-            self.handshake = handshake
+            let vault = try await device.vault()
+            let handshake = try Handshake(device.client(), vault: vault)
+            opened = (handshake, vault)
             if let account = try await handshake.account() { await enter(account) } else { step = .signedOut }
         } catch {
             step = .failed("\(error)")
@@ -65,10 +76,10 @@ final class WeatherModel {
     }
 
     func signIn() async {
-        guard let handshake else { return }
+        guard let opened else { return }
         problem = nil
         do {
-            await enter(try await handshake.signIn(through: WebAuthenticationBrowser { Self.window }))
+            await enter(try await opened.handshake.signIn(through: device.browser()))
         } catch HandshakeError.signInAbandoned {
             // The user's own choice needs no message.
         } catch {
@@ -77,20 +88,33 @@ final class WeatherModel {
     }
 
     private func enter(_ account: Account) async {
-        let genome = Sequencing(account)
-        step = .signedIn(genome)
-        // Another user may have signed in.
-        (genes, report) = (nil, nil)
+        leave()
+        let visit = visits
+        let identity = try? await account.identity()
+        guard visit == visits, let opened else { return }
+        (subject, userName) = (identity?.subject, identity?.name)
+        choice = device.choices.choice(of: subject)
+        let genome = device.genome(account)
         selector = FileSelectorModel(genome, remembered: choice)
-        userName = try? await account.identity().name
+        importing = ImportModel(genome, vault: opened.vault)
+        step = .signedIn(genome)
         if choice != nil { await look() }
     }
 
+    /// Forgets what is shown of a user. Another may sign in.
+    private func leave() {
+        visits += 1
+        looks += 1
+        step = .opening
+        (isAsking, problem) = (false, nil)
+        (choice, report, genes, selector, userName, subject, importing) = (nil, nil, nil, nil, nil, nil, nil)
+    }
+
     func choose(_ file: GeneticFile) async {
-        let choice = RememberedChoice(file)
-        self.choice = choice
+        guard case .signedIn = step else { return }
+        choice = RememberedChoice(file)
         genes = nil
-        UserDefaults.standard.set(try? JSONEncoder().encode(choice), forKey: Self.choiceKey)
+        device.choices.keep(choice, of: subject)
         await look()
     }
 
@@ -123,25 +147,24 @@ final class WeatherModel {
         if look == looks { isAsking = false }
     }
 
+    /// Signs out. The user's data is gone from the device at once, also when the service cannot be told.
     func signOut() async {
+        guard let opened else { return }
+        device.choices.keep(nil, of: nil)
+        leave()
+        var isTold = true
         do {
-            let report = try await handshake?.account()?.signOut()
-            guard report?.isForgotten ?? true else {
-                problem = "Sequencing.com could not be told. Sign out again later."
-                return
+            if let account = try await opened.handshake.account() {
+                try? await UnfinishedImports.forget(account.id, in: opened.vault)
+                isTold = try await account.signOut().isForgotten
             }
         } catch {
-            problem = "\(error)"
-            return
+            isTold = false
         }
-        UserDefaults.standard.removeObject(forKey: Self.choiceKey)
-        looks += 1
-        isAsking = false
-        (choice, report, genes, selector, userName) = (nil, nil, nil, nil, nil)
+        if !isTold {
+            problem = "Signed out here. Sequencing.com could not be told."
+            do { try await opened.handshake.forget() } catch { problem = "\(error)" }
+        }
         step = .signedOut
-    }
-
-    private static var window: UIWindow {
-        UIApplication.shared.connectedScenes.lazy.compactMap { ($0 as? UIWindowScene)?.keyWindow }.first ?? UIWindow()
     }
 }

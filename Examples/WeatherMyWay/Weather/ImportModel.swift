@@ -1,0 +1,142 @@
+import Handshake
+import OAuth
+import Observation
+import Sequencing
+
+/// The imports of one user from 23andMe or Ancestry. The password is held during one request only.
+///
+/// It outlasts the view that shows it: a question that waits for its answer is there when the view comes back.
+@MainActor @Observable
+final class ImportModel {
+    enum Step: Sendable {
+        case credentials
+        case question(ThirdPartyImport.SecurityQuestion)
+        case link(ThirdPartyImport.AncestrySession)
+        case asking
+        case running
+        case done(GeneticFile)
+        /// Several imports ran, and nothing tells which of these files is this one's.
+        case oneOf([GeneticFile])
+        case late
+    }
+
+    private(set) var step = Step.credentials
+    private(set) var problem: String?
+    /// Files of imports that ended while the user was at another one.
+    private(set) var arrived: [GeneticFile] = []
+    var source = ThirdPartyImport.Source.twentyThreeAndMe
+    var login = ""
+    var password = ""
+    var answer = ""
+
+    private let imports: ThirdPartyImport
+    private let unfinished: UnfinishedImports
+    /// The login and the source of the import that a question or a link is for.
+    @ObservationIgnored private var asked: (source: ThirdPartyImport.Source, login: String)
+    /// Counts what the user began: the end of an earlier import does not replace a question of a later one.
+    @ObservationIgnored private var attempts = 0
+
+    private enum Answer: Sendable {
+        case next(Step)
+        case ended(ThirdPartyImport.Outcome, UnfinishedImport?)
+    }
+
+    /// - Parameters:
+    ///   - genome: the user's account.
+    ///   - vault: has the imports that have not ended.
+    init(_ genome: Sequencing, vault: any Vault) {
+        imports = ThirdPartyImport(genome)
+        unfinished = UnfinishedImports(of: genome, in: vault)
+        asked = (.twentyThreeAndMe, "")
+    }
+
+    /// Goes back to the login. An import that runs goes on.
+    func restart() {
+        if case .asking = step { return }
+        attempts += 1
+        (step, problem, answer) = (.credentials, nil, "")
+    }
+
+    /// Starts with the user's login at the third party.
+    func start() async {
+        guard case .credentials = step else { return }
+        asked = (source, login)
+        let given = Secret(password)
+        password = ""
+        await attempt(returningTo: .credentials) { [imports, unfinished, asked] in
+            let credentials = try ThirdPartyImport.Credentials(login: asked.login, password: given)
+            switch asked.source {
+            case .twentyThreeAndMe:
+                let (answer, started) = try await unfinished.noting(asked.source, login: asked.login) {
+                    try await imports.from23andMe(credentials)
+                }
+                switch answer {
+                case .question(let question): return .next(.question(question))
+                case .ended(let outcome): return .ended(outcome, started)
+                }
+            case .ancestry:
+                switch try await imports.authorizeAncestry(credentials) {
+                case .linkMailed(let session): return .next(.link(session))
+                case .ended(let outcome): return .ended(outcome, nil)
+                }
+            }
+        }
+    }
+
+    /// Goes on with the answer to the question, or with the link from the mail. One that cannot be sent can be sent again.
+    func proceed() async {
+        let (waiting, text) = (step, answer)
+        switch waiting {
+        case .question, .link: answer = ""
+        default: return
+        }
+        let isSent = await attempt(returningTo: waiting) { [imports, unfinished, asked] in
+            let (outcome, started) = try await unfinished.noting(asked.source, login: asked.login) {
+                switch waiting {
+                case .question(let question): try await imports.answer(text, to: question)
+                case .link(let session): try await imports.download(text, in: session)
+                default: .badAnswer
+                }
+            }
+            return .ended(outcome, started)
+        }
+        if !isSent { answer = text }
+    }
+
+    /// Runs one request, and follows the import that it starts.
+    ///
+    /// - Returns: whether the service answered.
+    @discardableResult
+    private func attempt(returningTo before: Step, _ body: @Sendable () async throws -> Answer) async -> Bool {
+        attempts += 1
+        (step, problem) = (.asking, nil)
+        do {
+            switch try await body() {
+            case .next(let next): step = next
+            case .ended(.started, let started?): await follow(started, attempts)
+            case .ended(let outcome, _): (step, problem) = (.credentials, outcome.problem)
+            }
+            return true
+        } catch {
+            (step, problem) = (before, "\(error)")
+            return false
+        }
+    }
+
+    /// Waits until the import's own file is in the list.
+    private func follow(_ started: UnfinishedImport, _ attempt: Int) async {
+        step = .running
+        let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
+        let arrival = try? await unfinished.arrival(of: started, polling: polling)
+        guard attempt == attempts else {
+            if case .file(let file) = arrival { arrived.append(file) }
+            return
+        }
+        step =
+            switch arrival {
+            case .file(let file): .done(file)
+            case .oneOf(let files): .oneOf(files)
+            case .late, nil: .late
+            }
+    }
+}

@@ -1,0 +1,166 @@
+import Handshake
+import MessageFixtures
+import OAuth
+import Sequencing
+import TestFixtures
+import Testing
+
+@testable import WeatherMyWay
+
+@Suite("The imports of the iOS sample")
+@MainActor
+struct ImportModelTests {
+    private static let question = #"{"StatusCode":2,"SecurityQuestion":"First pet?","SessionId":"s-91"}"#
+    private static let started = #"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#
+    private static let file =
+        #"[{"Id":"7","Name":"23andme_ada.txt","FileCategory":"Uploaded","FileType":"23andMe"}]"#
+    private let service = ScriptedService(["GET /DataSourceList": [.json("[]")]])
+    private let answers = "POST /23andMe/DownloadWithSecurity"
+
+    private func model(
+        clock: any Clock<Duration> = HurriedClock(), through transport: (any Transport)? = nil
+    ) async throws -> ImportModel {
+        let genome = try await service.genome(clock: clock, through: transport)
+        let model = ImportModel(genome, vault: MemoryVault())
+        (model.login, model.password) = ("ada@example.test", "x")
+        return model
+    }
+
+    /// A model whose question waits for its answer.
+    private func asked(through transport: (any Transport)? = nil) async throws -> ImportModel {
+        service.script("POST /23andMe/Download", [.json(Self.question)])
+        let model = try await model(through: transport)
+        await model.start()
+        #expect(question(model) == "First pet?")
+        model.answer = "Turing"
+        return model
+    }
+
+    private func question(_ model: ImportModel) -> String? {
+        if case .question(let question) = model.step { question.text } else { nil }
+    }
+
+    private func file(_ model: ImportModel) -> String? {
+        if case .done(let file) = model.step { file.id.string } else { nil }
+    }
+
+    private func sent(_ line: String) -> Int { service.lines.count { $0 == line } }
+
+    @Test("C02: Send that is tapped twice sends the answer once, and the import goes on")
+    func twice() async throws {
+        let held = Held(service, answers)
+        let model = try await asked(through: held)
+        service.script(answers, [.json(#"{"StatusCode":0}"#)])
+        service.script("GET /DataSourceList", [.json("[]"), .json(Self.file)])
+        let tap = Task { await model.proceed() }
+        await held.reached.wait()
+        await model.proceed()
+        held.gate.open()
+        await tap.value
+        #expect(sent(answers) == 1)
+        #expect(file(model) == "7" && model.problem == nil)
+    }
+
+    @Test("Import that is tapped twice logs in once")
+    func startTwice() async throws {
+        service.script("POST /23andMe/Download", [.json(Self.question)])
+        let held = Held(service, "POST /23andMe/Download")
+        let model = try await model(through: held)
+        let tap = Task { await model.start() }
+        await held.reached.wait()
+        model.password = "x"
+        await model.start()
+        held.gate.open()
+        await tap.value
+        #expect(sent("POST /23andMe/Download") == 1)
+        #expect(question(model) == "First pet?")
+    }
+
+    @Test("C02: an answer that the service does not read keeps the question and the answer")
+    func unread() async throws {
+        let model = try await asked()
+        service.script(answers, [.json(#"{"Message":"no"}"#, status: 400), .json(#"{"StatusCode":0}"#)])
+        await model.proceed()
+        #expect(question(model) == "First pet?" && model.answer == "Turing" && model.problem != nil)
+        model.answer = ""
+        await model.proceed()
+        #expect(question(model) == "First pet?" && model.problem != nil && sent(answers) == 1)
+        model.answer = "Turing"
+        service.script("GET /DataSourceList", [.json("[]"), .json(Self.file)])
+        await model.proceed()
+        #expect(sent(answers) == 2 && file(model) == "7")
+    }
+
+    @Test("a wrong answer ends the question, as the service has it")
+    func wrong() async throws {
+        let model = try await asked()
+        service.script(answers, [.json(#"{"StatusCode":1}"#)])
+        await model.proceed()
+        guard case .credentials = model.step else {
+            Issue.record("\(model.step)")
+            return
+        }
+        #expect(model.problem == ThirdPartyImport.Outcome.badAnswer.problem && model.answer.isEmpty)
+    }
+
+    @Test("an import that ends while another's question waits does not replace the question, and is told")
+    func older() async throws {
+        let clock = ManualClock()
+        let model = try await model(clock: clock)
+        service.script("POST /23andMe/Download", [.json(Self.started), .json(Self.question)])
+        let first = Task { await model.start() }
+        await clock.sleepers(1)
+        guard case .running = model.step else {
+            Issue.record("\(model.step)")
+            return
+        }
+        model.restart()
+        (model.login, model.password) = ("grace@example.test", "x")
+        await model.start()
+        #expect(question(model) == "First pet?")
+        service.script("GET /DataSourceList", [.json(Self.file)])
+        clock.advance(by: .seconds(5))
+        await first.value
+        #expect(question(model) == "First pet?")
+        #expect(model.arrived.map(\.id.string) == ["7"])
+    }
+
+    @Test("going back to the login is not possible while the service is asked")
+    func restarting() async throws {
+        let held = Held(service, answers)
+        let model = try await asked(through: held)
+        service.script(answers, [.json(#"{"StatusCode":1}"#)])
+        let tap = Task { await model.proceed() }
+        await held.reached.wait()
+        model.restart()
+        guard case .asking = model.step else {
+            Issue.record("\(model.step)")
+            return
+        }
+        held.gate.open()
+        await tap.value
+        #expect(model.problem != nil)
+        model.restart()
+        #expect(model.problem == nil)
+    }
+}
+
+/// Holds the requests of one line until a gate opens.
+private struct Held: Transport {
+    let service: ScriptedService
+    let line: String
+    let reached = Gate()
+    let gate = Gate()
+
+    init(_ service: ScriptedService, _ line: String) {
+        (self.service, self.line) = (service, line)
+    }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        if request.line == line {
+            reached.open()
+            await gate.wait()
+        }
+        return try await service.send(request, limits: limits)
+    }
+}

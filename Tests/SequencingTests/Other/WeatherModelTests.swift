@@ -1,0 +1,152 @@
+import FileSelector
+import Foundation
+import Handshake
+import OAuth
+import Sandbox
+import Sequencing
+import TestFixtures
+import Testing
+
+@testable import WeatherMyWay
+
+/// A phone: its vault, its settings, and who sits in front of it.
+@MainActor
+private final class Phone {
+    let sandbox: Sandbox
+    let vault = MemoryVault()
+    var settings: Data?
+    var user = "ada@example.test"
+
+    init() async throws {
+        sandbox = try await Sandbox.start()
+    }
+
+    private struct Approval: Browser {
+        let sandbox: Sandbox
+        let user: String
+
+        func show(_ page: SignInPage) async throws -> String? { try await sandbox.approve(page.url, as: user) }
+    }
+
+    /// The app after a launch.
+    func launched() async -> WeatherModel {
+        let (sandbox, vault) = (sandbox, vault)
+        let model = WeatherModel(
+            WeatherModel.Device(
+                client: {
+                    let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
+                    return Client(service: .sequencing.at(origin), id: "my-genome-app")
+                },
+                vault: { vault }, browser: { Approval(sandbox: sandbox, user: self.user) },
+                choices: KeptChoice.Store(read: { self.settings }, write: { self.settings = $0 }),
+                genome: { Sequencing($0, polling: Polling(jitter: 0), clock: HurriedClock()) }))
+        await model.open()
+        return model
+    }
+
+    /// The app of a user who has signed in and chosen their own file.
+    func chosen() async throws -> WeatherModel {
+        let model = await launched()
+        await model.signIn()
+        try await choose(in: model)
+        return model
+    }
+
+    func choose(in model: WeatherModel) async throws {
+        guard case .signedIn(let genome) = model.step else {
+            Issue.record("\(model.step), \(model.problem ?? "")")
+            return
+        }
+        await model.choose(try #require(try await genome.files(.uploaded).first))
+    }
+}
+
+@Suite("The iOS sample", .heavy)
+@MainActor
+struct WeatherModelTests {
+    private func isSignedOut(_ model: WeatherModel) -> Bool {
+        if case .signedOut = model.step { true } else { false }
+    }
+
+    /// Whether nothing of a user is left in what the app shows.
+    private func isBlank(_ model: WeatherModel) -> Bool {
+        model.choice == nil && model.report == nil && model.genes == nil
+    }
+
+    @Test("a user's choice and advice are there after the next launch")
+    func relaunch() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        #expect(model.report != nil && model.problem == nil)
+        let again = await phone.launched()
+        #expect(again.choice?.id.string == "227001" && again.report != nil)
+        #expect(again.selector?.state.remembered == again.choice)
+        await phone.sandbox.stop()
+    }
+
+    @Test("another user who signs in sees nothing of the file of the user before, also after a launch")
+    func anotherUser() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        let name = model.userName
+        phone.user = "grace@example.test"
+        await model.signIn()
+        #expect(model.userName != nil && model.userName != name)
+        #expect(isBlank(model) && model.selector?.state.remembered == nil)
+        let again = await phone.launched()
+        #expect(isBlank(again) && again.selector?.state.remembered == nil)
+        try await phone.choose(in: again)
+        #expect(again.choice?.id.string == "228001" && again.report != nil)
+        await phone.sandbox.stop()
+    }
+
+    @Test("a user whose name is not known sees no choice of an earlier launch")
+    func unknownUser() async throws {
+        let phone = try await Phone()
+        _ = try await phone.chosen()
+        phone.sandbox.inject(try FaultRule(parsing: "sequencing /indexApi.php => status 503"))
+        let again = await phone.launched()
+        #expect(again.userName == nil && isBlank(again))
+        try await phone.choose(in: again)
+        #expect(phone.settings == nil, "the choice of an unknown user is not kept")
+        await phone.sandbox.stop()
+    }
+
+    @Test("signing out forgets the file, also when the service cannot be told", arguments: [false, true])
+    func signOut(isBroken: Bool) async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        #expect(phone.settings != nil)
+        if isBroken { phone.sandbox.inject(try FaultRule(parsing: "sequencing /oauth2/revoke => status 503")) }
+        await model.signOut()
+        #expect(isSignedOut(model) && isBlank(model) && model.userName == nil && model.importing == nil)
+        #expect((model.problem != nil) == isBroken)
+        #expect(phone.settings == nil)
+        let again = await phone.launched()
+        #expect(isSignedOut(again) && isBlank(again))
+        await phone.sandbox.stop()
+    }
+
+    @Test("C02: a question that waits for its answer outlasts the sheet, and no sign-out")
+    func question() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        let sheet = try #require(model.importing)
+        (sheet.login, sheet.password) = ("ada@example.test", "x")
+        await sheet.start()
+        // The sheet has gone away, and comes back.
+        await model.look()
+        guard case .question(let question)? = model.importing?.step else {
+            Issue.record("\(String(describing: model.importing?.step))")
+            return
+        }
+        #expect(question.text == "First pet?")
+        await model.signOut()
+        await model.signIn()
+        guard case .credentials? = model.importing?.step else {
+            Issue.record("\(String(describing: model.importing?.step))")
+            return
+        }
+        await phone.sandbox.stop()
+    }
+}
