@@ -45,24 +45,24 @@ struct WeatherView: View {
     }
 
     @ViewBuilder private var welcome: some View {
-        Text(verbatim: "The weather, read with your genes").fontWeight(.semibold).font(.title3)
-        Text(verbatim: "Seven days of forecast, each with advice about the sun and vitamin D that fits what app chains find in your genetic data. No data of your own? Try it with a sample.")
-        Button("Sign in with Sequencing.com") { Task { await model.signIn() } }
-        Button("Create an account or reset the password") { registration = try? model.registration() }
+        Text(verbatim: WeatherWords.title.rawValue).fontWeight(.semibold).font(.title3)
+        Text(verbatim: WeatherWords.introduction.rawValue)
+        Button(WeatherWords.signIn.rawValue) { Task { await model.signIn() } }
+        Button(WeatherWords.register.rawValue) { registration = try? model.registration() }
     }
 
     @ViewBuilder private var app: some View {
         if let name = model.userName { Text(verbatim: "Signed in as \(name)") }
-        Text(verbatim: model.choice?.displayName ?? "Which file is the advice for?").fontWeight(.semibold)
-        Button(model.choice == nil ? "Choose a file" : "Change the file") { isChoosing = true }
+        Text(verbatim: model.choice?.displayName ?? WeatherWords.whichFile.rawValue).fontWeight(.semibold)
+        Button((model.choice == nil ? WeatherWords.chooseFile : .changeFile).rawValue) { isChoosing = true }
         place
         if model.isAsking {
             ProgressView()
-            Text(verbatim: "Two app chains look into the file…")
+            Text(verbatim: WeatherWords.asking.rawValue)
         } else if let report = model.report {
             ReportView(report: report, genes: model.genes)
         }
-        Button("Import from 23andMe or Ancestry") { isImporting = true }
+        Button(WeatherWords.importData.rawValue) { isImporting = true }
         Button("Sign out") { Task { await model.signOut() } }
     }
 
@@ -118,23 +118,23 @@ struct ImportView: View {
     var body: some View {
         ScrollView {
             VStack(alignment: .leading, spacing: 14) {
-                Text(verbatim: "Import from 23andMe or Ancestry").fontWeight(.semibold).font(.title3)
+                Text(verbatim: WeatherWords.importData.rawValue).fontWeight(.semibold).font(.title3)
                 switch model.step {
                 case .credentials: credentials
                 case .question(let question): ask("23andMe asks: \(question.text)")
-                case .link: ask("Paste the link from Ancestry's mail")
+                case .link: ask(WeatherWords.pasteLink.rawValue)
                 case .asking: ProgressView()
                 case .running:
                     ProgressView()
                     Text(
                         verbatim: "Sequencing.com fetches your data. You may close this; the file will be in your list."
                     )
-                case .done(let file): Text(verbatim: "New in your list: \(file.displayName)")
+                case .done(let file): Text(verbatim: "\(WeatherWords.newFile.rawValue) \(file.displayName)")
                 case .oneOf(let files):
                     Text(
-                        verbatim: "Several imports ran. One of these files is yours: "
+                        verbatim: "\(WeatherWords.oneOfFiles.rawValue) "
                             + files.map { "\($0.displayName) (\($0.id))" }.joined(separator: ", "))
-                case .late: Text(verbatim: "The file is not in your list yet. Look again later.")
+                case .late: Text(verbatim: WeatherWords.importLate.rawValue)
                 }
                 ForEach(model.arrived, id: \.id) { Text(verbatim: "Also new in your list: \($0.displayName)") }
                 if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
@@ -160,7 +160,7 @@ struct ImportView: View {
                     .opacity(model.source == source ? 1 : 0.5)
             }
         }
-        Text(verbatim: "Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data yourself and uploading it on the site needs no password.")
+        Text(verbatim: WeatherWords.importNote.rawValue)
         TextField("Login", text: Binding(get: { @MainActor in model.login }, set: { @MainActor in model.login = $0 }))
         SecureField(
             "Password", text: Binding(get: { @MainActor in model.password }, set: { @MainActor in model.password = $0 })

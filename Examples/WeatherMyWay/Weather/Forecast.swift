@@ -97,7 +97,7 @@ extension Advice {
     var text: String {
         switch self {
         case .warning(let text), .sentence(let text): text
-        case .fileLacksData: "This file lacks the data that the advice needs. Choose another file."
+        case .fileLacksData: WeatherWords.lacksData.rawValue
         case .noAnswer(let error): "There is no advice: \(error)"
         case .unknownWeather: "There is no advice for this weather."
         }

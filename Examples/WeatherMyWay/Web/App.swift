@@ -79,7 +79,7 @@ struct App: Sendable {
         registration.add(to: router.group("genes"))
         router.get("app.css") { _, _ in Response.text(Style.text, type: "text/css; charset=utf-8") }
         router.get("weather.js") { _, _ in
-            Response.text(String(decoding: PackageResources.weather_js, as: UTF8.self), type: "text/javascript")
+            Pages.script
         }
         router.get("/") { request, _ in try await page(request) }
         router.get("report") { request, _ in await answering { try await report(request) } }

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Mustache
+import OAuth
 
 /// The pages as HTML. All text is text: templates escape whatever they are given.
 enum Pages {
@@ -36,12 +37,11 @@ enum Pages {
     private static let welcome = template(
         """
         <main class="welcome">
-        <h1>The weather, read with your genes</h1>
-        <p>Seven days of forecast, each with advice about the sun and vitamin D that fits what app chains find in your genetic
-        data. No data of your own? Try it with a sample.</p>
+        <h1>\(WeatherWords.title.rawValue)</h1>
+        <p>\(WeatherWords.introduction.rawValue)</p>
         {{#notice}}<p class="notice" role="status">{{.}}</p>{{/notice}}
-        <p class="acts"><a class="button first" href="/connect/sequencing/start?return_to=/">Sign in with Sequencing.com</a>
-        <button type="button" id="register">Create an account or reset the password</button></p>
+        <p class="acts"><a class="button first" href="/connect/sequencing/start?return_to=/">\(WeatherWords.signIn.rawValue)</a>
+        <button type="button" id="register">\(WeatherWords.register.rawValue)</button></p>
         </main>
         <registration-sheet></registration-sheet>
         """)
@@ -52,10 +52,10 @@ enum Pages {
         {{#user}}<p class="user">Signed in as <strong>{{.}}</strong></p>{{/user}}
         <form method="post" action="/sign-out"><button>Sign out</button></form></header>
         <main>
-        <h1 id="heading" tabindex="-1">{{#file}}Your forecast{{/file}}{{^file}}Which file is the advice for?{{/file}}</h1>
+        <h1 id="heading" tabindex="-1">{{#file}}Your forecast{{/file}}{{^file}}\(WeatherWords.whichFile.rawValue){{/file}}</h1>
         <section id="choice" aria-label="File and place" data-file="{{file}}">
         <p id="chosen">{{#file}}{{.}}{{/file}}{{^file}}Pick one of your own genetic files, or a sample.{{/file}}</p>
-        <button type="button" id="choose" class="first">Choose a file</button>
+        <button type="button" id="choose" class="first">\(WeatherWords.chooseFile.rawValue)</button>
         <label for="place">Place</label>
         <select id="place">{{#places}}<option{{#isCurrent}} selected{{/isCurrent}}>{{name}}</option>{{/places}}</select>
         </section>
@@ -63,7 +63,7 @@ enum Pages {
         <section id="report" aria-labelledby="heading" hidden></section>
         <section class="more" aria-labelledby="more"><h2 id="more">Bring in more data</h2>
         <p>Sequencing.com fetches your data at 23andMe or Ancestry, or a file from the web.</p>
-        <p class="acts"><button type="button" id="import">Import from 23andMe or Ancestry</button>
+        <p class="acts"><button type="button" id="import">\(WeatherWords.importData.rawValue)</button>
         <button type="button" id="copy">Copy a file from the web</button></p>
         <div id="progress" hidden></div></section>
         </main>
@@ -74,8 +74,7 @@ enum Pages {
         <fieldset id="credentials"><legend class="unseen">Where the data is</legend>
         <div class="choice"><label><input type="radio" name="source" value="23andMe" checked> 23andMe</label>
         <label><input type="radio" name="source" value="Ancestry"> Ancestry</label></div>
-        <p class="quiet">Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data
-        yourself and uploading it on the site needs no password.</p>
+        <p class="quiet">\(WeatherWords.importNote.rawValue)</p>
         <label for="login">Login</label><input id="login" name="login" autocomplete="off" autocapitalize="none" spellcheck="false">
         <label for="password">Password</label><input id="password" name="password" type="password" autocomplete="off"></fieldset>
         <fieldset id="question" hidden disabled><label for="answer" id="asked"></label>
@@ -133,6 +132,13 @@ enum Pages {
             user: user, account: account, file: file,
             places: places.map { PlaceOption(name: $0, isCurrent: $0 == place) })
         return .page(app?.render(values) ?? "")
+    }
+
+    /// The page's script. Its texts stand before it.
+    static var script: Response {
+        let words = WeatherWords.allCases.map { (key: "\($0)", value: JSONValue.string($0.rawValue)) }
+        let code = String(decoding: PackageResources.weather_js, as: UTF8.self)
+        return .text("const WORDS = \(JSONValue.object(JSONObject(words)).json);\n" + code, type: "text/javascript")
     }
 }
 #endif

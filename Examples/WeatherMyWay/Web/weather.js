@@ -75,7 +75,7 @@ let asked = 0;
 
 async function report() {
   const number = asked += 1;
-  $("status").textContent = "Two app chains look into the file…";
+  $("status").textContent = WORDS.asking;
   $("report").setAttribute("aria-busy", "true");
   const found = await ask(`/report?place=${encodeURIComponent($("place").value)}`);
   // A later choice has been made meanwhile.
@@ -92,7 +92,7 @@ async function report() {
     banner.setAttribute("role", "alert");
     parts.push(banner);
   }
-  if (found.lacks_data) parts.push(element("p.notice", "This file lacks the data that the advice needs. Choose another file."));
+  if (found.lacks_data) parts.push(element("p.notice", WORDS.lacksData));
   parts.push(element("h2", `${found.place}, ${found.country}`), element("ol.days", ...found.days.map(day)));
   $("report").replaceChildren(...parts);
 }
@@ -121,13 +121,13 @@ if (selector) {
     $("chosen").textContent = chosen.name;
     $("choice").dataset.file = chosen.name;
     $("heading").textContent = "Your forecast";
-    $("choose").textContent = "Change the file";
+    $("choose").textContent = WORDS.changeFile;
     await report();
     $("heading").focus();
   });
   $("place").addEventListener("change", () => $("choice").dataset.file && report());
   if ($("choice").dataset.file) {
-    $("choose").textContent = "Change the file";
+    $("choose").textContent = WORDS.changeFile;
     report();
   }
 }
@@ -167,8 +167,8 @@ function show(told) {
   const files = (told.files ?? []).join(", ");
   const said = element("p", {
     running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
-    late: "The file is not in your list yet. Look again later.", failed: told.text ?? "", done: `New in your list: ${files}`,
-    "one-of": `Several imports ran. One of these files is yours: ${files}`,
+    late: WORDS.importLate, failed: told.text ?? "", done: `${WORDS.newFile} ${files}`,
+    "one-of": `${WORDS.oneOfFiles} ${files}`,
     question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
   }[state] ?? "");
   said.setAttribute("role", "status");
@@ -190,7 +190,7 @@ if (importSheet) {
     const isAsking = told.state === "question" || told.state === "link";
     credentials.hidden = credentials.disabled = isAsking;
     question.hidden = question.disabled = !isAsking;
-    $("asked").textContent = told.state === "question" ? `23andMe asks: ${told.text}` : "Paste the link from Ancestry's mail";
+    $("asked").textContent = told.state === "question" ? `23andMe asks: ${told.text}` : WORDS.pasteLink;
     $("import-go").textContent = isAsking ? "Send" : "Import";
     $("answer").value = "";
     if (isAsking) $("answer").focus();

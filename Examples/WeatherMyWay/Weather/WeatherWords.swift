@@ -1,0 +1,26 @@
+/// The texts that the web page and the app have in common. The page's script gets them by the names of their cases.
+enum WeatherWords: String, Sendable, CaseIterable {
+    case title = "The weather, read with your genes"
+    case introduction = """
+        Seven days of forecast, each with advice about the sun and vitamin D that fits what app chains find in your genetic \
+        data. No data of your own? Try it with a sample.
+        """
+    case signIn = "Sign in with Sequencing.com"
+    case register = "Create an account or reset the password"
+    case whichFile = "Which file is the advice for?"
+    case chooseFile = "Choose a file"
+    case changeFile = "Change the file"
+    case asking = "Two app chains look into the file…"
+    case lacksData = "This file lacks the data that the advice needs. Choose another file."
+    case importData = "Import from 23andMe or Ancestry"
+    case importNote = """
+        Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data yourself \
+        and uploading it on the site needs no password.
+        """
+    case pasteLink = "Paste the link from Ancestry's mail"
+    case importLate = "The file is not in your list yet. Look again later."
+    /// The names of files follow.
+    case newFile = "New in your list:"
+    /// The names of files follow.
+    case oneOfFiles = "Several imports ran. One of these files is yours:"
+}
