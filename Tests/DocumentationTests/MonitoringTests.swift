@@ -64,12 +64,8 @@ private func chooseBackends(
     return handshake
 }
 
-private func addHealth(to router: Router<BasicRequestContext>, of handshake: Handshake) throws
-    -> some ApplicationProtocol
-{
+private func application(_ router: Router<BasicRequestContext>, _ handshake: Handshake) -> some ApplicationProtocol {
     var app = Application(router: router)
     app.addServices(HandshakeService(handshake))
-    try HealthRoutes<BasicRequestContext>(handshake).add(to: router)
-    app.addServices(HandshakeService(handshake))  // a graceful shutdown finishes refreshes
     return app
 }

@@ -7,6 +7,7 @@ import ServiceLifecycle
 import Synchronization
 import TestFixtures
 import Testing
+import UnixSignals
 
 @testable import HandshakeServer
 
@@ -112,6 +113,40 @@ struct HealthTests {
         #expect(vault.reads == 0)
     }
 
+    @Test(
+        "routes that are the last service make a process unready before a keeper has finished; others do when the server's turn comes",
+        arguments: [true, false])
+    func keeperFinishes(areRoutesLast: Bool) async throws {
+        let (refreshing, release, ending) = (Gate(), Gate(), Gate())
+        let handshake = try handshake(
+            SlowServer {
+                refreshing.open()
+                await release.wait()
+            })
+        _ = try await handshake.adopt(
+            Grant(accessToken: Secret("old"), expiresAt: 1, issuedAt: 0, refreshToken: Secret("refresh"), scopes: []))
+        let health = try HealthRoutes<BasicRequestContext>(handshake)
+        let router = Router()
+        health.add(to: router)
+        let behind: [any ServiceLifecycle.Service] = [
+            KeeperService(Keeper(handshake)), EndNotice(ending: ending),
+        ]
+        let server = try await RunningServer.start(router, beside: areRoutesLast ? behind + [health] : behind)
+        let wire = try WireClient(origin: server.origin)
+        await refreshing.wait()
+        #expect(try await wire.send("GET", "/ready").text == #"{"status":"ready"}"#)
+        await server.beginStopping()
+        await ending.wait()
+        let answer = try await wire.send("GET", "/ready")
+        let unready = #"{"status":"unready","reason":"shutting_down"}"#
+        #expect(answer.status == (areRoutesLast ? 503 : 200))
+        #expect(answer.text == (areRoutesLast ? unready : #"{"status":"ready"}"#))
+        release.open()
+        await server.stop()
+        let stored = try #require(try await self.handshake().account())
+        #expect(stored.status.generation == 2, "the refresh was stored after the adoption")
+    }
+
     @Test("a graceful shutdown waits for the refresh on its way, and its answer is stored", arguments: [true, false])
     func shutdown(isGraceful: Bool) async throws {
         let (arrived, release) = (Gate(), Gate())
@@ -159,6 +194,16 @@ private struct HeldUntilShutdown: RouterMiddleware {
     }
 }
 
+/// Tells when a graceful shutdown has come to it.
+private struct EndNotice: ServiceLifecycle.Service {
+    let ending: Gate
+
+    func run() async throws {
+        try await gracefulShutdown()
+        ending.open()
+    }
+}
+
 /// A token endpoint that answers when the test says so.
 private struct SlowServer: Transport {
     let wait: @Sendable () async -> Void
@@ -169,4 +214,16 @@ private struct SlowServer: Transport {
         let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])
         return ResponseMessage(head: head, content: Array(content.utf8))
     }
+}
+
+/// The code of the page on figures and health. It is compiled, and not run: it takes over the process's signals.
+private func serve(_ router: Router<BasicRequestContext>, _ handshake: Handshake, _ keeper: Keeper) async throws {
+    let health = try HealthRoutes<BasicRequestContext>(handshake)
+    health.add(to: router)
+    var app = Application(router: router)
+    app.addServices(HandshakeService(handshake))  // a graceful shutdown finishes refreshes
+    let group = ServiceGroup(
+        services: [app, KeeperService(keeper), health], gracefulShutdownSignals: [.sigterm, .sigint], logger: app.logger
+    )
+    try await group.run()
 }

@@ -3,7 +3,7 @@ import AsyncSupport
 import HTTPTypes
 public import Handshake
 public import Hummingbird
-import ServiceLifecycle
+public import ServiceLifecycle
 import Synchronization
 
 /// Says whether a process lives and whether it can serve.
@@ -11,8 +11,18 @@ import Synchronization
 /// For load balancers and orchestrators.
 ///
 /// ```swift
-/// try HealthRoutes<BasicRequestContext>(handshake).add(to: router)
+/// let health = try HealthRoutes<BasicRequestContext>(handshake)
+/// health.add(to: router)
+/// var app = Application(router: router)
+/// app.addServices(HandshakeService(handshake))  // a graceful shutdown finishes refreshes
+/// let group = ServiceGroup(
+///     services: [app, KeeperService(keeper), health], gracefulShutdownSignals: [.sigterm, .sigint], logger: app.logger
+/// )
+/// try await group.run()
 /// ```
+///
+/// A `ServiceGroup` shuts its services down one after another, the last one first, and a server hears of it when those behind it have ended. The routes
+/// are a service themselves: put them last, so that `GET ready` answers 503 from the first moment, while a keeper finishes its refreshes.
 ///
 /// | route | answers |
 /// |---|---|
@@ -22,7 +32,7 @@ import Synchronization
 /// The content is `{"status":"alive"}`, `{"status":"ready"}` or `{"status":"unready","reason":"vault_unavailable"}`; the reason is a word, never a
 /// text. However many ask, the vault is read once a second at most. Keep the routes from the public all the same: who sees them learns when a
 /// deployment changes.
-public struct HealthRoutes<Context: RequestContext>: Sendable {
+public struct HealthRoutes<Context: RequestContext>: ServiceLifecycle.Service {
     private let readiness: Readiness
 
     /// Creates the routes.
@@ -50,6 +60,13 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         }
     }
 
+    /// Waits for the graceful shutdown, and makes the process unready.
+    public func run() async throws {
+        // Cancelled instead of shut down, the process ends as well.
+        try? await gracefulShutdown()
+        readiness.end()
+    }
+
     private static func response(_ status: HTTPResponse.Status, _ content: String) -> Response {
         var headers = Response.quiet
         headers[.contentType] = "application/json"
@@ -74,6 +91,7 @@ private final class Readiness: Sendable {
     private let timeout: Duration
     private let time: TimeSource
     private let last = Mutex<Finding?>(nil)
+    private let isEnding = Mutex(false)
     private let looks = SharedOperation<String?>()
 
     init(_ vault: any Vault, timeout: Duration, time: TimeSource) {
@@ -82,9 +100,12 @@ private final class Readiness: Sendable {
         self.time = time
     }
 
+    /// Answers "shutting down" from now on.
+    func end() { isEnding.withLock { $0 = true } }
+
     /// Why this process should get no requests; nil when it can serve.
     func reason() async -> String? {
-        if Task.isShuttingDownGracefully { return "shutting_down" }
+        if Task.isShuttingDownGracefully || isEnding.withLock({ $0 }) { return "shutting_down" }
         let now = time.now()
         // A clock that was set back makes no finding last longer.
         if let last = last.withLock({ $0 }), (0..<Self.life).contains(now - last.at) { return last.reason }

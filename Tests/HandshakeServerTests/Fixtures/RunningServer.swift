@@ -10,8 +10,9 @@ struct RunningServer {
     private let task: Task<Void, Never>
     private let group: ServiceGroup
 
+    /// - Parameter services: what runs in one group with it, behind it.
     static func start<Context: InitializableFromSource<ApplicationRequestContextSource> & RequestContext>(
-        _ router: Router<Context>
+        _ router: Router<Context>, beside services: [any ServiceLifecycle.Service] = []
     ) async throws -> RunningServer {
         let (ports, bound) = AsyncStream<Int>.makeStream()
         var logger = Logger(label: "test")
@@ -20,7 +21,7 @@ struct RunningServer {
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { bound.yield($0.localAddress?.port ?? 0) }, logger: logger)
         let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(services: [application], logger: logger))
+            configuration: ServiceGroupConfiguration(services: [application] + services, logger: logger))
         let task = Task {
             try? await group.run()
             bound.finish()
@@ -34,9 +35,11 @@ struct RunningServer {
     /// Closes, however long it takes, and cancels nothing: a connection that is being accepted by a server that was cancelled
     /// would end the process.
     func stop() async {
-        await group.triggerGracefulShutdown()
+        await beginStopping()
         await task.value
     }
+
+    func beginStopping() async { await group.triggerGracefulShutdown() }
 
     /// Cancels whatever it is at work on, and waits for nothing.
     func cancel() {

@@ -11,7 +11,7 @@ struct KnownPeople: Sendable {
     let recognition: Recognition
     /// What a scan in the background expects, friends first.
     let expected: @Sendable () -> [RollingUUID]
-    /// Nil while a circle is paused, and before there is anyone to be noticed by.
+    /// Nil while nobody can recognise the user.
     let broadcasts: Broadcasts?
     private let people: [UserNumber: Person]
 
@@ -38,8 +38,8 @@ struct KnownPeople: Sendable {
         }
         (self.recognition, self.people, self.summaries) = (recognition, people, summaries)
         expected = { [keys] in Recognition.expected(of: keys, at: Timestamp.now()) }
-        let isSilent = summaries.contains { $0.isPaused } || (summaries.isEmpty && friends.isEmpty)
-        broadcasts = isSilent ? nil : try Broadcasts(.rolling(try await rolling.seed()), as: .serviceUUID)
+        let scopes = try await OwnScopes(in: vault, community: Companion.community, at: .now())
+        broadcasts = scopes.sent.isEmpty ? nil : Broadcasts(rolling: scopes.sent)
     }
 
     /// Asks no server: none learns who is near.
