@@ -29,6 +29,7 @@ let package = Package(
             dependencies: [
                 "TestFixtures",
                 .product(name: "Handshake", package: "handshake"),
+                .product(name: "OAuth", package: "handshake"),
                 .product(name: "PostgresVault", package: "handshake"),
                 .product(name: "SQLiteVault", package: "handshake"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -44,6 +45,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Load", swiftSettings: strict),
+        .testTarget(name: "LoadTests", dependencies: ["load-benchmark"], swiftSettings: strict),
         .testTarget(
             name: "SQLiteVaultTests",
             dependencies: [

@@ -12,7 +12,9 @@ import Glibc
 /// Many processes, one PostgreSQL server and a service that rotates refresh tokens, some of which are killed all the time.
 ///
 ///     Benchmarks/Load/run [--accounts 100000] [--processes 1,2,4,10] [--seconds 60] [--life 600] [--kill 10] [--restarts 2] [--forgive 60]
+///         [--cut 0]
 ///     Benchmarks/Load/run --keepers 2 --accounts 20000 --life 120 --seconds 300
+///     Benchmarks/Load/run --accounts 40 --processes 0 --life 0.01 --forgive 0   # the last look alone, which refreshes all of them
 @main
 struct Load {
     struct Options {
@@ -24,6 +26,8 @@ struct Load {
         var kill = 10.0
         var restarts = 2
         var forgive = 60.0
+        /// The share of refreshes whose answer is lost on its way.
+        var cut = 0.0
         var keepers = 0
         var connections = 8
 
@@ -33,12 +37,13 @@ struct Load {
                 guard let value = rest.popFirst() else { throw UnixSocket.Failure(what: "\(name) needs a value") }
                 switch name {
                 case "--accounts": accounts = Int(value) ?? accounts
-                case "--processes": processes = value.split(separator: ",").compactMap { Int($0) }
+                case "--processes": processes = value.split(separator: ",").compactMap { Int($0) }.filter { $0 > 0 }
                 case "--seconds": seconds = Double(value) ?? seconds
                 case "--life": life = Double(value) ?? life
                 case "--kill": kill = Double(value) ?? kill
                 case "--restarts": restarts = Int(value) ?? restarts
                 case "--forgive": forgive = Double(value) ?? forgive
+                case "--cut": cut = Double(value) ?? cut
                 case "--keepers": keepers = Int(value) ?? keepers
                 case "--connections": connections = Int(value) ?? connections
                 default: throw UnixSocket.Failure(what: "unknown option \(name)")

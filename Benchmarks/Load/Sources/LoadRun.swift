@@ -29,27 +29,25 @@ struct LoadRun {
         for await _ in tokens.lines { break }
         let place = LoadApp.Place(
             connection: server.connection, keys: keys, socket: socket, accounts: options.accounts, life: options.life,
-            connections: options.connections)
-        let handshake = try LoadApp.handshake(try await LoadApp.vault(place), try LoadTransport(to: socket))
+            connections: options.connections, cut: options.cut)
+        let handshake = try LoadApp.handshake(try await LoadApp.vault(place), try place.transport())
         try await seed(handshake, server)
         if options.keepers > 0 {
             try await keep(place)
         } else {
             for count in options.processes { try await measure(count, place, server) }
         }
-        // Also what the last look makes the service refuse.
         let lost = try await verify(handshake)
-        let asking = try LoadTransport(to: socket)
-        let text = await asking.ask("S -")
-        let counts = try JSONDecoder().decode(TokenServer.Counts.self, from: Data(text.utf8))
-        say(
-            "the service: \(counts.refreshes) refreshes, \(counts.early) of them second ones of one expiry, \(counts.forgiven) answered again, "
-                + "\(counts.reused) reused; \(counts.refused) of \(counts.requests) requests refused")
-        guard counts.reused > 0 || lost > 0 else { return 0 }
-        say(
-            "failed: \(lost) accounts did not work when used once more, "
-                + "and refresh tokens were used twice \(counts.reused) times")
-        return 1
+        // Asked after the last look, which has seen the rest.
+        let verdict = LoadVerdict(lost: lost, counts: try await Self.counts(at: socket))
+        for line in verdict.lines { say(line) }
+        return verdict.status
+    }
+
+    /// What the service has seen.
+    private static func counts(at socket: String) async throws -> TokenServer.Counts {
+        let text = await (try LoadTransport(to: socket)).ask("S -")
+        return try JSONDecoder().decode(TokenServer.Counts.self, from: Data(text.utf8))
     }
 
     private func seed(_ handshake: Handshake, _ server: PostgresServer) async throws {

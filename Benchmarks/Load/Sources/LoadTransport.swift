@@ -8,10 +8,13 @@ import Synchronization
 /// Brings requests to the token server over one connection. The measurement is of accounts and vaults, not of an HTTP client.
 final class LoadTransport: Transport {
     private let descriptor: Int32
+    /// The share of refreshes whose answer is lost.
+    private let cut: Double
     private let waiting = Mutex<(next: UInt64, all: [UInt64: CheckedContinuation<String, Never>])>((0, [:]))
     private let writing = Mutex(())
 
-    init(to path: String) throws {
+    init(to path: String, cut: Double = 0) throws {
+        self.cut = cut
         descriptor = try UnixSocket.connect(to: path)
         Thread.detachNewThread { self.read() }
     }
@@ -34,6 +37,9 @@ final class LoadTransport: Transport {
             let token = fields.first { $0.hasPrefix("refresh_token=") }?.dropFirst(14) ?? ""
             let answer = await ask("R \(token)").split(separator: " ")
             guard answer.count == 3 else { return Self.json(400, #"{"error":"invalid_grant"}"#) }
+            guard Double.random(in: 0..<1) >= cut else {
+                throw TransportError.cut(host: "load.example", reason: "the load test loses this answer")
+            }
             return Self.json(
                 200,
                 #"{"access_token":"\#(answer[1])","token_type":"Bearer","expires_in":\#(answer[2]),"refresh_token":"\#(answer[1])"}"#
@@ -96,6 +102,9 @@ enum LoadApp {
         let accounts: Int
         let life: Double
         let connections: Int
+        let cut: Double
         var tasks = 32
+
+        func transport() throws -> LoadTransport { try LoadTransport(to: socket, cut: cut) }
     }
 }

@@ -44,7 +44,7 @@ struct LoadWorker {
     }
 
     static func run(_ place: LoadApp.Place) async throws {
-        let transport = try LoadTransport(to: place.socket)
+        let transport = try place.transport()
         let vault = try await LoadApp.vault(place)
         let handshake = try LoadApp.handshake(vault, transport)
         let told = Guarded(Told())

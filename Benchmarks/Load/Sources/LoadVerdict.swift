@@ -1,0 +1,20 @@
+/// What a run has found, and whether it passed.
+struct LoadVerdict {
+    /// How many accounts did not work in the last look.
+    let lost: Int
+    let counts: TokenServer.Counts
+
+    /// The exit status: 1 when a session was lost or a refresh token was used twice.
+    var status: Int32 { lost == 0 && counts.reused == 0 ? 0 : 1 }
+
+    /// What is printed; the last line says why a run failed.
+    var lines: [String] {
+        let seen =
+            "the service: \(counts.refreshes) refreshes, \(counts.early) of them second ones of one expiry, \(counts.forgiven) answered again, "
+            + "\(counts.reused) reused; \(counts.refused) of \(counts.requests) requests refused"
+        let failure =
+            "failed: \(lost) accounts did not work when used once more, "
+            + "and refresh tokens were used twice \(counts.reused) times"
+        return status == 0 ? [seen] : [seen, failure]
+    }
+}
