@@ -41,7 +41,7 @@ private enum Crossings {
                 try await vault.update(key) { try await $0.replace(with: record) }
             }
             service.forget()
-            let queue = try await seconds { _ = await synchronizer.synchronize(.crossing) }
+            let queue = await seconds { _ = await synchronizer.synchronize(.crossing) }
             let requests = service.requests
             guard try await synchronizer.waiting().isEmpty else { throw Failure("some crossings still wait") }
             let bare = try await seconds { for _ in 0..<requests { try await service.upload() } }
