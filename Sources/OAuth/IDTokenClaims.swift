@@ -51,9 +51,8 @@ public struct IDTokenClaims: Sendable, Hashable {
         authenticatedAt = try reader.time("auth_time") ?? previous?.authenticatedAt
         nonceDigest =
             previous?.nonceDigest ?? all[Self.digestName]?.string ?? all["nonce"]?.string.map(Self.digest)
-        var claims = all.filter { member in
-            !Self.hiddenNames.contains { $0.isIdentical(to: member.key) }
-        }
+        var claims = all
+        for name in Self.hiddenNames { claims[name] = nil }
         if let previous, all["auth_time"] == nil { claims["auth_time"] = previous.claims["auth_time"] }
         self.claims = claims
     }

@@ -4,11 +4,18 @@
 /// combining marks. Here two spellings that Unicode calls equivalent are two names, and every lookup is linear.
 public struct JSONObject: Sendable {
     /// All members, as long as they are few: then a search takes less time than a hash.
-    private var few: [Element] = []
+    private var few: [Member] = []
     /// All members, when they are many.
     private var many: [Name: JSONValue] = [:]
 
     private static let mostOfFew = 16
+
+    private struct Member: Sendable {
+        let name: String
+        /// The name's length and first bytes.
+        let mark: UInt64
+        var value: JSONValue
+    }
 
     /// The longest name that is read, in bytes.
     public static let maximumNameLength = 1024
@@ -33,22 +40,27 @@ public struct JSONObject: Sendable {
             } else if let index = index(of: name) {
                 if let newValue { few[index].value = newValue } else { few.remove(at: index) }
             } else if let newValue {
-                append(newValue, for: name)
+                append(newValue, for: name, name.mark)
             }
         }
     }
 
     /// Where a member is among the few.
-    private func index(of name: String) -> Int? {
-        for index in few.indices where few[index].key.isIdentical(to: name) { return index }
+    private func index(of name: String) -> Int? { index(of: name, name.mark) }
+
+    private func index(of name: String, _ mark: UInt64) -> Int? {
+        for index in few.indices where few[index].mark == mark {
+            if name.isWhollyMarked || few[index].name.isIdentical(to: name) { return index }
+        }
         return nil
     }
 
     /// Adds a member whose name is new.
-    private mutating func append(_ value: JSONValue, for name: String) {
-        few.append((name, value))
+    private mutating func append(_ value: JSONValue, for name: String, _ mark: UInt64) {
+        if few.isEmpty { few.reserveCapacity(Self.mostOfFew / 2) }
+        few.append(Member(name: name, mark: mark, value: value))
         guard few.count > Self.mostOfFew else { return }
-        for (name, value) in few { many[Name(name)] = value }
+        for member in few { many[Name(member.name)] = member.value }
         few = []
     }
 
@@ -69,7 +81,7 @@ public struct JSONObject: Sendable {
     /// The members that satisfy a condition.
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> JSONObject {
         var object = JSONObject()
-        object.few = try few.filter(isIncluded)
+        object.few = try few.filter { try isIncluded(($0.name, $0.value)) }
         for (name, value) in many where try isIncluded((name.text, value)) { object[name.text] = value }
         return object
     }
@@ -77,8 +89,9 @@ public struct JSONObject: Sendable {
     /// Adds a member; false when there is one of this name already.
     mutating func insert(_ value: JSONValue, for name: String) -> Bool {
         if !many.isEmpty { return many.updateValue(value, forKey: Name(name)) == nil }
-        guard index(of: name) == nil else { return false }
-        append(value, for: name)
+        let mark = name.mark
+        guard index(of: name, mark) == nil else { return false }
+        append(value, for: name, mark)
         return true
     }
 }
@@ -105,11 +118,11 @@ extension JSONObject: Hashable {
 extension JSONObject: Sequence {
     /// The members, in no particular order.
     private struct Members: IteratorProtocol {
-        var few: Array<(key: String, value: JSONValue)>.Iterator
+        var few: Array<Member>.Iterator
         var many: Dictionary<Name, JSONValue>.Iterator
 
         mutating func next() -> (key: String, value: JSONValue)? {
-            few.next() ?? many.next().map { ($0.key.text, $0.value) }
+            few.next().map { ($0.name, $0.value) } ?? many.next().map { ($0.key.text, $0.value) }
         }
     }
 
@@ -147,6 +160,19 @@ private struct Name: Hashable, Sendable {
 }
 
 extension String {
+    /// The length, up to 255, and the first seven bytes: texts whose marks differ are not identical.
+    fileprivate var mark: UInt64 {
+        let mark = utf8.withContiguousStorageIfAvailable { bytes in
+            var mark = UInt64(min(bytes.count, 255)) << 56
+            for index in 0..<min(bytes.count, 7) { mark |= UInt64(bytes[index]) << (8 * UInt64(index)) }
+            return mark
+        }
+        return mark ?? String(decoding: Array(utf8), as: UTF8.self).mark
+    }
+
+    /// Whether no other text has the same mark.
+    fileprivate var isWhollyMarked: Bool { utf8.count <= 7 }
+
     /// Whether both texts have the same bytes. `==` also takes canonically equivalent texts, and quadratic time.
     @inline(__always)
     package func isIdentical(to other: String) -> Bool {

@@ -62,13 +62,16 @@ struct JSONWebSignature: Sendable {
     private static func parts(
         of bytes: [UInt8]
     ) throws(OAuthError) -> (header: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, signature: ArraySlice<UInt8>) {
-        let dot = UInt8(ascii: ".")
-        if let first = bytes.firstIndex(of: dot), let second = bytes[(first + 1)...].firstIndex(of: dot),
-            !bytes[(second + 1)...].contains(dot)
-        {
-            return (bytes[..<first], bytes[(first + 1)..<second], bytes[(second + 1)...])
+        let (first, second, count) = bytes.withUnsafeBufferPointer { bytes in
+            var (first, second, count) = (0, 0, 1)
+            for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: ".") {
+                if count == 1 { first = index }
+                if count == 2 { second = index }
+                count += 1
+            }
+            return (first, second, count)
         }
-        let count = bytes.count { $0 == dot } + 1
+        if count == 3 { return (bytes[..<first], bytes[(first + 1)..<second], bytes[(second + 1)...]) }
         guard count != 5 else {
             throw .refused(
                 Refusal(.encrypted, expected: "a signed text of three parts", found: "an encrypted one of five"))

@@ -141,6 +141,22 @@ struct JSONValueTests {
         #expect(object.keys == ["again"])
     }
 
+    @Test("names that begin alike, end with NUL or differ in length alone are different names", arguments: [0, 16])
+    func similarNames(more: Int) {
+        let long = String(repeating: "x", count: 255)
+        let names = [
+            "", "\0", "\0\0", "a", "a\0", "abcdefg", "abcdefg\0", "abcdefgh", "abcdefgi", long, long + "x", long + "y",
+        ]
+        var object = JSONObject()
+        for (number, name) in names.enumerated() {
+            #expect(object[name] == nil)
+            object[name] = .number("\(number)")
+        }
+        for number in 0..<more { object["more \(number)"] = .null }
+        #expect(object.count == names.count + more)
+        for (number, name) in names.enumerated() { #expect(object[name] == .number("\(number)")) }
+    }
+
     @Test("a name that occurs twice is refused however many members there are", arguments: [1, 16, 17, 40])
     func repeatedName(count: Int) {
         let names = (0..<count).map { "name \($0)" }
