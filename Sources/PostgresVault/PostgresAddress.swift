@@ -7,6 +7,8 @@ import Handshake
 struct PostgresAddress: Sendable {
     /// libpq's options that were given, by their keywords.
     private let options: [String: String]
+    /// As a URI, without password and options. Each error of a vault begins with it.
+    let description: String
 
     /// Reads a URI (`postgresql://…`) or `keyword=value` pairs as libpq does.
     ///
@@ -25,6 +27,7 @@ struct PostgresAddress: Sendable {
         }
         guard !Self.isMisread(options) else { throw Self.unreadable }
         self.options = options
+        description = Self.description(of: options)
     }
 
     private static let unreadable = VaultError.denied(
@@ -71,8 +74,7 @@ struct PostgresAddress: Sendable {
 }
 
 extension PostgresAddress: CustomStringConvertible {
-    /// As a URI, without password and options.
-    var description: String {
+    private static func description(of options: [String: String]) -> String {
         let user = options["user"].map { "\($0)@" } ?? ""
         let port = options["port"].map { ":\($0)" } ?? ""
         let host = (options["host"] ?? options["hostaddr"]).map { $0.replacingOccurrences(of: "/", with: "%2F") } ?? ""

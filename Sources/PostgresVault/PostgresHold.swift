@@ -46,7 +46,7 @@ final class PostgresHold: Sendable {
     }
 
     static func newHolder() -> [UInt8] {
-        (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        (0..<2).flatMap { _ in UInt64.random(in: .min ... .max).networkBytes }
     }
 
     var version: Int64 { state.withLock { $0.version } }

@@ -52,9 +52,13 @@ final class PostgresServer: Sendable {
     }
 
     /// A new server, which is running. It is made on a thread that may block.
-    static func running() async throws -> PostgresServer {
-        try await blocking { try PostgresServer() }
+    ///
+    /// - Parameter settings: as for ``init(isDurable:settings:)``.
+    static func running(settings: [String] = testSettings) async throws -> PostgresServer {
+        try await blocking { try PostgresServer(settings: settings) }
     }
+
+    static let testSettings = ["shared_buffers=32MB", "autovacuum=off"]
 
     /// Stops the server, and starts it again after `body`.
     ///
@@ -75,7 +79,7 @@ final class PostgresServer: Sendable {
     /// - Parameters:
     ///   - isDurable: whether what is committed would survive a crash of the machine, which takes time.
     ///   - settings: instead of those that suit tests.
-    init(isDurable: Bool = false, settings: [String] = ["shared_buffers=32MB", "autovacuum=off"]) throws {
+    init(isDurable: Bool = false, settings: [String] = testSettings) throws {
         self.isDurable = isDurable
         self.settings = settings
         guard let programs = Self.programs else { throw Failure(what: "PostgreSQL is not installed") }
