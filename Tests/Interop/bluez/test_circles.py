@@ -148,6 +148,15 @@ def test_circles_take_turns_where_all_have_one_address(
         member.command.end()
 
 
+def test_a_watch_that_cannot_record_ends_also_for_a_member_of_a_circle(
+        members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
+    """What keeps the circle current never ends by itself."""
+    with bluez.air() as air:
+        ada = members(ADA, air)
+        done = ada.command.run("nearby", "watch", "--record", str(tmp_path / "missing" / "file"))
+        assert done.status == 64 and "missing/file" in done.stderr
+
+
 def test_who_is_hidden_removed_or_has_left_is_recognised_no_more(
         circle: Circle, members: Callable[[int, bluez.Air], Member]) -> None:
     with bluez.room() as (one, other):

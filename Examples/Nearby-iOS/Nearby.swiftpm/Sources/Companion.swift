@@ -67,7 +67,7 @@ final class Companion {
                         radioEvent: { event in Task { @MainActor in self.note(event) } },
                         report: { await self.note($0) })
                 }
-                try await group.waitForAll()
+                for try await _ in group {}
             }
         }
         if ending == .everyoneForgotten { (waves, photos) = ([], [:]) }

@@ -67,7 +67,8 @@ struct NearbySession: Sendable {
                     throw WatchEnded()
                 }
                 do {
-                    try await group.waitForAll()
+                    // The first that ends with an error ends all.
+                    for try await _ in group {}
                 } catch is WatchEnded {
                     // A recording is over.
                 }
@@ -127,7 +128,7 @@ private struct CircleCompanion: Sendable {
                     try await Task.sleep(for: .seconds(Double.random(in: Self.wavePause)))
                 }
             }
-            try await group.waitForAll()
+            for try await _ in group {}
         }
     }
 }
