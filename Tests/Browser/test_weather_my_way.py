@@ -118,7 +118,7 @@ def test_an_import_asks_its_question_shows_its_progress_and_ends_with_the_file(o
     sheet = page.get_by_role("dialog", name="Import from")
     sheet.get_by_role("button", name="Import").click()
     expect(sheet.get_by_role("alert")).to_contain_text("login: it is empty")
-    for login, answer in (("wrong@example.test", "rejects the login or the password"), ("ada@example.test", None)):
+    for login, answer in (("wrong@example.test", "rejected the login or password"), ("ada@example.test", None)):
         sheet.get_by_label("Login").fill(login)
         sheet.get_by_label("Password").fill("correct-horse-battery")
         sheet.get_by_role("button", name="Import").click()

@@ -4,6 +4,7 @@ import Handshake
 import HandshakeServer
 import Hummingbird
 import Nearby
+import Radio
 import RecurseCenter
 
 /// The code of the pages about circles and pairing, compiled; `CodeTests` compares. It needs a server and a second device, so it is not run.
@@ -30,6 +31,11 @@ private enum CircleSamples {
         for (trust, keys) in try await circle.dayKeys() { recognition.add(keys, trust: trust) }
         async let _: Void = circle.keepSynchronized { print($0 as Any) }
         return recognition
+    }
+
+    static func send(over radio: some Radio, in vault: any Vault) async throws {
+        let scopes = try await OwnScopes(in: vault, community: "recurse-center", at: .now())
+        try await radio.advertise(Broadcasts(rolling: scopes.sent)) { print($0) }
     }
 
     static func serve(

@@ -100,6 +100,15 @@ struct OwnScopesTests {
         #expect(try await sent() == [own])
     }
 
+    @Test("the one seed of an earlier version is not sent while a circle with its keys is paused")
+    func upgradedPause() async throws {
+        try await vault.replace(VaultKey(.beaconSeed, ["c"]), with: Array(0..<32))
+        try await join("one") { $0.isPaused = true }
+        #expect(try await sent().isEmpty)
+        try await join("one") { $0.isPaused = false }
+        #expect(try await sent() == [Array(0..<32)])
+    }
+
     @Test("a pause in one circle leaves the others and the friends, and all keys count as the user's own")
     func pause() async throws {
         let (one, two) = ([UInt8](1...32), [UInt8](101...132))

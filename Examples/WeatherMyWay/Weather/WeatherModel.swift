@@ -147,7 +147,9 @@ final class WeatherModel {
         if look == looks { isAsking = false }
     }
 
-    /// Signs out. The user's data is gone from the device at once, also when the service cannot be told.
+    /// Signs out.
+    ///
+    /// Removes the user's data from the device immediately, even when the service cannot be reached.
     func signOut() async {
         guard let opened else { return }
         device.choices.keep(nil, of: nil)

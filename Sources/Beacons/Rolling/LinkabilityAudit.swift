@@ -28,7 +28,7 @@ public struct LinkabilityAudit: Sendable {
     /// The outcome.
     public enum Verdict: String, Sendable, Hashable {
         case clean, linked
-        /// Fewer than three terms were heard, in all or of one scope.
+        /// Nothing was heard, or fewer than three terms of a scope that was.
         case tooShort = "too_short"
     }
 

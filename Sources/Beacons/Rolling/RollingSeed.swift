@@ -1,6 +1,8 @@
 import Crypto
 
-/// The secret from which all rolling identifiers of a user derive (dossier 8.4). It is 32 random bytes.
+/// The secret of a user's rolling identifiers in one scope: 32 random bytes.
+///
+/// A scope is a circle, or all friends; each has a seed of its own (dossier 8.4, circles dossier 2).
 ///
 /// It stays on the device and is never shared; ``dayKey(for:)`` is what is shared. It cannot be printed, reflected, compared
 /// or encoded by accident.

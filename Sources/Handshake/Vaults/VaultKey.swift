@@ -22,8 +22,9 @@ public struct VaultKey: Sendable, Codable {
         case appRegistration = "app_registration"
         /// A person whom the user met nearby. The components are a community and the person's number in it.
         case encounters
-        /// What lets beacons roll: the component is a community. With `identity` as the second, the key that signs what the
-        /// user gives to friends; with `period`, what changes when everyone is forgotten.
+        /// The seed of the beacon for friends; the component is a community. With `held` as the second, the last day of the
+        /// keys that were given; with `identity`, the key that signs what the user gives to friends; with `period`, what
+        /// changes when everyone is forgotten.
         case beaconSeed = "beacon_seed"
         /// The keys by which a friend's rolling beacon is recognised. The components are a community and the friend's
         /// number.

@@ -81,7 +81,7 @@ struct CompanionActions: Sendable {
             return "The table is current."
         case "pause":
             try await circle.pause()
-            return "You have paused. The circle's members do not recognise you any more within six hours."
+            return "You have paused. The circle's members stop recognising you within six hours."
         case "resume":
             try await circle.resume()
             return "Others can recognise you again."

@@ -37,7 +37,7 @@ extension OwnScopes {
     /// That identifiers take turns, in one sentence.
     func turns(atATime places: Int) -> String {
         let circles = circles == 1 ? "circle" : "\(circles) circles"
-        let number = places == 1 ? "one number" : "\(places) numbers"
+        let number = places == 1 ? "one identifier" : "\(places) identifiers"
         return
             "This adapter sends \(number) at a time, so your \(circles)\(hasFriends ? " and your friends" : "") take turns of 15 minutes."
     }

@@ -32,14 +32,29 @@ final class CircleCallers<Context: RequestContext>: Sendable {
             warn()
             return ""
         }
-        return Self.network(of: known)
+        guard let network = Self.network(of: known) else {
+            warn()
+            return ""
+        }
+        return network
     }
 
     /// An IPv4 address as it is, and of an IPv6 address its /64: a household or a machine has all of that.
-    static func network(of address: String) -> String {
-        // Without the zone, and no longer than any address is.
-        let text = String(decoding: address.utf8.prefix { $0 != UInt8(ascii: "%") }.prefix(64), as: UTF8.self)
-        guard let plain = (try? SocketAddress(ipAddress: text, port: 0))?.ipAddress else { return text }
+    ///
+    /// Some proxies add a port, and write an IPv6 address in brackets. Nil for what is no address.
+    static func network(of address: String) -> String? {
+        // No longer than any address is.
+        var text = String(decoding: address.utf8.prefix(64), as: UTF8.self)
+        if text.hasPrefix("[") {
+            text = String(text.dropFirst().prefix { $0 != "]" })
+        } else if let colon = text.firstIndex(of: ":"), text[colon...].dropFirst().allSatisfy(\.isNumber),
+            text.contains(".")
+        {
+            text = String(text[..<colon])
+        }
+        // Without the zone.
+        text = String(text.prefix { $0 != "%" })
+        guard let plain = (try? SocketAddress(ipAddress: text, port: 0))?.ipAddress else { return nil }
         guard plain.contains(":") else { return plain }
         // An IPv4 address that a socket of both kinds maps (RFC 4291, section 2.5.5.2).
         if plain.hasPrefix("::ffff:"), plain.contains(".") { return String(plain.dropFirst("::ffff:".count)) }
@@ -58,8 +73,9 @@ final class CircleCallers<Context: RequestContext>: Sendable {
         guard isFirst else { return }
         log.warning(
             """
-            Attempts to join a circle are limited together: nobody's address is known, so one caller can use up the \
-            attempts of all. Use a context that conforms to RemoteAddressRequestContext or, behind a reverse proxy, pass address:
+            A caller's IP address is unknown. Callers without an address share one limit on attempts to join a circle, so one of \
+            them can block the others. Use a context that conforms to RemoteAddressRequestContext. Behind a reverse proxy, pass \
+            CircleRoutes.forwardedAddress as address: and make the proxy set X-Forwarded-For
             """)
     }
 }

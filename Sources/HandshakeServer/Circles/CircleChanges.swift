@@ -53,11 +53,14 @@ extension MemberCircle {
 
     /// Publishes a member's identity.
     ///
+    /// - Parameter bearer: what the request was made with; nil for one of this process.
     /// - Returns: the revision of the table.
     /// - Throws: 409 `identity_exists` for another identity that the old one has not signed; 422.
-    func publish(_ bytes: [UInt8], ofIdentity number: UInt32) async throws -> UInt64 {
+    func publish(_ bytes: [UInt8], ofIdentity number: UInt32, by bearer: String?) async throws -> UInt64 {
         let record = try Self.refusing { () throws(CircleError) in try MemberRecord(bytes) }
         return try await inTurn { circle in
+            // It may have ended while the body arrived.
+            if let bearer { _ = try circle.owner(ofBearer: bearer) }
             guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             if let known = member.identity {
                 guard known.bytes != record.bytes else { return circle.state.revision }
@@ -88,9 +91,10 @@ extension MemberCircle {
     ///
     /// - Returns: the revision of the table.
     /// - Throws: 409 `stale_sequence` or `stale_epoch`; 422, also for keys that another member has published.
-    func publish(_ bytes: [UInt8], ofKeys number: UInt32) async throws -> UInt64 {
+    func publish(_ bytes: [UInt8], ofKeys number: UInt32, by bearer: String?) async throws -> UInt64 {
         let record = try Self.refusing { () throws(CircleError) in try KeyRecord(bytes) }
         return try await inTurn { circle in
+            if let bearer { _ = try circle.owner(ofBearer: bearer) }
             guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             guard let identity = member.identity else {
                 throw RequestRefusal(.unprocessableContent, "malformed", "Publish an identity first")

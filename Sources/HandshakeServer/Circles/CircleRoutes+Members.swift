@@ -22,12 +22,16 @@ extension CircleRoutes {
         }
         router.put("v1/me/member") { request, _ in
             await asMember(request, \.writes) { member in
-                await published(try await circle.publish(try await octets(request), ofIdentity: member.number))
+                let bytes = try await octets(request)
+                return await published(
+                    try await circle.publish(bytes, ofIdentity: member.number, by: try Self.bearer(of: request)))
             }
         }
         router.put("v1/me/keys") { request, _ in
             await asMember(request, \.writes) { member in
-                await published(try await circle.publish(try await octets(request), ofKeys: member.number))
+                let bytes = try await octets(request)
+                return await published(
+                    try await circle.publish(bytes, ofKeys: member.number, by: try Self.bearer(of: request)))
             }
         }
         router.put("v1/me/settings") { request, _ in

@@ -78,6 +78,13 @@ public struct CircleJoining: Sendable {
             else { throw CircleProblem.malformed("the membership") }
             let records = environment.records(of: server.scope)
             let known = try await records.state()
+            if let known, known.number != number, !known.mustJoinAgain(at: environment.time.now()) {
+                // Another member has agreed in the browser: that member's membership does not replace this one.
+                let farewell = CircleFarewell(
+                    address: server.text, bearer: bearer, isLeaving: false, expires: expires)
+                _ = await farewell.deliver(over: environment.transport)
+                throw CircleProblem.alreadyJoined
+            }
             var new = CircleRecords.State(
                 address: server.text, circle: circle, service: service, number: number,
                 name: object["name"]?.string ?? "", batch: object["batch"]?.string ?? "", bearer: bearer,

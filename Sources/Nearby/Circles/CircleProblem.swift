@@ -73,7 +73,7 @@ extension CircleProblem: CustomStringConvertible {
             "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time: until then nothing is published, and others do not recognise you"
         case .notJoined: "You are in no such circle. Join one with: handshake nearby circle join URL"
         case .alreadyJoined:
-            "You are in this circle already. Leave it first with: handshake nearby circle leave. For a new identity: handshake nearby circle join URL --replace"
+            "You are in this circle already. To join again, leave it first with: handshake nearby circle leave. For a new identity: handshake nearby circle rotate"
         case .record(let error): "\(error)"
         case .wave(let reason): "You cannot wave now: \(reason)"
         }

@@ -22,8 +22,14 @@ extension JoinedCircle {
 
     /// Gives the circle another seed: keys that others have of the old one are useless from now on.
     func renewSeed() async throws {
+        if try await state().ownSeed == nil { try await forgetSharedSeed() }
         try await records.changeState { $0.seed = Data(RollingSeed.random().reveal()) }
         try await records.noteChange()
+    }
+
+    /// Ends the seed that an earlier version had for circles and friends alike, while the circle's members have its keys.
+    func forgetSharedSeed() async throws {
+        try await RollingKeys(in: environment.vault, community: environment.community).forgetSeed()
     }
 
     static func digest(_ key: DayKey) -> Data { Data(SHA256.hash(data: key.reveal())) }
@@ -49,7 +55,6 @@ extension JoinedCircle {
     func publishKeys(withdrawing: Bool = false) async throws {
         try await requireClock()
         let today = try Self.day(now)
-        let hadSeed = try await state().ownSeed != nil
         for attempt in 0..<2 {
             let (state, seed) = try await nextSequence(isRetry: attempt > 0)
             let days = withdrawing ? 0..<0 : today..<(today &+ Self.publishedDays)
@@ -72,8 +77,6 @@ extension JoinedCircle {
                     state.publishedKey = dayKeys.last.map(Self.digest)
                     state.nextPublish = next
                 }
-                // A watch that runs sends identifiers of the new seed.
-                if !hadSeed { try await records.noteChange() }
                 return
             } catch CircleProblem.refused(409, "stale_sequence", _) where attempt == 0 {
                 // Another device, or a backup: numbers go on from the minutes since 1970.
@@ -85,16 +88,19 @@ extension JoinedCircle {
     /// The state with a sequence that no record has had, and the seed of the circle. They are stored before they are used.
     private func nextSequence(isRetry: Bool) async throws -> (CircleRecords.State, RollingSeed) {
         let minutes = UInt32(clamping: Int64(max(0, now) / 60))
-        let next = try await records.change { state -> (CircleRecords.State, RollingSeed)? in
+        let next = try await records.change { state -> (CircleRecords.State, RollingSeed, isNew: Bool)? in
             guard var changed = state else { return nil }
             changed.sequence = isRetry ? max(changed.sequence &+ 1, minutes) : changed.sequence &+ 1
-            let seed = changed.ownSeed ?? .random()
+            let known = changed.ownSeed
+            let seed = known ?? .random()
             changed.seed = Data(seed.reveal())
             state = changed
-            return (changed, seed)
+            return (changed, seed, known == nil)
         }
-        guard let next else { throw CircleProblem.notJoined }
-        return next
+        guard let (state, seed, isNew) = next else { throw CircleProblem.notJoined }
+        // A watch that runs sends identifiers of the new seed.
+        if isNew { try await records.noteChange() }
+        return (state, seed)
     }
 
     /// A clock that is off would publish keys for another time.

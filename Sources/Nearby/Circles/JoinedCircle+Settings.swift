@@ -7,7 +7,8 @@ import Handshake
 extension JoinedCircle {
     /// Stops sending in this circle, and withdraws the published keys.
     ///
-    /// Within six hours its members do not recognise the user any more. Other circles and friends do. The device is silent immediately, also when the server cannot be reached.
+    /// Nothing is sent for the circle from now on, also when the server cannot be reached. Its members stop recognising the
+    /// user within six hours; other circles and friends still do.
     public func pause() async throws {
         try await CircleEnvironment.placing {
             try await records.changeState { $0.isPaused = true }
@@ -103,6 +104,7 @@ extension JoinedCircle {
         let farewell = CircleFarewell(
             address: state.address, bearer: state.bearer, isLeaving: isLeaving, expires: state.expires)
         try await records.rememberFarewell(farewell)
+        if state.ownSeed == nil { try await forgetSharedSeed() }
         try await records.removeAll()
         guard await farewell.deliver(over: environment.transport) else { return false }
         await CircleFarewell.deliver(

@@ -40,13 +40,15 @@ extension JoinedCircle {
     /// - Returns: how many members the table has.
     @discardableResult
     public func synchronize() async throws -> Int {
+        let bearer = try await CircleEnvironment.placing { try await state().bearer }
         do {
             let count = try await CircleEnvironment.placing { try await synchronizeNow() }
             return count
         } catch let error as NearbyError {
             try? await records.changeState { state in
                 state.trouble = "\(error)"
-                if error == .circle(.signedOut) { state.isSignedOut = true }
+                // The user may have joined again meanwhile, with another bearer.
+                if error == .circle(.signedOut), state.bearer == bearer { state.isSignedOut = true }
             }
             throw error
         }

@@ -32,19 +32,23 @@ public struct OwnScopes: Sendable {
         let stored = try await pairing.existingSeed()
         var (sent, seeds): ([RollingSeed], [RollingSeed]) = ([], [])
         var isPairingSent = try await pairing.isHeld(at: time)
+        var isPaused = false
         for records in try await pairing.wrapped({ try await CircleRecords.all(in: vault, community: community) }) {
             guard let state = try await pairing.wrapped({ try await records.state() }) else { continue }
             if let seed = state.ownSeed {
                 seeds.append(seed)
                 if !state.isPaused { sent.append(seed) }
-            } else if !state.isPaused, let stored, state.hasPublished(keysOf: stored) {
+            } else if state.isPaused {
+                // Its members may have keys of the one seed that an earlier version had for all.
+                isPaused = true
+            } else if let stored, state.hasPublished(keysOf: stored) {
                 isPairingSent = true
             }
         }
         circles = sent.count
         if let stored {
             seeds.append(stored)
-            if isPairingSent { sent.append(stored) }
+            if isPairingSent, !isPaused { sent.append(stored) }
         }
         (self.sent, self.seeds) = (sent, seeds)
     }

@@ -31,7 +31,9 @@ public struct RollingKeys: Sendable {
         self.community = community
     }
 
-    /// The user's own seed for friends; created at the first call. Two processes that ask concurrently get the same.
+    /// The user's own seed for friends; created at the first call.
+    ///
+    /// Concurrent calls of two processes get the same one.
     public func seed() async throws -> RollingSeed {
         try await wrapped {
             try await vault.update(VaultKey(.beaconSeed, [community])) { record in
@@ -50,7 +52,9 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// Deletes the user's own seed for friends, even a damaged one. Keys shared before no longer recognise the user.
+    /// Deletes the user's own seed for friends, even a damaged one.
+    ///
+    /// Keys that were given before no longer recognise the user.
     ///
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {
@@ -163,10 +167,14 @@ public struct RollingKeys: Sendable {
     ///
     /// - Returns: whether there were any keys.
     @discardableResult public func removeFriend(_ person: UserNumber) async throws -> Bool {
-        let existed = try await wrapped { try await vault.remove(key(person)) }
-        guard existed else { return false }
+        let isFriend = try await wrapped { try await vault.keys(of: .beaconFriend).keys.contains(key(person)) }
+        guard isFriend else { return false }
+        // First: a call that is interrupted can be repeated.
         try await forgetSeed()
-        try await wrapped { try await ChangeMark.note(in: vault, community: community) }
+        try await wrapped {
+            _ = try await vault.remove(key(person))
+            try await ChangeMark.note(in: vault, community: community)
+        }
         return true
     }
 

@@ -127,12 +127,12 @@ public struct StoredPeople: Sendable {
             for key in try await listed(.beaconFriend, &deletion) where try await hasPast(key, at: now) {
                 try await remove(key, .friends, &deletion)
             }
-            if let time = Timestamp(secondsSince1970: now) {
-                try await RollingKeys(in: vault, community: community).expireSeed(at: time)
-            }
             for records in try await CircleRecords.all(in: vault, community: community)
             where try await records.expire(at: now, after: Self.retention) {
                 deletion.records[.circles, default: 0] += 1
+            }
+            if let time = Timestamp(secondsSince1970: now) {
+                try await RollingKeys(in: vault, community: community).expireSeed(at: time)
             }
             return deletion
         }

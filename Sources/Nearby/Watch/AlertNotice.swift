@@ -33,7 +33,7 @@ struct AlertNotice: Sendable, Hashable {
     /// The identifier of the notice about a person.
     static func identifier(of person: UserNumber) -> String { "person \(person)" }
 
-    /// A page's URL comes from a service: only `https` is opened, never a file or another program.
+    /// Only `https`, or `http` on loopback, because the URL comes from a service.
     private static func mayBeOpened(_ page: String) -> Bool {
         (try? EndpointURL(page, security: .allowingInsecureLoopback)) != nil
     }

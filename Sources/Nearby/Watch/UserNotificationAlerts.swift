@@ -12,7 +12,7 @@ import UserNotifications
 /// notification centre until the user, ``remove(_:)`` or ``removeAll()`` removes them: call these when a person or everyone is
 /// forgotten.
 public struct UserNotificationAlerts: Alerts {
-    /// The key in a notification's `userInfo` of the person's page, an `https` URL.
+    /// The `userInfo` key of the URL of a person's page, `https` or on loopback.
     public static let pageKey = "page"
 
     /// Creates the alerts of this app.

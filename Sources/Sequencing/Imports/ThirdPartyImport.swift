@@ -59,7 +59,8 @@ public struct ThirdPartyImport: Sendable {
         public var problem: String? {
             switch self {
             case .started: nil
-            case .badCredentials: "The other service rejects the login or the password."
+            case .badCredentials:
+                "23andMe or Ancestry rejected the login or password. Check both, then start the import again."
             case .badAnswer: "The answer to the security question is wrong. Start the import again."
             case .badURL: "The link does not lead to a download. Copy it whole from the mail."
             case .serverError(let code): "The import failed at the service (error \(code)). Try again later."

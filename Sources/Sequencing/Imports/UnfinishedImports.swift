@@ -144,7 +144,7 @@ public struct UnfinishedImports: Sendable {
     public func arrival(of started: UnfinishedImport, polling: Polling? = nil) async throws -> ImportArrival {
         var wait = (polling ?? genome.polling).start(on: genome.clock)
         while true {
-            // The list of imports is read last: each file of the other list then has its import in it.
+            // Reads the imports after the files, so that the import of every listed file is among them.
             let files = try await genome.files(Self.subset)
             var imports = try await list(at: started.started).filter { $0.source == started.source }
             if !imports.contains(where: { $0.id == started.id && $0.started == started.started }) {

@@ -105,7 +105,7 @@ struct CirclePublishingTests {
                 let record = try KeyRecord(
                     signedBy: JoinedCircle.keys(state), terms, dayKeys: keys.dayKeys.map(\.key))
                 do {
-                    _ = try await world.circle.publish(record.bytes, ofKeys: state.number)
+                    _ = try await world.circle.publish(record.bytes, ofKeys: state.number, by: nil)
                     #expect(isAccepted)
                 } catch let error as RequestRefusal {
                     #expect(!isAccepted && error.status == .unprocessableContent)

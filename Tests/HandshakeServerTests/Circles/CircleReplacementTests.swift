@@ -36,17 +36,44 @@ struct CircleReplacementTests {
         try await CircleWorld.with { world in
             let (ada, adas, zoe, zoes) = try await world.pair()
             try await adas.hide(try UserNumber(65_535))
-            let rolling = RollingKeys(in: ada.vault, community: "recurse-center")
             let window = try RollingWindow(at: world.timestamp)
-            let before = try #require(try await rolling.existingSeed()).token(in: window)
+            let before = try #require(try await adas.state().ownSeed).token(in: window)
             let again = try await ada.join(replacing: true)
-            let after = try #require(try await rolling.existingSeed()).token(in: window)
+            let after = try #require(try await again.state().ownSeed).token(in: window)
             #expect(after != before)
             #expect(try await again.members().isEmpty)
             #expect(await world.circle.members[759]?.hidden == [65_535])
             #expect(await world.circle.members[759]?.bearers.count == 1)
             try await zoes.synchronize()
             #expect(try await zoe.recognizes(ada, zoes) == nil)
+        }
+    }
+
+    @Test("another member who agrees in the browser does not replace the membership on the device")
+    func anotherMember() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            await #expect(throws: NearbyError.circle(.alreadyJoined)) {
+                _ = try await ada.join(as: CircleDevice.zoe, replacing: true)
+            }
+            #expect(try await adas.state().number == 759)
+            try await adas.synchronize()
+            #expect(await world.circle.members[65_535]?.bearers.isEmpty == true)
+        }
+    }
+
+    @Test("a bearer that ended while the content of its request arrived publishes nothing")
+    func endedBearer() async throws {
+        try await CircleWorld.with { world in
+            let old = try await CircleDevice(world).join().state().bearer
+            _ = try await world.circle.admit(CircleApplicant(number: 759, name: "Ada"), replacingIdentity: true)
+            let record = try MemberRecord(
+                signedBy: MemberKeys(), in: world.circle.scope, number: 759, at: UInt64(world.now))
+            await #expect(throws: MemberCircle.unknownBearer) {
+                _ = try await world.circle.publish(record.bytes, ofIdentity: 759, by: old)
+            }
+            #expect(await world.circle.members[759]?.identity == nil)
         }
     }
 

@@ -97,6 +97,37 @@ struct CircleSeedTests {
         }
     }
 
+    @Test("in a circle of an earlier version, what renews its seed ends the one that its members have keys of")
+    func upgradedPause() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let old = try #require(try await ada.seed())
+            try await ada.vault.replace(VaultKey(.beaconSeed, ["recurse-center"]), with: old.reveal())
+            try await adas.records.changeState { $0.seed = nil }
+            try await adas.hide(try UserNumber(65_535))
+            #expect(try await keys(of: ada).existingSeed() == nil)
+            #expect(try await ada.seed()?.reveal() != old.reveal())
+        }
+    }
+
+    @Test("a watch is told of a circle's first seed, also when the answer to its publication is lost")
+    func firstSeed() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            try await adas.records.changeState { state in
+                state.seed = nil
+                state.nextPublish = 0
+            }
+            let before = try await ChangeMark.current(in: ada.vault, community: "recurse-center")
+            ada.transport.replace(with: "{}") { $0.hasPrefix("PUT ") }
+            await #expect(throws: NearbyError.self) { try await adas.synchronize() }
+            #expect(try await ada.seed() != nil)
+            #expect(try await ChangeMark.current(in: ada.vault, community: "recurse-center") != before)
+        }
+    }
+
     @Test("who has keys as a friend recognises nobody in a circle, and who has those of a circle no friend")
     func separate() async throws {
         try await CircleWorld.with { world in
@@ -135,7 +166,7 @@ struct CircleSeedTests {
             let record = try KeyRecord(
                 signedBy: JoinedCircle.keys(state), terms,
                 dayKeys: published.dayKeys.map { stolen.dayKey(for: RollingDay(number: $0.day)).reveal() })
-            _ = try await world.circle.publish(record.bytes, ofKeys: state.number)
+            _ = try await world.circle.publish(record.bytes, ofKeys: state.number, by: nil)
             let adas = try await ada.join()
             #expect(try await adas.summary().trouble == nil)
             #expect(await world.circle.members[759]?.keys?.dayKeys.count == 4, "Ada's keys are taken")

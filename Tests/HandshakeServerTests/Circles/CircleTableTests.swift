@@ -248,7 +248,7 @@ private struct CrowdMember {
         _ = try await world.circle.admit(CircleApplicant(number: number, name: "Member \(number)"))
         let record = try MemberRecord(
             signedBy: keys, in: world.circle.scope, number: number, at: UInt64(world.now))
-        _ = try await world.circle.publish(record.bytes, ofIdentity: number)
+        _ = try await world.circle.publish(record.bytes, ofIdentity: number, by: nil)
         try await publish(in: world, sequence: 1)
     }
 
@@ -259,6 +259,6 @@ private struct CrowdMember {
                 scope: world.circle.scope, number: number, generation: 1, sequence: sequence, epoch: 1,
                 firstDay: UInt32(world.now / CircleWorld.day), issued: UInt64(world.now)),
             dayKeys: (0..<KeyRecord.maximumDays).map { _ in RandomSource.system.bytes(32) })
-        _ = try await world.circle.publish(record.bytes, ofKeys: number)
+        _ = try await world.circle.publish(record.bytes, ofKeys: number, by: nil)
     }
 }

@@ -143,7 +143,7 @@ def test_circles_take_turns_where_all_have_one_address(
         air.wait(lambda air: air.on_air())
         assert len(air.on_air()) == 1
         told = [event["message"] for event in seen(running) if event.get("code") == "taking_turns"]
-        assert told == ["This adapter sends one number at a time, so your 2 circles take turns of 15 minutes."]
+        assert told == ["This adapter sends one identifier at a time, so your 2 circles take turns of 15 minutes."]
         assert interrupt(running) == 130
         member.command.end()
 

@@ -128,7 +128,8 @@ final class Companion {
     func pause(_ circle: JoinedCircle.Summary, _ isPaused: Bool) async {
         await change(circle) { circle in
             try await isPaused ? circle.pause() : circle.resume()
-            return isPaused ? "You are silent. Others forget your keys within six hours." : "Others can notice you."
+            guard isPaused else { return "Others can notice you." }
+            return "Paused. This circle's members stop recognising you within six hours."
         }
     }
 

@@ -35,7 +35,8 @@ struct NearbyAudit: AsyncParsableCommand {
             let seeds = try await NearbyVault.scopes(vault).seeds
             guard !seeds.isEmpty else {
                 throw CommandError.usage(
-                    "You have not sent an identifier yet. Send one with: handshake nearby watch --advertise rolling")
+                    "There is no identifier of yours to look for. Join a circle (handshake nearby circle join URL) or pair with a friend (handshake nearby pair), then send with: handshake nearby watch --advertise rolling"
+                )
             }
             let audit = Audit(LinkabilityAudit(of: seeds))
             if let file {
@@ -96,7 +97,7 @@ struct NearbyAudit: AsyncParsableCommand {
             throw CommandError(
                 status: .defect, code: "linked",
                 message:
-                    "A receiver can follow you from one identifier to the next, or from one circle to another. What keeps the address from changing is told by: handshake doctor"
+                    "A receiver can follow you from one identifier to the next, or from one circle to another. To see what keeps the address from changing, run: handshake doctor"
             )
         case .tooShort:
             throw CommandError(

@@ -105,7 +105,7 @@ struct CirclePause: BoundedCommand {
 
     func run() async throws {
         try await CircleAction.run(
-            choice, "Paused. The circle's members do not recognise you any more within six hours."
+            choice, "Paused. The circle's members stop recognising you within six hours."
         ) {
             try await $0.pause()
         }
@@ -134,7 +134,7 @@ struct CircleHide: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "hide", abstract: "Hide yourself and a person from each other.",
         discussion:
-            "The person is not told. Your keys of this circle become new, so that those that the person holds are useless immediately. Who is a friend too recognises you until you end that: handshake nearby unfriend"
+            "The person is not told. You get new keys in this circle; the person's keys stop working immediately. A person who is also your friend still recognises you. To end that: handshake nearby unfriend NUMBER"
     )
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)

@@ -86,7 +86,7 @@ struct NearbyBefriend: AsyncParsableCommand {
 struct NearbyUnfriend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unfriend", abstract: "Remove a friend's keys, and end the friend's keys of you.",
-        discussion: "Your other friends need new keys of you: pair or `share` again. Circles are not concerned.")
+        discussion: "Your other friends need new keys: pair or `share` again. Circles are not affected.")
 
     @Argument(help: ArgumentHelp("The friend's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber
@@ -103,7 +103,7 @@ struct NearbyUnfriend: AsyncParsableCommand {
         } else {
             Output.note(
                 existed
-                    ? "The keys of number \(person) are removed, and the person does not recognise you as a friend any more. Other friends need new keys of you."
+                    ? "The keys of number \(person) are removed, and that person no longer recognises you as a friend. Your other friends need new keys: handshake nearby pair"
                     : "There were no keys of number \(person).")
         }
     }

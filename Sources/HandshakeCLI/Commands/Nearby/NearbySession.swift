@@ -6,8 +6,8 @@ import Nearby
 import OAuth
 import Radio
 
-/// Watching with all that belongs to it: circles kept current, answers to waves, what is sent, and a new beginning when seed,
-/// friends or circles change.
+/// Watching with all that belongs to it: circles kept current, answers to waves, what is sent, and a restart when keys or
+/// circles change.
 struct NearbySession: Sendable {
     typealias Photo = @Sendable (UserNumber) async -> [UInt8]?
 
