@@ -28,16 +28,14 @@ public struct UnfinishedImports: Sendable {
     public static let limit = 20
 
     private let genome: Sequencing
-    private let vault: any Vault
-    private let key: VaultKey
+    private let stored: StoredList<UnfinishedImport>
 
     /// - Parameters:
     ///   - genome: the user's account.
     ///   - vault: holds the list, encrypted.
     public init(of genome: Sequencing, in vault: any Vault) {
         self.genome = genome
-        self.vault = vault
-        key = Self.key(genome.account.id)
+        stored = Self.list(of: genome.account.id, in: vault)
     }
 
     /// The imports, the oldest first.
@@ -165,7 +163,11 @@ public struct UnfinishedImports: Sendable {
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
     public static func forget(_ account: AccountID, in vault: any Vault) async throws {
-        do { try await vault.remove(key(account)) } catch { throw placing(error) }
+        try await list(of: account, in: vault).remove()
+    }
+
+    private static func list(of account: AccountID, in vault: any Vault) -> StoredList<UnfinishedImport> {
+        StoredList(vault: vault, key: key(account), name: "the list of unfinished imports")
     }
 
     package static func key(_ account: AccountID) -> VaultKey {
@@ -184,45 +186,20 @@ public struct UnfinishedImports: Sendable {
     }
 
     private func list(at time: Date) async throws -> [UnfinishedImport] {
-        do { return Self.living(try Self.decode(try await vault.record(key)), at: time) } catch {
-            throw Self.placing(error)
-        }
+        Self.living(try await stored.elements, at: time)
     }
 
     private func change<Result: Sendable>(
         _ body: @Sendable (inout [UnfinishedImport]) -> Result
     ) async throws -> Result {
-        do {
-            return try await vault.update(key) { record in
-                let known = try Self.decode(await record.contents)
-                var imports = known
-                let result = body(&imports)
-                imports = Self.living(imports, at: imports.map(\.started).max() ?? .distantPast)
-                if imports.isEmpty {
-                    if !known.isEmpty { try await record.remove() }
-                } else if imports != known {
-                    try await record.replace(with: Array(try JSONEncoder().encode(imports)))
-                }
-                return result
-            }
-        } catch {
-            throw Self.placing(error)
+        try await stored.change { imports in
+            let result = body(&imports)
+            imports = Self.living(imports, at: imports.map(\.started).max() ?? .distantPast)
+            return result
         }
     }
 
     private static func living(_ imports: [UnfinishedImport], at time: Date) -> [UnfinishedImport] {
         imports.filter { time.timeIntervalSince($0.started) < lifetime }.suffix(limit)
-    }
-
-    private static func decode(_ bytes: [UInt8]?) throws -> [UnfinishedImport] {
-        guard let bytes else { return [] }
-        do { return try JSONDecoder().decode([UnfinishedImport].self, from: Data(bytes)) } catch {
-            throw VaultError.damaged(what: "the list of unfinished imports", reason: "it cannot be read")
-        }
-    }
-
-    private static func placing(_ error: any Error) -> any Error {
-        if let error = error as? VaultError { return SequencingError.account(.vault(error)) }
-        return SequencingError.placing(error)
     }
 }

@@ -40,15 +40,13 @@ public struct UnfinishedJobs: Sendable {
     /// The maximum number of jobs. Those noted first are forgotten first.
     public static let limit = 1000
 
-    private let vault: any Vault
-    private let key: VaultKey
+    private let list: StoredList<UnfinishedJob>
 
     /// - Parameters:
     ///   - account: the user's account.
     ///   - vault: holds the list, encrypted.
     public init(of account: Account, in vault: any Vault) {
-        self.vault = vault
-        key = Self.key(account.id)
+        list = Self.list(of: account.id, in: vault)
     }
 
     /// The jobs, in the order of their runs.
@@ -56,9 +54,7 @@ public struct UnfinishedJobs: Sendable {
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be read.
     public var all: [UnfinishedJob] {
         get async throws {
-            do { return try Self.decode(try await vault.record(key)).sorted { $0.started < $1.started } } catch {
-                throw Self.placing(error)
-            }
+            try await list.elements.sorted { $0.started < $1.started }
         }
     }
 
@@ -71,23 +67,20 @@ public struct UnfinishedJobs: Sendable {
     ///   - time: the time of jobs that are new.
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
     public func note(_ step: ChainProgress, at time: Date = Date()) async throws {
-        do {
-            let known = try Self.decode(try await vault.record(key))
-            guard Self.noting(step, in: known, at: time) != known else { return }
-            try await vault.update(key) { record in
-                let jobs = Self.noting(step, in: try Self.decode(await record.contents), at: time)
-                if jobs.isEmpty { try await record.remove() } else { try await record.replace(with: Self.encode(jobs)) }
-            }
-        } catch {
-            throw Self.placing(error)
-        }
+        let known = try await list.elements
+        guard Self.noting(step, in: known, at: time) != known else { return }
+        try await list.change { $0 = Self.noting(step, in: $0, at: time) }
     }
 
     /// Forgets all jobs of an account. Call it when the user signs out.
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
     public static func forget(_ account: AccountID, in vault: any Vault) async throws {
-        do { try await vault.remove(key(account)) } catch { throw placing(error) }
+        try await list(of: account, in: vault).remove()
+    }
+
+    private static func list(of account: AccountID, in vault: any Vault) -> StoredList<UnfinishedJob> {
+        StoredList(vault: vault, key: key(account), name: "the list of unfinished jobs")
     }
 
     package static func key(_ account: AccountID) -> VaultKey {
@@ -106,20 +99,6 @@ public struct UnfinishedJobs: Sendable {
         }
         // Jobs of this step come last, so that too many of them are cut in the same place at each step.
         return Array((known.filter { !followed.contains($0.id) } + open).suffix(limit))
-    }
-
-    private static func encode(_ jobs: [UnfinishedJob]) throws -> [UInt8] { Array(try JSONEncoder().encode(jobs)) }
-
-    private static func decode(_ bytes: [UInt8]?) throws -> [UnfinishedJob] {
-        guard let bytes else { return [] }
-        do { return try JSONDecoder().decode([UnfinishedJob].self, from: Data(bytes)) } catch {
-            throw VaultError.damaged(what: "the list of unfinished jobs", reason: "it cannot be read")
-        }
-    }
-
-    private static func placing(_ error: any Error) -> any Error {
-        if let error = error as? VaultError { return SequencingError.account(.vault(error)) }
-        return SequencingError.placing(error)
     }
 }
 
