@@ -10,7 +10,8 @@ struct LeaseSimulationTests {
         ProcessInfo.processInfo.environment["LEASE_SCHEDULES"].flatMap { Int($0) } ?? 2_000
     }
 
-    private func run(_ count: Int, defect: LeaseSimulation.Defect? = nil) -> (
+    /// Runs schedules, and lets the other tests have the thread between two of them.
+    private func run(_ count: Int, defect: LeaseSimulation.Defect? = nil) async -> (
         sum: LeaseSimulation.Outcome, stuck: [UInt64]
     ) {
         var sum = LeaseSimulation.Outcome()
@@ -20,6 +21,7 @@ struct LeaseSimulationTests {
             let outcome = simulation.run()
             sum += outcome
             if !outcome.progressed { stuck.append(seed) }
+            await Task.yield()
         }
         return (sum, stuck)
     }
@@ -27,8 +29,8 @@ struct LeaseSimulationTests {
     @Test(
         "no schedule of delays, stalls, crashes, outages and jumps sends a token twice for another reason than the guide names"
     )
-    func schedules() {
-        let (sum, stuck) = run(Self.schedules)
+    func schedules() async {
+        let (sum, stuck) = await run(Self.schedules)
         print(
             "\(Self.schedules) schedules: \(sum.sends) sends, \(sum.takeovers) takeovers, \(sum.refused) writes refused; sent twice after "
                 + "a crash or an answer that never came \(sum.afterLostAnswer), after a stall \(sum.afterStall)"
@@ -40,8 +42,8 @@ struct LeaseSimulationTests {
     }
 
     @Test("the simulation notices what is broken on purpose", arguments: LeaseSimulation.Defect.allCases)
-    func defects(_ defect: LeaseSimulation.Defect) {
-        let (sum, _) = run(max(Self.schedules, 2_000), defect: defect)
+    func defects(_ defect: LeaseSimulation.Defect) async {
+        let (sum, _) = await run(max(Self.schedules, 2_000), defect: defect)
         #expect(sum.unexplained + sum.overwritten > 0)
     }
 }
