@@ -524,7 +524,7 @@ def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, 
         ("statechange", None, None, "connection", CONNECTION, {"object_status": "enabled", "state": "enabled"}),
         ("pageviewed", button, CONNECTION, None, None, off), ("impression", button, "Grocery Express", "connection", CONNECTION, {"object_status": "enabled"}),
         ("click", button, CONNECTION, "connection", CONNECTION, {"object_status": "enabled"}), click, about]
-    deadline = time.monotonic() + 8
+    deadline = time.monotonic() + 30
     while len(events(shop)) < len(expected):
         assert time.monotonic() < deadline, events(shop)
         page.wait_for_timeout(50)

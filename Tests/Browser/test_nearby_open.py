@@ -214,7 +214,7 @@ def test_forgetting_asks_and_leaves_nothing(scene: Scene, here: Page) -> None:
     assert scene.zoe.log() == []
     here.get_by_role("button", name="Forget everyone").click()
     answer(here, "Forget everyone")
-    expect(here.locator("#joined li")).to_have_count(0)
+    expect(here.locator("#joined li")).to_have_count(0, timeout=30_000)
     assert not any(name.encode() in file.read_bytes() for file in scene.zoe.command.home.rglob("*") if file.is_file()
                    for name in (NAME, "Recurse Center"))
 
