@@ -125,15 +125,14 @@ struct CompanionActions: Sendable {
 
     /// Brings what the page shows of circles, waves and quiet up to date.
     func refresh() async {
-        var summaries: [JoinedCircle.Summary] = []
-        var waiting: [UserNumber] = []
+        let reading = state.beginReading()
+        var circles = CircleReading()
         for circle in (try? await JoinedCircle.all(in: environment)) ?? [] {
-            if let summary = try? await circle.summary() { summaries.append(summary) }
-            waiting += (try? await circle.wavesWaiting()) ?? []
+            if let summary = try? await circle.summary() { circles.summaries.append(summary) }
+            circles.waiting += (try? await circle.wavesWaiting()) ?? []
         }
-        state.set(circles: summaries)
-        state.set(waiting: waiting)
-        state.set(quietUntil: try? await quiet.end(at: Now.seconds))
+        circles.quietUntil = try? await quiet.end(at: Now.seconds)
+        state.show(circles, of: reading)
     }
 
     // MARK: What is asked for

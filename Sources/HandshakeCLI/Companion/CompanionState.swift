@@ -7,6 +7,15 @@ import OAuth
 import Radio
 import Synchronization
 
+/// What the vault holds of circles, for the companion's page.
+struct CircleReading: Sendable {
+    var summaries: [JoinedCircle.Summary] = []
+    /// The people who have waved and await an answer.
+    var waiting: [UserNumber] = []
+    /// When alerts are shown again, in seconds since 1970.
+    var quietUntil: Double?
+}
+
 /// What the companion's page shows, and who is told when it changes.
 ///
 /// A class with a lock, because the radio, the watch, circles and the page's actions report concurrently.
@@ -25,6 +34,8 @@ final class CompanionState: NearbySink {
         var waiting: [UserNumber] = []
         var quietUntil: Double?
         var circles: [JoinedCircle.Summary] = []
+        /// How many readings of the vault have begun, and which of them is shown.
+        var readings = (begun: 0, shown: 0)
         var own: UserNumber?
         var sends = false
         /// A circle that is being joined: its code and page.
@@ -135,15 +146,36 @@ final class CompanionState: NearbySink {
         set { change { $0.sends = newValue } }
     }
 
-    func set(quietUntil end: Double?) { change { $0.quietUntil = end } }
-    func set(circles: [JoinedCircle.Summary]) { change { $0.circles = circles } }
-    func set(waiting people: [UserNumber]) { change { $0.waiting = people } }
+    /// Begins to read the vault for what the page shows of circles.
+    ///
+    /// - Returns: the reading's number, for ``show(_:of:)``.
+    func beginReading() -> Int {
+        contents.withLock { contents in
+            contents.readings.begun += 1
+            return contents.readings.begun
+        }
+    }
+
+    /// Shows what was read, unless a reading that began later, or ``forget(_:)``, came first.
+    func show(_ circles: CircleReading, of reading: Int) {
+        change { contents in
+            guard reading > contents.readings.shown else { return }
+            contents.readings.shown = reading
+            contents.circles = circles.summaries
+            contents.waiting = circles.waiting
+            contents.quietUntil = circles.quietUntil
+        }
+    }
+
     func set(own number: UserNumber?) { change { $0.own = number } }
     func set(joining: (code: String, page: String)?) { change { $0.joining = joining } }
 
     /// Shows a person no longer, or nobody: the watch's next report can take a while.
     func forget(_ person: UserNumber?) {
         change { contents in
+            // What was read before has the person still.
+            contents.readings.shown = contents.readings.begun
+            if person == nil { contents.circles = [] }
             contents.people.removeAll { person == nil || $0.person == person }
             contents.answers.removeAll { person == nil || $0.person == person }
             contents.waiting.removeAll { person == nil || $0 == person }

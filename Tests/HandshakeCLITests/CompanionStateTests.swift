@@ -1,0 +1,39 @@
+import Beacons
+import Testing
+
+@testable import HandshakeCLI
+
+@Suite("What the companion's page shows")
+struct CompanionStateTests {
+    private let state = CompanionState()
+    private let zoe: UserNumber
+    private let ada: UserNumber
+
+    init() throws {
+        zoe = try UserNumber(7)
+        ada = try UserNumber(8)
+    }
+
+    @Test("a reading that began earlier does not replace one that began later")
+    func order() async throws {
+        let (early, late) = (state.beginReading(), state.beginReading())
+        state.show(CircleReading(waiting: [zoe]), of: late)
+        state.show(CircleReading(waiting: [ada]), of: early)
+        #expect(try await shown().contains(#""waiting":[7]"#))
+    }
+
+    @Test("what was read before a person was forgotten is not shown after it")
+    func forgetting() async throws {
+        let reading = state.beginReading()
+        state.forget(nil)
+        state.show(CircleReading(waiting: [ada]), of: reading)
+        #expect(try await shown().contains(#""waiting":[]"#))
+        state.show(CircleReading(waiting: [zoe]), of: state.beginReading())
+        #expect(try await shown().contains(#""waiting":[7]"#))
+    }
+
+    private func shown() async throws -> String {
+        var snapshots = state.snapshots().makeAsyncIterator()
+        return try #require(await snapshots.next())
+    }
+}
