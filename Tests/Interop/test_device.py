@@ -85,8 +85,8 @@ def test_m106_a_device_is_denied_at_a_server_of_others(handshake: Handshake, dja
     assert (finished.status, finished.error["code"]) == (2, "access_denied")
 
 
-def sandbox_login(handshake: Handshake, genome: StandIn, *options: str) -> tuple[Running, str, str]:
-    origin = genome.standard["origin"]
+def sandbox_login(handshake: Handshake, own_sandbox: StandIn, *options: str) -> tuple[Running, str, str]:
+    origin = own_sandbox.standard["origin"]
     running = handshake.start("login", "standard", "--device", "--issuer", origin, "--client-id", "sandbox-device",
                               "--json", "--timeout", str(DEVICE_SECONDS), *options)
     code, address = running.line().split(" ")
@@ -95,8 +95,8 @@ def sandbox_login(handshake: Handshake, genome: StandIn, *options: str) -> tuple
 
 
 @pytest.fixture
-def answer(genome: StandIn) -> Callable[[str, str, bool], requests.Response]:
-    user = genome.standard["users"][0]
+def answer(own_sandbox: StandIn) -> Callable[[str, str, bool], requests.Response]:
+    user = own_sandbox.standard["users"][0]
 
     def press(address: str, code: str, consent: bool) -> requests.Response:
         form = {"user_code": code, "op": "Allow" if consent else "Do not allow", "email": user["name"],
@@ -106,25 +106,25 @@ def answer(genome: StandIn) -> Callable[[str, str, bool], requests.Response]:
     return press
 
 
-def test_a_device_is_approved_at_the_sandbox(handshake: Handshake, genome: StandIn,
+def test_a_device_is_approved_at_the_sandbox(handshake: Handshake, own_sandbox: StandIn,
                                              answer: Callable[[str, str, bool], requests.Response]) -> None:
-    running, code, address = sandbox_login(handshake, genome, "--scope", "openid offline_access")
+    running, code, address = sandbox_login(handshake, own_sandbox, "--scope", "openid offline_access")
     assert "Access allowed" in answer(address, code, True).text
     finished = running.finish().ok()
     assert finished.json["subject"] == "248289761001"
     assert handshake.run("inspect", "standard", "--json").ok()
 
 
-def test_m106_refused_and_rejected_codes_have_statuses_2_and_4(handshake: Handshake, genome: StandIn,
+def test_m106_refused_and_rejected_codes_have_statuses_2_and_4(handshake: Handshake, own_sandbox: StandIn,
                                                                answer: Callable[[str, str, bool], requests.Response]) -> None:
-    running, code, address = sandbox_login(handshake, genome)
+    running, code, address = sandbox_login(handshake, own_sandbox)
     answer(address, code, False)
     assert running.finish().status == 2
-    origin = genome.standard["origin"]
+    origin = own_sandbox.standard["origin"]
     for error, status in (("expired_token", 2), ("invalid_grant", 4)):
         rule = f'standard POST /token => status 400 {{"error":"{error}"}} x1'
         assert http().post(f"{origin}/_sandbox/faults", data=rule, timeout=10).status_code < 300
-        running, code, address = sandbox_login(handshake, genome)
+        running, code, address = sandbox_login(handshake, own_sandbox)
         assert running.finish().status == status
     http().delete(f"{origin}/_sandbox/faults", timeout=10)
 
