@@ -194,6 +194,7 @@ extension String {
     ///
     /// Comparing, hashing and normalizing such a text takes linear time; a longer run of marks makes it quadratic.
     package var streamSafe: String {
+        guard mayHoldManyMarks else { return self }
         var output = ""
         var start = unicodeScalars.startIndex
         var run = 0
@@ -207,6 +208,16 @@ extension String {
             run = 1
         }
         return start == unicodeScalars.startIndex ? self : output + Substring(unicodeScalars[start...])
+    }
+
+    /// Whether there are as many bytes outside ASCII in a row as ``maximumMarks`` marks need, which have two or more each.
+    private var mayHoldManyMarks: Bool {
+        var run = 0
+        for byte in utf8 {
+            run = byte < 0x80 ? 0 : run + 1
+            if run > 2 * Self.maximumMarks { return true }
+        }
+        return false
     }
 }
 

@@ -39,6 +39,8 @@ package enum PercentEncoding {
     ///
     /// - Returns: nil when an escape is broken, the bytes are not UTF-8, or a control character comes out.
     package static func decodeForm(_ bytes: some Collection<UInt8>) -> String? {
+        // Most values are as they are: tokens, words and numbers.
+        if bytes.allSatisfy({ $0 > 0x2B && $0 < 0x7F }) { return String(decoding: bytes, as: UTF8.self) }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var iterator = bytes.makeIterator()
