@@ -52,8 +52,14 @@ struct Load {
         }
     }
 
-    static func main() async throws {
-        let arguments = CommandLine.arguments
+    static func main() async {
+        do { try await run(CommandLine.arguments) } catch {
+            FileHandle.standardError.write(Data("load-benchmark: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ arguments: [String]) async throws {
         if arguments.count == 3,
             let place = try? JSONDecoder().decode(LoadApp.Place.self, from: Data(arguments[2].utf8))
         {

@@ -73,7 +73,7 @@ struct DatabaseBenchmark {
         let client = Client(
             service: .recurseCenter, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback")))
         let now = Date().timeIntervalSince1970
-        let account = try await Handshake(client, vault: vault).adopt(
+        let account = try await Handshake(client, vault: vault, transport: Unreachable()).adopt(
             Grant(
                 accessToken: Secret("token"), expiresAt: now + 86_400, issuedAt: now, refreshToken: Secret("refresh"),
                 scopes: []))
@@ -233,5 +233,12 @@ extension PostgresServer {
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self)
+    }
+}
+
+/// Nothing is sent while the token lives.
+private struct Unreachable: Transport {
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        throw TransportError.unreachable(host: "", reason: "nothing is sent here")
     }
 }
