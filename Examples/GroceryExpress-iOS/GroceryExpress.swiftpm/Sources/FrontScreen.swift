@@ -92,6 +92,6 @@ struct AreaSwitch: View {
         Toggle("Monitor its areas on this device", isOn: $isOn)
             .task { isOn = await places.areasEnabled(for: connection.id) }
             .onChange(of: isOn) { _, now in Task { await places.setAreasEnabled(now, for: connection.id) } }
-        PermissionView(places: places)
+        PlacesPermission(places: places)
     }
 }

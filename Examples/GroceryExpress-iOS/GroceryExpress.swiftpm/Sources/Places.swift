@@ -34,21 +34,6 @@ import SwiftUI
         _ = await (crossings, visits)
     }
 
-    /// Follows a connection from now on.
-    func activate(_ connection: ConnectionID) async {
-        _ = try? await synchronizer.activate([connection])
-    }
-
-    func synchronize() async -> PlacesSynchronizer.Outcome { await synchronizer.synchronize() }
-
-    func areasEnabled(for connection: ConnectionID) async -> Bool {
-        (try? await synchronizer.areasEnabled(for: connection)) ?? true
-    }
-
-    func setAreasEnabled(_ isEnabled: Bool, for connection: ConnectionID) async {
-        try? await synchronizer.setAreasEnabled(isEnabled, for: connection)
-    }
-
     private func monitor(_ coordinator: RegionCoordinator) async {
         guard let regions = try? await synchronizer.regions else { return }
         if !regions.isEmpty { hasAreas = true }
@@ -102,15 +87,31 @@ import SwiftUI
     }
 }
 
-/// What the system still has to allow, explained before it is asked for.
-struct PermissionView: View {
-    let places: Places
+extension Places {
+    /// Follows a connection from now on.
+    func activate(_ connection: ConnectionID) async {
+        _ = try? await synchronizer.activate([connection])
+    }
 
+    func synchronize() async -> PlacesSynchronizer.Outcome { await synchronizer.synchronize() }
+
+    func areasEnabled(for connection: ConnectionID) async -> Bool {
+        (try? await synchronizer.areasEnabled(for: connection)) ?? true
+    }
+
+    func setAreasEnabled(_ isEnabled: Bool, for connection: ConnectionID) async {
+        try? await synchronizer.setAreasEnabled(isEnabled, for: connection)
+    }
+}
+
+/// What the system still has to allow, explained before it is asked for.
+struct PlacesPermission: View {
+    let places: Places
     @State private var step = LocationPermission.Step.wait
     @Environment(\.openURL) private var openURL
 
     var body: some View {
-        VStack(alignment: .leading) {
+        VStack {
             switch step {
             case .none, .wait: EmptyView()
             case .explainAndRequestWhenInUse:

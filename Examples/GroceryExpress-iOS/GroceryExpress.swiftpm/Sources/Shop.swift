@@ -28,6 +28,7 @@ final class Shop {
     @ObservationIgnored private var handshake: Handshake?
     @ObservationIgnored private var models: [String: ConnectButtonModel] = [:]
     @ObservationIgnored private(set) var places: Places?
+    @ObservationIgnored private var running: Task<Void, Never>?
 
     private static var redirect: RedirectURI { get throws { try RedirectURI("com.example.grocery:/connect") } }
 
@@ -45,8 +46,11 @@ final class Shop {
                 descriptions[name] = try? await ConnectAPI(at: Hosts(allAt: origin)).connection(try ConnectionID(name))
             }
             let api = ConnectAPI(.stored(UserTokens(in: handshake)), at: Hosts(allAt: origin))
-            places = Places(PlacesSynchronizer(of: "customer", api: api, vault: vault))
-            await places?.run()
+            let synchronizer = PlacesSynchronizer(of: "customer", api: api, vault: vault)
+            running?.cancel()
+            let places = Places(synchronizer)
+            running = Task { await places.run() }
+            self.places = places
         } catch {
             problem = "\(error)"
         }
