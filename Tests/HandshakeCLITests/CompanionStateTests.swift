@@ -32,6 +32,19 @@ struct CompanionStateTests {
         #expect(try await shown().contains(#""waiting":[7]"#))
     }
 
+    @Test("of changes that come at the same time, the last one is what a reader gets last")
+    func concurrentChanges() async throws {
+        for _ in 0..<3_000 {
+            var snapshots = state.snapshots().makeAsyncIterator()
+            await withTaskGroup(of: Void.self) { group in
+                for number in [zoe, ada, zoe, ada, zoe, ada] { group.addTask { [state] in state.set(own: number) } }
+            }
+            // A reader that is late gets the newest.
+            #expect(await snapshots.next() == (try await shown()))
+            state.set(own: nil)
+        }
+    }
+
     private func shown() async throws -> String {
         var snapshots = state.snapshots().makeAsyncIterator()
         return try #require(await snapshots.next())

@@ -195,13 +195,13 @@ final class CompanionState: NearbySink {
     /// The state as it is, and each time it has changed. A reader that is late gets the newest.
     func snapshots() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
-        let (number, text) = contents.withLock { contents in
+        let number: Int? = contents.withLock { contents in
+            continuation.yield(contents.json)
+            guard !contents.isOver else { return nil }
             contents.readerCount += 1
-            guard !contents.isOver else { return (nil as Int?, contents.json) }
             contents.readers[contents.readerCount] = continuation
-            return (contents.readerCount, contents.json)
+            return contents.readerCount
         }
-        continuation.yield(text)
         guard let number else {
             continuation.finish()
             return stream
@@ -222,14 +222,14 @@ final class CompanionState: NearbySink {
     }
 
     private func change(_ body: (inout Contents) -> Void) {
-        let (text, readers) = contents.withLock { contents in
+        contents.withLock { contents in
             body(&contents)
             let text = contents.json
-            guard text != contents.sent else { return ("", [AsyncStream<String>.Continuation]()) }
+            guard text != contents.sent else { return }
             contents.sent = text
-            return (text, Array(contents.readers.values))
+            // With the lock, so that the newest text is the last one that a reader gets.
+            for reader in contents.readers.values { reader.yield(text) }
         }
-        for reader in readers { reader.yield(text) }
     }
 }
 
