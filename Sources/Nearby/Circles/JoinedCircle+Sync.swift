@@ -12,16 +12,12 @@ extension JoinedCircle {
     /// an hour to half an hour later.
     ///
     /// - Parameter report: receives why a synchronisation failed; nil when it succeeded.
+    /// - Throws: `CancellationError` alone.
     public func keepSynchronized(report: @Sendable (NearbyError?) -> Void) async throws {
         while true {
-            let state: CircleRecords.State = try await CircleEnvironment.placing { try await self.state() }
-            let mustPublish: Bool = try await CircleEnvironment.placing { try self.mustPublish(state) }
-            let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
-            let due = mustPublish ? now : next
-            // A clock that was set back, or a state of another time, must not put it off for days.
-            let wait = min(max(due - now, 0), Self.longestPause)
-            if wait > 0 { try await environment.time.clock.sleep(for: .seconds(wait)) }
             do {
+                let wait = try await CircleEnvironment.placing { try await untilNext() }
+                if wait > 0 { try await environment.time.clock.sleep(for: .seconds(wait)) }
                 _ = try await synchronize()
                 report(nil)
             } catch let error as NearbyError {
@@ -29,6 +25,15 @@ extension JoinedCircle {
                 try await environment.time.clock.sleep(for: .seconds(environment.random(Self.retryPause)))
             }
         }
+    }
+
+    /// How long it is until the next synchronisation, in seconds.
+    private func untilNext() async throws -> Double {
+        let state = try await state()
+        guard try !mustPublish(state) else { return 0 }
+        let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
+        // A clock that was set back, or a state of another time, must not put it off for days.
+        return min(max(next - now, 0), Self.longestPause)
     }
 
     private static let longestPause = 21_600.0

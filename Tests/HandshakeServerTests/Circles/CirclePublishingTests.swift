@@ -33,6 +33,24 @@ struct CirclePublishingTests {
         }
     }
 
+    @Test("a circle that cannot be read is reported and tried again: it ends nothing else")
+    func unreadable() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            _ = try await adas.leave()
+            let (reports, report) = AsyncStream<NearbyError?>.makeStream()
+            let keeping = Task {
+                defer { report.finish() }
+                try await adas.keepSynchronized { report.yield($0) }
+            }
+            var all = reports.makeAsyncIterator()
+            for _ in 0..<2 { #expect(await all.next() == .circle(.notJoined)) }
+            keeping.cancel()
+            await #expect(throws: CancellationError.self) { try await keeping.value }
+        }
+    }
+
     @Test(
         "a server's time that no clock has is no answer of a circle",
         arguments: ["-9223372036854775808", "9223372036854775807", "-1"])
