@@ -13,9 +13,9 @@ struct PostgresAccessTests {
     private let folder: PostgresFolder
     private var place: PostgresPlace { folder.place }
 
-    init() throws {
-        server = try PostgresServer.shared.get()
-        folder = try PostgresFolder()
+    init() async throws {
+        server = try await PostgresServer.shared
+        folder = try await PostgresFolder()
     }
 
     @Test("a vault is made once, with one key")

@@ -10,7 +10,7 @@ import Testing
 struct PostgresConnectionTests {
     private let address: PostgresAddress
 
-    init() throws { address = try PostgresAddress(PostgresServer.shared.get().connection) }
+    init() async throws { address = try PostgresAddress(try await PostgresServer.shared.connection) }
 
     private func open() async throws -> PostgresConnection {
         try await PostgresConnection.open(address, timeout: .seconds(60))

@@ -76,7 +76,7 @@ struct PostgresLeaseTests {
     private var store: PostgresStore { vault.store }
 
     init() async throws {
-        folder = try PostgresFolder()
+        folder = try await PostgresFolder()
         vault = try await folder.vault()
     }
 

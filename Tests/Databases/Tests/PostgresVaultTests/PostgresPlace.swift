@@ -24,9 +24,9 @@ struct PostgresPlace: Codable, Sendable {
         return options
     }
 
-    /// Opens the vault, with leases that outlive a test's slow moments.
+    /// Opens the vault, with leases that outlive a test's slow moments, and a wait that a busy machine does not reach.
     func open(
-        timeout: Duration = .seconds(60), timing: LeaseTiming? = .standard, listen: String? = nil,
+        timeout: Duration = .seconds(240), timing: LeaseTiming? = .standard, listen: String? = nil,
         bodyLimit: Duration = PostgresHolds.bodyLimit, clock: any Clock<Duration> = .continuous
     ) async throws -> PostgresVault {
         var options = options
@@ -37,7 +37,7 @@ struct PostgresPlace: Codable, Sendable {
     }
 
     func migrate() async throws -> Bool {
-        // The shortest that a vault takes whose waits end after 60 s.
+        // Short, so that a test can wait for its end.
         let timing = try LeaseTiming(lease: .seconds(34), renewal: .seconds(2), observation: .seconds(6))
         return try await PostgresVault.migrate(connection, keyFolder: keys, options: options, timing: timing)
     }
@@ -52,8 +52,8 @@ final class PostgresFolder: Sendable {
     let place: PostgresPlace
 
     /// - Parameter connection: how the vault is reached, if not directly.
-    init(_ server: PostgresServer? = nil, through connection: String? = nil) throws {
-        self.server = try server ?? PostgresServer.shared.get()
+    init(_ server: PostgresServer? = nil, through connection: String? = nil) async throws {
+        if let server { self.server = server } else { self.server = try await PostgresServer.shared }
         temporary = try TemporaryFolder()
         let number = Self.next.withLock { next in
             next += 1
@@ -97,15 +97,16 @@ final class PostgresFolder: Sendable {
 extension VaultContract {
     static let all =
         PostgresServer.isInstalled
-        ? [postgres("PostgreSQL") { try PostgresServer.shared.get().connection }]
+        ? [postgres("PostgreSQL") { try await PostgresServer.shared.connection }]
             + (PostgresPooler.program == nil
-                ? [] : [postgres("PgBouncer, pool of 2") { try PostgresPooler.shared.get().connection }])
+                ? [] : [postgres("PgBouncer, pool of 2") { try await PostgresPooler.shared.connection }])
         : []
 
-    private static func postgres(_ name: String, _ connection: @escaping @Sendable () throws -> String) -> VaultContract
-    {
+    private static func postgres(
+        _ name: String, _ connection: @escaping @Sendable () async throws -> String
+    ) -> VaultContract {
         VaultContract(testDescription: name) { clock in
-            let folder = try PostgresFolder(through: connection())
+            let folder = try await PostgresFolder(through: connection())
             _ = try await folder.place.migrate()
             return Storage {
                 KeptVault(

@@ -14,7 +14,11 @@ import Glibc
 /// It ends with this value, and with the process.
 final class PostgresPooler: Sendable {
     /// What tests share.
-    static let shared = Result { try PostgresPooler(before: PostgresServer.shared.get()) }
+    static var shared: PostgresPooler { get async throws { try await starting.value } }
+    private static let starting = Task {
+        let server = try await PostgresServer.shared
+        return try await PostgresServer.blocking { try PostgresPooler(before: server) }
+    }
 
     /// The program; nil when it is not installed. `HANDSHAKE_PGBOUNCER` names one elsewhere.
     static let program: String? = {
@@ -62,9 +66,9 @@ final class PostgresPooler: Sendable {
         process.standardError = FileHandle.nullDevice
         try process.run()
         let socket = folder.path + "/.s.PGSQL.6432"
-        for _ in 0..<200 where !FileManager.default.fileExists(atPath: socket) { usleep(50_000) }
+        for _ in 0..<2_000 where process.isRunning && !FileManager.default.fileExists(atPath: socket) { usleep(50_000) }
         guard FileManager.default.fileExists(atPath: socket) else {
-            throw PostgresServer.Failure(what: "PgBouncer did not begin to listen within 10 s")
+            throw PostgresServer.Failure(what: "PgBouncer did not begin to listen")
         }
     }
 

@@ -16,12 +16,12 @@ import Glibc
 
 #if os(Linux) || os(macOS)
 @Suite(
-    "A PostgreSQL vault in several processes", .heavy, .serialized,
+    "A PostgreSQL vault in several processes", .heavy, .ownThreads, .serialized,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresProcessTests {
     private let folder: PostgresFolder
 
-    init() throws { folder = try PostgresFolder() }
+    init() async throws { folder = try await PostgresFolder() }
 
     @Test("VL1: two processes that update one key 10,000 times never overlap and lose nothing")
     func exclusivity() async throws {

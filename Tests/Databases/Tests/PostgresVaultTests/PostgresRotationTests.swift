@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "Rotating the key of a PostgreSQL vault", .heavy, .serialized,
+    "Rotating the key of a PostgreSQL vault", .heavy, .ownThreads, .serialized,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresRotationTests {
     private static let names = (0..<20).map(String.init)
@@ -15,7 +15,7 @@ struct PostgresRotationTests {
     private let vault: PostgresVault
 
     init() async throws {
-        folder = try PostgresFolder()
+        folder = try await PostgresFolder()
         place = folder.place
         vault = try await folder.vault()
         for name in Self.names { try await vault.put(Array(name.utf8), under: VaultKey(.account, [name])) }
@@ -66,7 +66,7 @@ struct PostgresRotationTests {
 
     @Test("a vault whose key the caller has opens with that key alone, and keeps it")
     func given() async throws {
-        let (given, key) = (try PostgresFolder().place, VaultMasterKey.random())
+        let (given, key) = (try await PostgresFolder().place, VaultMasterKey.random())
         #expect(try await PostgresVault.migrate(given.connection, masterKey: key, options: given.options))
         #expect(try await !PostgresVault.migrate(given.connection, masterKey: .random(), options: given.options))
         let opened = try await PostgresVault.open(given.connection, masterKey: key, options: given.options)

@@ -15,7 +15,8 @@ import Glibc
 /// It ends with this value, and at the latest with the process, also when that is killed: it then reads the end of its standard input.
 final class PostgresServer: Sendable {
     /// What every test may use that neither stops the server nor changes its settings.
-    static let shared = Result { try PostgresServer() }
+    static var shared: PostgresServer { get async throws { try await starting.value } }
+    private static let starting = Task { try await running() }
 
     /// The folder with the newest installed server's programs; nil when there is none.
     static let programs: String? = {
@@ -34,8 +35,8 @@ final class PostgresServer: Sendable {
 
     private let folder: TemporaryFolder
     private let programs: String
-    private let running: Mutex<Process?>
-    private static let all = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
+    private let process = ServerProcess()
+    private static let all = Mutex<[ObjectIdentifier: ServerProcess]>([:])
 
     /// Where it listens.
     var socket: String { folder.path }
@@ -51,7 +52,7 @@ final class PostgresServer: Sendable {
         "host=\(socket) dbname=postgres user=\(user) sslmode=disable \(more)"
     }
 
-    /// A new server, which is running. It is made on a thread that may block.
+    /// A new server, which is running.
     ///
     /// - Parameter settings: as for ``init(isDurable:settings:)``.
     static func running(settings: [String] = testSettings) async throws -> PostgresServer {
@@ -69,10 +70,10 @@ final class PostgresServer: Sendable {
         try await Self.blocking { try self.start() }
     }
 
-    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
+    /// Runs what blocks on a thread of its own. Those of a Dispatch queue are the runtime's too: all other tests would stand still.
+    static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
         }
     }
 
@@ -85,7 +86,6 @@ final class PostgresServer: Sendable {
         guard let programs = Self.programs else { throw Failure(what: "PostgreSQL is not installed") }
         self.programs = programs
         folder = try TemporaryFolder()
-        running = Mutex(nil)
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
         if geteuid() == 0, let user = getpwnam("postgres") {
             for path in [folder.path, data] { chown(path, user.pointee.pw_uid, user.pointee.pw_gid) }
@@ -96,19 +96,25 @@ final class PostgresServer: Sendable {
         let rules = "local all secretive scram-sha-256\nlocal all all trust\n"
         try rules.write(toFile: data + "/pg_hba.conf", atomically: false, encoding: .utf8)
         try start()
-        let stop: @Sendable () -> Void = { [weak self] in self?.stop() }
         Self.all.withLock { all in
-            if all.isEmpty { atexit { for stop in PostgresServer.all.withLock({ Array($0.values) }) { stop() } } }
-            all[ObjectIdentifier(self)] = stop
+            if all.isEmpty {
+                atexit { for process in PostgresServer.all.withLock({ Array($0.values) }) { process.stop() } }
+            }
+            all[ObjectIdentifier(process)] = process
         }
     }
 
     deinit {
-        stop()
-        _ = Self.all.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+        // The thread may be one of the runtime's, so that the server ends on another one, and its folder after it.
+        let (process, folder) = (process, folder)
+        Thread.detachNewThread {
+            process.stop()
+            _ = Self.all.withLock { $0.removeValue(forKey: ObjectIdentifier(process)) }
+            withExtendedLifetime(folder) {}
+        }
     }
 
-    /// Starts the server, and returns when it takes connections.
+    /// Starts the server, and returns when it takes connections: after a crash, when it has read its log again, which may take minutes.
     func start() throws {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
@@ -135,23 +141,14 @@ final class PostgresServer: Sendable {
         // Otherwise the shell has its own other end, and never reads the end of this process.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         try process.run()
-        running.withLock { $0 = process }
-        try run("pg_isready", ["-q", "-h", socket, "-U", "postgres"], attempts: 100)
+        self.process.started(process)
+        try run("pg_isready", ["-q", "-h", socket, "-U", "postgres"], attempts: 10_000)
     }
 
     /// Stops the server.
     ///
     /// - Parameter isImmediate: as after a crash, without an orderly end.
-    func stop(isImmediate: Bool = false) {
-        let process = running.withLock { running in
-            defer { running = nil }
-            return running
-        }
-        guard let process, let input = process.standardInput as? Pipe else { return }
-        try? input.fileHandleForWriting.write(contentsOf: Data(isImmediate ? "now\n".utf8 : "end\n".utf8))
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
-    }
+    func stop(isImmediate: Bool = false) { process.stop(isImmediate: isImmediate) }
 
     private func run(_ program: String, _ arguments: [String], attempts: Int = 1) throws {
         for attempt in 1...attempts {
@@ -165,7 +162,7 @@ final class PostgresServer: Sendable {
             try process.run()
             process.waitUntilExit()
             if process.terminationStatus == 0 { return }
-            guard attempt < attempts else { break }
+            guard attempt < attempts, self.process.isRunning else { break }
             usleep(50_000)
         }
         let log = try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)
@@ -176,5 +173,25 @@ final class PostgresServer: Sendable {
     static func asUser(_ command: [String]) -> [String] {
         guard geteuid() == 0 else { return command }
         return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] + command
+    }
+}
+
+/// A server's process, while there is one.
+private final class ServerProcess: Sendable {
+    private let process = Mutex<Process?>(nil)
+
+    var isRunning: Bool { process.withLock { $0?.isRunning == true } }
+
+    func started(_ process: Process) { self.process.withLock { $0 = process } }
+
+    /// Ends the process, and returns when it has ended, also when another thread has begun to end it.
+    func stop(isImmediate: Bool = false) {
+        process.withLock { process in
+            defer { process = nil }
+            guard let process, let input = process.standardInput as? Pipe else { return }
+            try? input.fileHandleForWriting.write(contentsOf: Data(isImmediate ? "now\n".utf8 : "end\n".utf8))
+            try? input.fileHandleForWriting.close()
+            process.waitUntilExit()
+        }
     }
 }

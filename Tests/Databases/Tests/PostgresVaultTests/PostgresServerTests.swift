@@ -15,7 +15,7 @@ struct PostgresServerTests {
 
     init() async throws {
         server = try await PostgresServer.running()
-        folder = try PostgresFolder(server)
+        folder = try await PostgresFolder(server)
         vault = try await folder.vault(nil)
     }
 

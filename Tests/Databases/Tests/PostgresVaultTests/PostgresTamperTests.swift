@@ -13,7 +13,7 @@ struct PostgresTamperTests {
     private let vault: PostgresVault
 
     init() async throws {
-        folder = try PostgresFolder()
+        folder = try await PostgresFolder()
         vault = try await folder.vault()
     }
 

@@ -4,7 +4,7 @@ import SQLiteVault
 import TestFixtures
 import Testing
 
-@Suite("Copying to and from a SQLite vault", .heavy, .serialized)
+@Suite("Copying to and from a SQLite vault", .heavy, .ownThreads, .serialized)
 struct SQLiteCopyTests {
     private static let names = (0..<300).map(String.init)
     private let folder: SQLiteFolder

@@ -11,7 +11,8 @@ struct SQLitePlace: Codable, Sendable {
     var keyFile: String { parent + "/key" }
     var journal: String { parent + "/journal" }
 
-    func open(timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) throws -> SQLiteVault {
+    /// Opens the vault, with a wait that a busy machine does not reach.
+    func open(timeout: Duration = .seconds(240), clock: any Clock<Duration> = .continuous) throws -> SQLiteVault {
         try SQLiteVault(database, keyFile: keyFile, timeout: timeout, clock: clock)
     }
 

@@ -14,7 +14,7 @@ import Glibc
 #endif
 
 #if os(Linux) || os(macOS)
-@Suite("A SQLite vault in several processes", .heavy, .serialized)
+@Suite("A SQLite vault in several processes", .heavy, .ownThreads, .serialized)
 struct SQLiteProcessTests {
     private let folder: SQLiteFolder
 

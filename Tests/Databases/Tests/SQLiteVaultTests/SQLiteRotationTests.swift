@@ -4,7 +4,7 @@ import SQLiteVault
 import TestFixtures
 import Testing
 
-@Suite("Rotating the key of a SQLite vault", .heavy, .serialized)
+@Suite("Rotating the key of a SQLite vault", .heavy, .ownThreads, .serialized)
 struct SQLiteRotationTests {
     private static let names = (0..<40).map(String.init)
     private let folder: SQLiteFolder

@@ -3,7 +3,7 @@ import Testing
 
 /// A kind of vault that must keep the promises of `Vault`; `VaultContractTests` runs all of them against each.
 ///
-/// Each test target that compiles this folder says in an extension which are ``all``. A vault under test measures its timeout of 60
+/// Each test target that compiles this folder says in an extension which are ``all``. A vault under test measures its timeout of 240
 /// seconds with the clock it is given, and every task that waits for a key sleeps on that clock.
 struct VaultContract: Sendable, CustomTestStringConvertible {
     /// One place where records rest. Each opening is another handle to it.
@@ -15,7 +15,7 @@ struct VaultContract: Sendable, CustomTestStringConvertible {
     /// Makes a new, empty storage, which is removed when neither it nor a handle to it is in use.
     let storage: @Sendable (any Clock<Duration>) async throws -> Storage
 
-    static let timeout = Duration.seconds(60)
+    static let timeout = Duration.seconds(240)
 
     /// A new vault on the machine's clock.
     func vault() async throws -> any Vault {
