@@ -1,6 +1,5 @@
 #if PostgreSQL
 import CLibpq
-import Dispatch
 import Foundation
 import Synchronization
 
@@ -56,8 +55,6 @@ final class PostgresConnection: Sendable {
         var prepared: Set<String> = []
     }
 
-    private static let connecting = DispatchQueue(label: "handshake.postgres.connecting", attributes: .concurrent)
-
     private let state: Mutex<State>
     private let socket: Int32
     private let address: PostgresAddress
@@ -81,29 +78,35 @@ final class PostgresConnection: Sendable {
 
     // MARK: Connecting
 
-    /// Connects, on a thread that may block: libpq asks name servers synchronously.
+    /// Connects, on a thread of its own: libpq asks name servers synchronously, and the threads of a Dispatch queue are the runtime's too.
     ///
-    /// - Parameter notified: what each notification calls with its payload.
+    /// - Parameters:
+    ///   - timeout: how long the server may take to accept the connection, and again to answer the first statement. What this process
+    ///     itself takes between the two does not count.
+    ///   - notified: what each notification calls with its payload.
     static func open(
         _ address: PostgresAddress, timeout: Duration, notified: (@Sendable (String) -> Void)? = nil
     ) async throws(PostgresFailure) -> PostgresConnection {
-        let deadline = ContinuousClock.now.advanced(by: timeout)
         let connection = try await withCheckedContinuation { continuation in
-            connecting.async {
-                continuation.resume(returning: connect(address, until: deadline, notified: notified))
+            Thread.detachNewThread {
+                continuation.resume(
+                    returning: connect(address, until: .now.advanced(by: timeout), notified: notified))
             }
         }.get()
-        await connection.learnWhetherDirect(within: ContinuousClock.now.duration(to: deadline))
+        try await connection.learnWhetherDirect(within: timeout)
         return connection
     }
 
     /// A pooler answers with a number of its own when the connection is made.
-    private func learnWhetherDirect(within timeout: Duration) async {
-        let answer = await run([PostgresStatement("SELECT pg_catalog.pg_backend_pid()")], within: timeout)
-        guard case .success(let rows) = answer, let row = rows.first?.first, let number = try? row.int(0) else {
-            return
+    private func learnWhetherDirect(within timeout: Duration) async throws(PostgresFailure) {
+        switch await run([PostgresStatement("SELECT pg_catalog.pg_backend_pid()")], within: timeout) {
+        case .success(let rows):
+            let number = try? rows.first?.first?.int(0)
+            state.withLock { $0.prepares = number == Int64(process) }
+        case .failure(let failure):
+            // An engine may not know the function. A connection that was lost is none.
+            guard isOpen else { throw failure.beforehand }
         }
-        state.withLock { $0.prepares = number == Int64(process) }
     }
 
     /// Whether it leads to the server itself, as far as can be told.
@@ -128,9 +131,7 @@ final class PostgresConnection: Sendable {
             return .success(PostgresConnection(Handle(pointer: pointer), address, notified: notified))
         }
         PQfinish(pointer)
-        return .failure(
-            PostgresFailure(
-                state: refusal(in: failure), text: address.redacted(firstLines(of: failure)), mayBeDone: false))
+        return .failure(.connecting(failure, to: address))
     }
 
     /// - Returns: what went wrong; nil when the connection stands.
@@ -150,21 +151,6 @@ final class PostgresConnection: Sendable {
         }
     }
 
-    /// The server's code in libpq's verbose text, such as `FATAL:  28P01: password authentication failed`; empty when there is none.
-    private static func refusal(in text: String) -> String {
-        guard let match = text.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else {
-            // libpq itself says these.
-            let isReadOnly = text.contains("session is read-only") || text.contains("server is in hot standby mode")
-            return isReadOnly ? "25006" : text.contains("no password supplied") ? "28P01" : ""
-        }
-        return String(match.1)
-    }
-
-    /// The text without the lines that name PostgreSQL's own source.
-    private static func firstLines(of text: String) -> String {
-        text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }.joined(separator: " ")
-    }
-
     // MARK: Statements
 
     /// Whether it can still be used, as far as is known.
@@ -178,7 +164,9 @@ final class PostgresConnection: Sendable {
         let new = statements.filter { statement in
             statement.name.map { name in state.withLock { $0.prepares && !$0.prepared.contains(name) } } ?? false
         }
-        for statement in new { await prepare(statement, within: timeout) }
+        for statement in new {
+            if let failure = await prepare(statement, within: timeout) { return .failure(failure) }
+        }
         let prepared = state.withLock { $0.prepared }
         let answer = await exchange(
             statements.map { .execute($0, isPrepared: $0.name.map(prepared.contains) ?? false) }, within: timeout)
@@ -186,12 +174,16 @@ final class PostgresConnection: Sendable {
         return answer
     }
 
-    private func prepare(_ statement: PostgresStatement, within timeout: Duration) async {
-        guard let name = statement.name, state.withLock({ !$0.prepared.contains(name) }) else { return }
+    /// - Returns: why the connection was lost; nil when the statement can be sent, prepared or not.
+    private func prepare(_ statement: PostgresStatement, within timeout: Duration) async -> PostgresFailure? {
+        guard let name = statement.name, state.withLock({ !$0.prepared.contains(name) }) else { return nil }
         switch await exchange([.prepare(statement)], within: timeout) {
         case .success: state.withLock { _ = $0.prepared.insert(name) }
-        case .failure(let failure): if failure.isOfPreparation { prepareNoMore() }
+        case .failure(let failure):
+            if failure.isOfPreparation { prepareNoMore() }
+            guard isOpen else { return failure.beforehand }
         }
+        return nil
     }
 
     /// Something between here and the server does not keep what was prepared.

@@ -18,6 +18,26 @@ struct PostgresFailure: Error, Sendable {
         PostgresFailure(state: "", text: text, mayBeDone: mayBeDone)
     }
 
+    /// What libpq says, verbosely, of a connection that it could not make, such as `FATAL:  28P01: password authentication failed`.
+    static func connecting(_ text: String, to address: PostgresAddress) -> PostgresFailure {
+        // Without the lines that name PostgreSQL's own source.
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }.joined(separator: " ")
+        return PostgresFailure(state: refusal(in: text), text: address.redacted(lines), mayBeDone: false)
+    }
+
+    /// The server's code in libpq's verbose text; empty when there is none.
+    private static func refusal(in text: String) -> String {
+        guard let match = text.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else {
+            // libpq itself says these.
+            let isReadOnly = text.contains("session is read-only") || text.contains("server is in hot standby mode")
+            return isReadOnly ? "25006" : text.contains("no password supplied") ? "28P01" : ""
+        }
+        return String(match.1)
+    }
+
+    /// What it means for a statement that would have been the next one: that was never sent.
+    var beforehand: PostgresFailure { PostgresFailure(state: state, text: text, mayBeDone: false) }
+
     /// What the server answered to one statement. Only the first line: details may quote values.
     ///
     /// - Parameter statement: the statement's number; nil for the end of the transaction.

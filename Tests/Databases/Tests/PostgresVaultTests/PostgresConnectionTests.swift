@@ -1,3 +1,4 @@
+import Foundation
 import Handshake
 import TestFixtures
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import PostgresVault
 
 @Suite(
-    "A connection to PostgreSQL", .heavy,
+    "A connection to PostgreSQL", .heavy, .ownThreads,
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresConnectionTests {
     private let address: PostgresAddress
@@ -27,6 +28,57 @@ struct PostgresConnectionTests {
     /// Why the server did nothing; empty when it did.
     private func reason(_ answer: PostgresExchange.Answer) -> String {
         if case .failure(let failure) = answer { failure.state } else { "" }
+    }
+
+    @Test("a server that accepts a connection and answers no statement is none, and the error says so")
+    func silent() async throws {
+        // It wants no password, is process 7, and waits for a statement.
+        let welcome: [UInt8] =
+            [0x52, 0, 0, 0, 8, 0, 0, 0, 0] + [0x4B, 0, 0, 0, 12, 0, 0, 0, 7, 0, 0, 0, 7] + [0x5A, 0, 0, 0, 5, 0x49]
+        let server = try RawServer(isRaw: true) { bytes in
+            bytes.dropFirst(4).prefix(4) == [0, 3, 0, 0] ? [.send(welcome)] : [.hold]
+        }
+        defer { server.stop() }
+        let address = try PostgresAddress(
+            "host=127.0.0.1 port=\(server.port) user=a dbname=a sslmode=disable gssencmode=disable target_session_attrs=any"
+        )
+        do throws(PostgresFailure) {
+            let connection = try await PostgresConnection.open(address, timeout: .milliseconds(500))
+            Issue.record("a connection that is \(connection.isOpen ? "open" : "closed")")
+        } catch {
+            #expect(error.text == "the server did not answer in time" && !error.mayBeDone)
+        }
+    }
+
+    @Test("a statement that is not parsed in time says so, and nothing of it was done")
+    func unparsed() async throws {
+        let (owner, connection) = (try await open(), try await open())
+        #expect(isSuccess(await run("CREATE TABLE IF NOT EXISTS locked (a bigint)", on: owner)))
+        #expect(isSuccess(await run("BEGIN", "LOCK TABLE locked IN ACCESS EXCLUSIVE MODE", on: owner)))
+        let statement = PostgresStatement(PostgresText(name: "handshake_test", sql: "SELECT a FROM locked"), [])
+        let answer = await connection.run([statement], within: .milliseconds(300))
+        guard case .failure(let failure) = answer else { return #expect(Bool(false), "it was parsed") }
+        #expect(failure.text == "the server did not answer in time" && !failure.mayBeDone)
+        #expect(isSuccess(await run("ROLLBACK", "DROP TABLE locked", on: owner)))
+    }
+
+    /// What an application does that blocks the threads of Swift's concurrency, and what happens on a machine that is busy.
+    @Test("the time in which this process stands still is not the server's, and a connection is made all the same")
+    func standstill() async throws {
+        let connection = try await PostgresServer.shared.connection
+        await #expect(processExitsWith: .success) { [connection = connection as String] in
+            let address = try PostgresAddress(connection)
+            let begins = Shared(false)
+            async let opened = {
+                begins.change { $0 = true }
+                return try await PostgresConnection.open(address, timeout: .seconds(3))
+            }()
+            while !begins.value { await Task.yield() }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<ProcessInfo.processInfo.activeProcessorCount { group.addTask { holdThread(for: 4) } }
+            }
+            #expect(try await opened.isOpen)
+        }
     }
 
     @Test(
@@ -196,3 +248,6 @@ struct PostgresConnectionTests {
         #expect(Set(others).count == 3)
     }
 }
+
+/// Blocks the thread, as no task should.
+private func holdThread(for seconds: Double) { Thread.sleep(forTimeInterval: seconds) }
