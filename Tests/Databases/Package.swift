@@ -45,7 +45,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Load", swiftSettings: strict),
-        .testTarget(name: "LoadTests", dependencies: ["load-benchmark"], swiftSettings: strict),
+        .testTarget(name: "LoadTests", dependencies: ["TestFixtures", "load-benchmark"], swiftSettings: strict),
         .testTarget(
             name: "SQLiteVaultTests",
             dependencies: [
