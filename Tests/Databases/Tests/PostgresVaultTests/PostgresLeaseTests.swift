@@ -106,6 +106,41 @@ struct PostgresLeaseTests {
         #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE wanted = fence") == [1])
     }
 
+    @Test("VL19: a late copy of ACQUIRE after the release keeps others waiting for a lease and its observation at most")
+    func lateAcquire() async throws {
+        let holder = PostgresHold.newHolder()
+        let first = try #require(try await acquire(holder))
+        try await store.release(first)
+        #expect(try await acquire(holder)?.fence == 2)
+        try await folder.place.open(timing: PostgresPlace.shortTiming).put([1], under: .alice)
+        #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NULL") == [3])
+    }
+
+    @Test("VL38: an ACQUIRE that waits for a write which is not committed yet reads what was written")
+    func blockedAcquire() async throws {
+        try await vault.put([1], under: .alice)
+        let holder = PostgresHold.newHolder()
+        #expect(try await acquire(holder) != nil)
+        let (store, name, timing, schema) = (store, vault.name(of: .alice), vault.timing, folder.place.schema)
+        let pool = PostgresPool(store.address, limit: 1)
+        defer { pool.close() }
+        let acquiring = try await pool.transaction { transaction in
+            for table in ["lease SET version = 9", "record SET version = 9, body = '\\x02'"] {
+                try await transaction.run(PostgresStatement("UPDATE \(schema).\(table)"))
+            }
+            let acquiring = Task {
+                try await store.acquire(
+                    name, as: PostgresHold.newHolder(), own: holder, claim: nil, timing: timing)
+            }
+            let waiting =
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%@.lease%'"
+            while try await folder.look(waiting) != [1] { await Task.yield() }
+            return acquiring
+        }
+        let acquired = try #require(try await acquiring.value)
+        #expect(acquired.version == 9 && acquired.record?.version == 9 && acquired.record?.body == [2])
+    }
+
     @Test("VL17: a late copy of REPLACE after a newer one has no effect")
     func lateReplace() async throws {
         let hold = try #require(try await acquire(PostgresHold.newHolder()))

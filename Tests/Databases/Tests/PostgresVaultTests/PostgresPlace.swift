@@ -99,7 +99,7 @@ extension VaultContract {
         PostgresServer.isInstalled
         ? [postgres("PostgreSQL") { try await PostgresServer.shared.connection }]
             + (PostgresPooler.program == nil
-                ? [] : [postgres("PgBouncer, pool of 2") { try await PostgresPooler.shared.connection }])
+                ? [] : [postgres("VL36: PgBouncer, pool of 2") { try await PostgresPooler.shared.connection }])
         : []
 
     private static func postgres(

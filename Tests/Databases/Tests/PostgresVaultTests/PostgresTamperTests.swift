@@ -40,11 +40,13 @@ struct PostgresTamperTests {
         }
     }
 
-    @Test("VL9: a lease whose end was set to the year 2999 is free after it was watched for long enough")
-    func farEnd() async throws {
+    @Test(
+        "VL8, VL9: a lease whose end is an hour away, as after a clock that was set back, or in the year 2999 is free after it was watched",
+        arguments: ["until + interval '1 hour'", "'2999-01-01'"])
+    func farEnd(until: String) async throws {
         let vault = try await folder.place.open(timing: PostgresPlace.shortTiming)
         try await abandon()
-        try await folder.edit("UPDATE @.lease SET until = '2999-01-01'")
+        try await folder.edit("UPDATE @.lease SET until = \(until)")
         try await vault.put([2], under: .alice)
         #expect(try await vault.record(.alice) == [2])
     }
