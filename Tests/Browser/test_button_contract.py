@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ROOT, SCRIPT, ButtonServer, heard, without_page
-from button_visit import drag, footer, opened, shown, switch, until
+from button_visit import caught_up, drag, footer, opened, shown, switch, until
 
 GUIDE = (ROOT / "Sources/ConnectButton/ConnectButton.docc/ConnectButton.md").read_text()
 HEADER = SCRIPT.read_text().split("*/")[0]
@@ -124,6 +124,7 @@ def test_a_server_of_another_origin_is_told_nothing(page: Page, server: ButtonSe
     page.get_by_role("textbox").fill("grace@example.com")
     page.keyboard.press("Enter")
     expect(page.locator("#one .footer")).to_contain_text("can’t use this connection")
+    caught_up(page)
     assert heard(page, "violation") == [] and server.messages == [] and server.counts == []
 
 

@@ -207,6 +207,7 @@ def test_a_button_that_is_moved_under_the_finger_is_as_before(page: Page, server
     settled(page)
     assert knob_place(page) == pytest.approx(0, abs=0.01)
     assert page.evaluate("getComputedStyle(one.shadowRoot.querySelector('.switch > span')).opacity") == "1"
+    caught_up(page)
     assert page.locator("#one .switch > span").count() == 1 and server.messages == []
 
 

@@ -207,6 +207,7 @@ def test_a_press_that_leaves_the_button_is_none(page: Page, server: ButtonServer
     page.mouse.move(x, y - 7)
     page.mouse.up()
     until(page, "getComputedStyle(felt).opacity === '1'")
+    caught_up(page)
     assert server.messages == []
 
 
@@ -275,6 +276,7 @@ def test_a_finger_that_scrolls_leaves_nothing_pressed(open_page: OpenPage, serve
     until(page, "scrollY > 20")
     until(page, "getComputedStyle(one.shadowRoot.querySelector('.face')).opacity === '1'")
     finger.touch("touchEnd")
+    caught_up(page)
     assert server.messages == []
 
 
@@ -327,6 +329,7 @@ def test_a_wish_that_was_not_heard_is_not_repeated_when_the_network_is_back(page
     page.context.set_offline(False)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
     shown(page, "connect")
+    caught_up(page)
     assert server.messages == []
 
 
@@ -344,6 +347,7 @@ def test_a_first_look_that_fails_when_the_network_is_back_is_not_the_last(page: 
     page.route(re.compile(r"/connect/\w+(\?.*)?$"), answer)
     page.context.set_offline(False)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
+    caught_up(page)
     assert server.messages == [] and len(looks) > 1
 
 
@@ -404,6 +408,7 @@ def test_a_drag_to_the_email_field_is_the_same_change_under_the_finger(page: Pag
     page.mouse.up()
     page.clock.run_for(600)
     settled(page)
+    caught_up(page)
     assert page.evaluate("one.shadowRoot.getAnimations().length") == 0 and server.messages == []
     assert page.evaluate("getComputedStyle(one.shadowRoot.querySelector('.switch > span')).opacity") == "1"
     assert knob_place(page) == pytest.approx(place(0), abs=0.01)

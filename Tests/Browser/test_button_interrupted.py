@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page
 
 from button_page import ButtonServer
-from button_visit import drag, let_go, settled, shown, until
+from button_visit import caught_up, drag, let_go, settled, shown, until
 from motion import CHANGES, begin, pose, seek
 
 WAITS = {"progress": "indeterminate"}
@@ -72,6 +72,7 @@ def test_what_is_decided_elsewhere_meets_a_dragged_knob_where_it_is(page: Page, 
     let_go(page)
     settled(page)
     page.mouse.up()
+    caught_up(page)
     assert server.messages == [], "a drag that was ended says nothing"
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import VECTORS, ButtonServer
-from button_visit import drag, footer, frozen, heard_by, hold, knob_place, let_go, opened, preview, settled, shown, switch, until
+from button_visit import caught_up, drag, footer, frozen, heard_by, hold, knob_place, let_go, opened, preview, settled, shown, switch, until
 from conftest import OpenPage
 
 STYLE = "([selector, name]) => getComputedStyle(one.shadowRoot.querySelector(selector))[name]"
@@ -121,6 +121,7 @@ def test_a_drag_that_is_taken_back_leaves_the_grounds_as_they_were(page: Page, s
     page.mouse.up()
     page.clock.run_for(700)
     settled(page)
+    caught_up(page)
     assert page.evaluate(look) == before and server.messages == []
 
 
@@ -177,6 +178,7 @@ def test_the_footer_opens_the_about_page(page: Page, server: ButtonServer, step:
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     shown(page, step)
+    caught_up(page)
     assert server.messages == []
 
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from button_page import CATALOGUE, VECTORS, ButtonServer
-from button_visit import drag, hold, let_go, opened, preview, settled, shown, switch, until
+from button_visit import caught_up, drag, hold, let_go, opened, preview, settled, shown, switch, until
 from conftest import OpenPage
 from motion import CHANGES, begin, pose, progress, seek
 from test_connect_button import STATES
@@ -174,6 +174,7 @@ def test_a_drag_that_is_taken_back_leaves_everything_as_it_was(open_page: OpenPa
     page.mouse.up()
     settled(page)
     page.mouse.move(0, 0)
+    caught_up(page)
     assert {key: worth for key, worth in pose(page).items() if key != "progress.fraction"} == pytest.approx(
         {key: worth for key, worth in before.items() if key != "progress.fraction"}, abs=1e-4) and server.messages == []
     assert page.locator("#one").screenshot() == picture
@@ -187,6 +188,7 @@ def test_a_cancelled_gesture_goes_back(page: Page, server: ButtonServer) -> None
     page.evaluate("""() => { const pill = one.shadowRoot.querySelector('.pill')
       pill.dispatchEvent(new PointerEvent('pointercancel', { pointerId: 1, isPrimary: true, bubbles: true })) }""")
     settled(page)
+    caught_up(page)
     assert pose(page)["knob.position"] == 0 and server.messages == []
     page.mouse.up()
 

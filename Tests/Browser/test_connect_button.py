@@ -338,6 +338,7 @@ def test_the_knob_follows_the_finger(page: Page, server: ButtonServer) -> None:
     knob_comes_to(page, 0)
     page.mouse.up()
     settled(page)
+    caught_up(page)
     assert server.messages == []
 
 
@@ -370,6 +371,7 @@ def test_a_drag_towards_the_email_field_shows_it_coming(page: Page, server: Butt
     drag(page, 0.1, [0.3, 0.6, 0.1 + 0.9 * 259 / 329], lift=False)
     # Under the finger: the field and the grey ground as far as the finger, the confirm button at the knob's place.
     until(page, "['.email input', '.email button', '.ground.grey'].every((s, at) => Math.abs(getComputedStyle(one.shadowRoot.querySelector(s)).opacity - [2 / 3, 2 / 3, 0.9][at]) < 0.05)")
+    caught_up(page)
     assert server.messages == [], "nothing is said before the finger is lifted"
     page.mouse.up()
     shown(page, "email")
@@ -463,6 +465,7 @@ def test_a_finger_scrolls_over_the_button(open_page: OpenPage, server: ButtonSer
         frame(page)
     finger.touch("touchEnd")
     until(page, "scrollY > 20")
+    caught_up(page)
     assert server.messages == []
     assert knob_place(page) == pytest.approx(0, abs=0.01)
 
