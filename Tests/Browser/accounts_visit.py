@@ -1,59 +1,26 @@
 """Examples/ConnectedAccounts as a process, and what a person does on its page and at the services."""
 
-import json
 import os
-import signal
-import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from sample import Sample, opened
 from sandbox import artefact
-from strangers import REPOSITORY, http
 
 SERVICES = {"sequencing": "Sequencing.com", "recurse-center": "Recurse Center", "standard": "Example Provider"}
 PASSWORDS = {"sequencing": "analytical-engine", "recurse-center": "never-graduate", "standard": "standards-matter"}
 
-
-@dataclass(frozen=True)
-class App:
-    origin: str
-    sandbox: str
-
-    def misbehave(self, *rules: str) -> None:
-        """Fault rules of the sandbox; without any it behaves again."""
-        if rules:
-            http().post(f"{self.sandbox}/_sandbox/faults", data="\n".join(rules).encode(), timeout=10).raise_for_status()
-        else:
-            http().delete(f"{self.sandbox}/_sandbox/faults", timeout=10).raise_for_status()
+App = Sample
 
 
 @contextmanager
 def open_app() -> Iterator[App]:
     """The app and its sandbox as a process of their own."""
-    named = os.environ.get("CONNECTED_ACCOUNTS_BIN")
-    path = Path(named) if named else REPOSITORY / ".build/debug/ConnectedAccounts"
-    if not path.is_file():
-        pytest.skip("ConnectedAccounts is not built: `swift build --product ConnectedAccounts`")
-    process = subprocess.Popen([path, "--print-json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    limit = threading.Timer(60, process.kill)
-    limit.start()
-    assert process.stdout
-    line = process.stdout.readline()
-    limit.cancel()
-    facts = json.loads(line)
-    yield App(facts["origin"], facts["sandbox"])
-    process.send_signal(signal.SIGINT)
-    try:
-        assert process.wait(15) == 0, "Ctrl-C does not close the app cleanly"
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
+    with opened("ConnectedAccounts") as facts:
+        yield App(facts["origin"], facts["sandbox"])
 
 
 def log_in(page: Page, app: App, name: str = "ada") -> None:

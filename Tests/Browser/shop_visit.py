@@ -2,21 +2,17 @@
 
 import json
 import os
-import signal
-import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from button_page import overflow
 from person import violations
+from sample import Sample, opened
 from sandbox import artefact
-from strangers import REPOSITORY, http
+from strangers import http
 
 CONNECTION = "aB3dE5fG"
 OTHER = "cAl3nDar"
@@ -24,11 +20,7 @@ AREAS = "aReAs2go"
 AFFIRMATIVE = ("allow", "yes", "save", "sign_in")
 
 
-@dataclass(frozen=True)
-class Shop:
-    origin: str
-    sandbox: str
-
+class Shop(Sample):
     def mail_link(self, address: str) -> str:
         lines = http().get(f"{self.sandbox}/_sandbox/mails", timeout=10).text.splitlines()
         return [mail["link"] for mail in map(json.loads, lines) if mail["to"] == address][-1]
@@ -37,13 +29,6 @@ class Shop:
         """One of the sandbox's logs."""
         return [json.loads(line) for line in http().get(f"{self.sandbox}/_sandbox/{name}", timeout=10).text.splitlines()]
 
-    def misbehave(self, *rules: str) -> None:
-        """Fault rules of the sandbox; without any it behaves again."""
-        if rules:
-            http().post(f"{self.sandbox}/_sandbox/faults", data="\n".join(rules).encode(), timeout=10).raise_for_status()
-        else:
-            http().delete(f"{self.sandbox}/_sandbox/faults", timeout=10).raise_for_status()
-
     def revoke_tokens(self) -> None:
         http().post(f"{self.sandbox}/_sandbox/revoke-user-token", timeout=10).raise_for_status()
 
@@ -51,24 +36,8 @@ class Shop:
 @contextmanager
 def open_shop() -> Iterator[Shop]:
     """The shop and its sandbox as a process of their own."""
-    named = os.environ.get("GROCERY_EXPRESS_BIN")
-    path = Path(named) if named else REPOSITORY / ".build/debug/GroceryExpress"
-    if not path.is_file():
-        pytest.skip("GroceryExpress is not built: `swift build --product GroceryExpress`")
-    process = subprocess.Popen([path, "--print-json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    limit = threading.Timer(60, process.kill)
-    limit.start()
-    assert process.stdout
-    line = process.stdout.readline()
-    limit.cancel()
-    facts = json.loads(line)
-    yield Shop(facts["origin"], facts["sandbox"])
-    process.send_signal(signal.SIGINT)
-    try:
-        assert process.wait(15) == 0, "Ctrl-C does not close the shop cleanly"
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
+    with opened("GroceryExpress") as facts:
+        yield Shop(facts["origin"], facts["sandbox"])
 
 
 class Hand:

@@ -1,28 +1,19 @@
 """The sample `WeatherMyWay --serve`, and a visit to it."""
 
-import json
-import os
-import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 
-import requests
-from command import binary
 from playwright.sync_api import Page, expect
+
+from sample import Sample, opened
+from strangers import http
 
 USER, PASSWORD = "ada@example.test", "analytical-engine"
 
 
-@dataclass
-class Weather:
-    origin: str
-    sandbox: str
-
+class Weather(Sample):
     def _control(self, method: str, path: str, body: str = "") -> str:
-        answer = requests.request(method, f"{self.sandbox}/_sandbox/{path}", data=body.encode(), timeout=10)
+        answer = http().request(method, f"{self.sandbox}/_sandbox/{path}", data=body.encode(), timeout=10)
         answer.raise_for_status()
         return answer.text
 
@@ -40,25 +31,10 @@ class Weather:
         return self._control("GET", "requests")
 
 
-def program() -> Path | None:
-    built = binary()
-    path = built.parent / "WeatherMyWay" if built else None
-    return path if path and path.exists() else None
-
-
 @contextmanager
 def open_weather() -> Iterator[Weather]:
-    path = program()
-    assert path, "WeatherMyWay is not built: run `swift build`"
-    process = subprocess.Popen([path, "--serve", "--print-json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                               env=os.environ | {"LC_ALL": "C.UTF-8"})
-    try:
-        assert process.stdout
-        told = json.loads(process.stdout.readline())
-        yield Weather(told["origin"], told["sandbox"])
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
+    with opened("WeatherMyWay", "--serve") as facts:
+        yield Weather(facts["origin"], facts["sandbox"])
 
 
 def sign_in(page: Page, weather: Weather, user: str = USER, password: str = PASSWORD) -> None:
