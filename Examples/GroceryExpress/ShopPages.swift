@@ -50,6 +50,7 @@ struct ShopPages: Sendable {
 
     private static let connection = template(
         """
+        {{#cover}}<img class="cover" src="{{.}}" alt="" width="1080" height="540">{{/cover}}
         <p>{{description}}</p>
         {{#customer}}
         <connect-button connection="{{id}}" base="{{base}}"{{#locale}} locale="{{.}}"{{/locale}}>{{{answer}}}</connect-button>
@@ -171,6 +172,8 @@ struct ShopPages: Sendable {
             "customer": visit.customer, "asks": asks ? "yes" : nil, "token": visit.formToken,
             "locale": visit.locale.isEmpty ? nil : visit.locale,
             "answer": answer.flatMap { try? $0.body() }.map(Self.inside),
+            // A page of 46 rem at most, and a screen with fine pixels.
+            "cover": connection?.coverImage?.url(layoutWidth: 500, scale: 2)?.rawValue,
             "configurable": visit.usesOwnConfiguration ? "yes" : nil,
             "walkable": connection?.monitorsAreas == true ? "yes" : nil, "features": features,
         ]

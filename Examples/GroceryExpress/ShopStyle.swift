@@ -30,6 +30,7 @@ enum ShopStyle {
             .cards h2{margin:0 0 .25rem}
             .cards p{margin:0 0 .5rem}
             .state{color:var(--quiet)}
+            .cover{display:block;inline-size:100%;block-size:auto;border-radius:.75rem;margin-block-end:1rem}
             .features li{display:flex;gap:.75rem;align-items:center;padding:.4rem 0}
             .features img{background:#eef1ec;border-radius:.5rem;padding:4px;flex:none}
             connect-button{margin-block:1.5rem}

@@ -397,6 +397,10 @@ def test_each_feature_is_listed_with_its_icon(shop: Shop, page: Page) -> None:
             image = feature.locator("img")
             image.evaluate("image => image.decode()")
             assert image.evaluate("image => image.naturalWidth") > 0
+        # The connection's own picture, as IFTTT has it.
+        cover = page.locator("img.cover")
+        cover.evaluate("image => image.decode()")
+        assert cover.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [1080, 540]
 
 
 def test_a_new_address_is_another_each_time_and_makes_a_new_account(shop: Shop, page: Page) -> None:

@@ -1,43 +1,81 @@
 #if Sandbox
-/// A picture of two colours as PNG (ISO/IEC 15948), written without compression.
+/// A picture of up to 256 colours as PNG (ISO/IEC 15948), written without compression.
 package struct PNGImage: Sendable {
+    /// A colour and its opacity, each from 0 to 255.
+    package struct Color: Sendable, Hashable {
+        let red, green, blue, alpha: UInt8
+
+        package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8, alpha: UInt8 = 255) {
+            (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
+        }
+    }
+
     let width: Int
     let height: Int
-    /// Red, green, blue of a pixel that is set; the others are transparent, or `ground`.
-    let ink: [UInt8]
-    let ground: [UInt8]?
-    /// Whether the pixel of that column and row is set.
-    let isSet: @Sendable (Int, Int) -> Bool
+    /// 1 or 8 bits a pixel.
+    private let depth: UInt8
+    private let palette: [Color]
+    /// The place in the palette of the pixel of that column and row.
+    private let color: @Sendable (Int, Int) -> UInt8
 
+    /// A picture of two colours.
+    ///
+    /// - Parameters:
+    ///   - ink: red, green, blue of a pixel that is set.
+    ///   - ground: of the others; nil when they are transparent.
     package init(
         width: Int, height: Int, ink: [UInt8], ground: [UInt8]?, isSet: @escaping @Sendable (Int, Int) -> Bool
     ) {
-        self.width = width
-        self.height = height
-        self.ink = ink
-        self.ground = ground
-        self.isSet = isSet
+        let ground = ground.map { Color($0[0], $0[1], $0[2]) } ?? Color(0, 0, 0, alpha: 0)
+        self.init(width: width, height: height, depth: 1, palette: [ground, Color(ink[0], ink[1], ink[2])]) {
+            isSet($0, $1) ? 1 : 0
+        }
+    }
+
+    /// A drawing in one ink with smooth edges; its ground is transparent.
+    ///
+    /// - Parameter coverage: how much of a pixel the ink covers, from 0 to 1.
+    package init(width: Int, height: Int, ink: [UInt8], coverage: @escaping @Sendable (Int, Int) -> Double) {
+        let palette = (0...255).map { Color(ink[0], ink[1], ink[2], alpha: UInt8($0)) }
+        self.init(width: width, height: height, depth: 8, palette: palette) { x, y in
+            UInt8(min(max(coverage(x, y), 0), 1) * 255)
+        }
+    }
+
+    /// A picture in the colours of a palette, of which there are at most 256.
+    package init(width: Int, height: Int, palette: [Color], color: @escaping @Sendable (Int, Int) -> UInt8) {
+        self.init(width: width, height: height, depth: 8, palette: palette, color: color)
+    }
+
+    private init(
+        width: Int, height: Int, depth: UInt8, palette: [Color], color: @escaping @Sendable (Int, Int) -> UInt8
+    ) {
+        (self.width, self.height, self.depth, self.palette, self.color) = (width, height, depth, palette, color)
     }
 
     /// The bytes of the file.
     package var bytes: [UInt8] {
-        let transparency: [UInt8] = ground == nil ? Self.chunk("tRNS", [0, 255]) : []
+        let isOpaque = palette.allSatisfy { $0.alpha == 255 }
         return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-            + Self.chunk("IHDR", Self.bigEndian(width) + Self.bigEndian(height) + [1, 3, 0, 0, 0])
-            + Self.chunk("PLTE", (ground ?? [0, 0, 0]) + ink) + transparency
+            + Self.chunk("IHDR", Self.bigEndian(width) + Self.bigEndian(height) + [depth, 3, 0, 0, 0])
+            + Self.chunk("PLTE", palette.flatMap { [$0.red, $0.green, $0.blue] })
+            + (isOpaque ? [] : Self.chunk("tRNS", palette.map(\.alpha)))
             + Self.chunk("IDAT", Self.stored(rows)) + Self.chunk("IEND", [])
     }
 
-    /// One bit a pixel, each row after a filter byte.
+    /// Each row after a filter byte.
     private var rows: [UInt8] {
         var rows: [UInt8] = []
-        let rowBytes = (width + 7) / 8
+        let perByte = 8 / Int(depth)
+        let rowBytes = (width + perByte - 1) / perByte
         rows.reserveCapacity((rowBytes + 1) * height)
         for y in 0..<height {
             rows.append(0)
             for byte in 0..<rowBytes {
                 var bits: UInt8 = 0
-                for bit in 0..<8 where byte * 8 + bit < width && isSet(byte * 8 + bit, y) { bits |= 0x80 >> bit }
+                for place in 0..<perByte where byte * perByte + place < width {
+                    bits |= color(byte * perByte + place, y) << UInt8(8 - Int(depth) * (place + 1))
+                }
                 rows.append(bits)
             }
         }

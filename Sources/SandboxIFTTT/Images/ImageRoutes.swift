@@ -1,6 +1,7 @@
 #if Sandbox
 import HTTPTypes
 import SandboxCore
+import Synchronization
 
 /// Icons and covers, drawn when they are asked for (IFTTT Connect dossier, row S21).
 ///
@@ -20,47 +21,43 @@ struct ImageRoutes: Sendable {
                     headers: [
                         .contentType: "image/png", .cacheControl: "max-age=3600", .xContentTypeOptions: "nosniff",
                     ],
-                    body: image.bytes)
+                    body: image)
             }
         ]
     }
 
-    private static func image(_ name: String) -> PNGImage? {
+    private static func image(_ name: String) -> [UInt8]? {
         guard name.hasSuffix(".png") else { return nil }
         let stem = String(name.dropLast(4))
         if stem.hasPrefix("cover") {
             return Int(stem.dropFirst(5)).flatMap { coverWidths.contains($0) ? cover(width: $0) : nil }
         }
-        if stem.hasPrefix("feature_") { return icon(stem, ink: [0x33, 0x33, 0x33]) }
+        if stem.hasPrefix("feature_") {
+            return icon(Pictogram.feature(String(stem.dropFirst("feature_".count))), ink: [0x33, 0x33, 0x33])
+        }
         let isMonochrome = stem.hasSuffix("_mono")
         let id = isMonochrome ? String(stem.dropLast(5)) : stem
         guard let service = ConnectionFixtures.services.first(where: { $0.id == id }), service.hasIcons else {
             return nil
         }
-        return icon(id, ink: isMonochrome ? [0xFF, 0xFF, 0xFF] : components(service.safeBrandColor))
+        return icon(Pictogram.service(id), ink: isMonochrome ? [0xFF, 0xFF, 0xFF] : components(service.safeBrandColor))
     }
 
-    /// A figure of five by five squares with a mirror axis; the name decides which are set.
-    private static func icon(_ name: String, ink: [UInt8]) -> PNGImage {
-        let bits = name.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 } >> 20
-        let cell = iconSize / 6
-        return PNGImage(width: iconSize, height: iconSize, ink: ink, ground: nil) { x, y in
-            let column = (x - cell / 2) / cell
-            let row = (y - cell / 2) / cell
-            guard x >= cell / 2, y >= cell / 2, column < 5, row < 5 else { return false }
-            let mirrored = min(column, 4 - column)
-            return (mirrored == 2 && row == 2) || bits >> (row * 3 + mirrored) & 1 == 1
-        }
+    private static func icon(_ shape: Shape, ink: [UInt8]) -> [UInt8] {
+        let size = Double(iconSize)
+        return PNGImage(width: iconSize, height: iconSize, ink: ink) { x, y in
+            0.5 - shape.distance((Double(x) + 0.5) / size, (Double(y) + 0.5) / size) * size
+        }.bytes
     }
 
-    /// Leaves in a row, twice as wide as high (section 1.5).
-    private static func cover(width: Int) -> PNGImage {
-        let height = width / 2
-        return PNGImage(width: width, height: height, ink: [0x2B, 0x8A, 0x3E], ground: [0xE6, 0xF4, 0xEA]) { x, y in
-            let cell = height / 3
-            let (u, v) = (x % cell - cell / 2, y % cell - cell / 2)
-            return u * u * 4 + v * v < cell * cell / 5
-        }
+    /// Covers that were drawn; a large one takes seconds.
+    private static let covers = Mutex<[Int: [UInt8]]>([:])
+
+    private static func cover(width: Int) -> [UInt8] {
+        if let drawn = covers.withLock({ $0[width] }) { return drawn }
+        let drawn = CoverPicture.png(width: width).bytes
+        covers.withLock { $0[width] = drawn }
+        return drawn
     }
 
     private static func components(_ color: String) -> [UInt8] {
