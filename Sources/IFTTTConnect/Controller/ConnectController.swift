@@ -25,7 +25,7 @@ public final class ConnectController: Sendable {
     let analytics: Analytics?
     let keeper: TokenKeeper
     let connections: Connections
-    private let log: Logger
+    let log: Logger
     private let state: Mutex<State>
 
     package var time: TimeSource { connections.time }

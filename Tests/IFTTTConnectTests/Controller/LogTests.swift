@@ -1,9 +1,11 @@
 import Geofences
 import Handshake
-import IFTTTConnect
+import Logging
 import OAuth
 import TestFixtures
 import Testing
+
+@testable import IFTTTConnect
 
 @Suite("What the kit logs")
 struct LogTests {
@@ -41,6 +43,18 @@ struct LogTests {
             }
         }
         throw CancellationError()
+    }
+
+    @Test("F105: a connection's log has a label of its own, which an app can switch")
+    func label() throws {
+        for connection in ["aB3dE5fG", "cAl3nDar"] {
+            let configuration = ConnectActivation.Configuration(
+                try ConnectionID(connection), callback: try CallbackURL("gardenapp://connect_callback"))
+            let controller = ConnectController(
+                ConnectActivation(configuration), tokens: nil,
+                environment: ConnectEnvironment(browser: ScriptedBrowser { _ in nil }, tokens: .redirect))
+            #expect(controller.log.label == "handshake.connect.\(connection)")
+        }
     }
 
     @Test("F105: each state and the outcome of an attempt, and nothing that is anyone's")
