@@ -1,4 +1,3 @@
-import Foundation
 import Handshake
 import Sandbox
 import Sequencing
@@ -6,46 +5,6 @@ import TestFixtures
 import Testing
 
 @testable import WeatherMyWay
-
-/// The names of the dossier's section 13, in its order.
-private enum DossierNames {
-    static let all: [String] = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Documentation/Protocols/sequencing.md").standardized
-        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        guard let start = text.range(of: "## 13. Weather names")?.upperBound else { return [] }
-        let lines = text[start...].split(separator: "\n").drop { !$0.hasPrefix("`") }
-        return lines.flatMap { $0.components(separatedBy: " · ") }
-            .map { String($0.dropFirst().dropLast()) }.map { $0 == "\"\"" ? "" : $0 }
-    }()
-
-    static let alerts = "HUR TOR TOW WRN SEW WIN FLO WAT WND SVR HEA FOG SPE FIR VOL HWW REC REP PUB".split(
-        separator: " "
-    )
-    .map(String.init)
-    static let rows = all.enumerated().map { Row(number: $0 + 1, name: $1) }
-}
-
-/// One row of the dossier's section 13.
-private struct Row: Sendable, CustomTestStringConvertible {
-    let number: Int
-    let name: String
-
-    var testDescription: String { "\(number) \(name)" }
-    var isAlert: Bool { DossierNames.alerts.contains(name) }
-    /// How much sun the name means; nil where that is a matter of taste.
-    var sun: Weather.Sun? {
-        let strong = ["Sunny", "Clear", "Mostly Sunny", "Very Hot"]
-        let absent = [
-            "Rain", "Heavy Rain", "Hail", "Heavy Hail", "Sleet", "Blizzard", "Thunderstorm", "Thunderstorms",
-            "Heavy Thunderstorm",
-            "Funnel Cloud", "Sandstorm", "Heavy Sandstorm", "VolcanicAsh", "Heavy Volcanic Ash", "FreezingRain",
-            "Heavy Fog",
-            "Heavy Snow", "Small Hail",
-        ]
-        return strong.contains(name) ? .strong : absent.contains(name) ? .absent : nil
-    }
-}
 
 @Suite("Weather My Way", .heavy)
 struct WeatherTests {
@@ -72,15 +31,16 @@ struct WeatherTests {
 
     @Test("E16: the dossier lists 209 rows")
     func rows() {
-        #expect(DossierNames.rows.count == 209)
-        #expect(Set(DossierNames.all.map { $0.lowercased() }).count == 181)
-        #expect(DossierNames.rows.count(where: \.isAlert) == 19)
+        #expect(DossierWeather.rows.count == 209)
+        #expect(Set(DossierWeather.names.map { $0.lowercased() }).count == 181)
+        #expect(DossierWeather.rows.count(where: \.isAlert) == 19)
     }
 
     @Test(
-        "E16: every row of the dossier has advice for each of the twelve pairs of answers", arguments: DossierNames.rows
+        "E16: every row of the dossier has advice for each of the twelve pairs of answers",
+        arguments: DossierWeather.rows
     )
-    fileprivate func row(_ row: Row) throws {
+    func row(_ row: DossierWeather) throws {
         var sentences: [String] = []
         for risk in Self.risks {
             for vitaminD in [VitaminD.issue, .noIssue] {
@@ -125,7 +85,8 @@ struct WeatherTests {
         #expect(advice.contains(words))
     }
 
-    @Test("E16: an alert is told whatever the chains answer, and before the condition", arguments: DossierNames.alerts)
+    @Test(
+        "E16: an alert is told whatever the chains answer, and before the condition", arguments: DossierWeather.alerts)
     func alerts(_ alert: String) throws {
         let failed = Genes(melanoma: .failure(.failed(JobID(1))), vitaminD: .failure(.failed(JobID(1))))
         let unknown: [Genes] = [
@@ -249,7 +210,7 @@ struct WeatherTests {
     @Test("help lists every condition, alert and place, and says that it is no medical advice")
     func help() {
         let help = Options.help(table, places)
-        #expect(table.names.alerts == DossierNames.alerts)
+        #expect(table.names.alerts == DossierWeather.alerts)
         for name in table.names.conditions + table.names.alerts + places.places.map(\.name) {
             #expect(help.contains(name))
         }
