@@ -84,23 +84,24 @@ struct ConnectedAccountsModelTests {
     /// A vault whose next read waits, and which answers a cancelled task with its cancellation, as databases do.
     private final class SlowVault: Vault {
         let inner = MemoryVault()
-        private let gate = Mutex<AsyncStream<Void>?>(nil)
+        private let hold = Mutex<(reached: Gate, leaving: Gate)?>(nil)
 
-        /// Holds the next read until the returned continuation finishes.
-        func holdNextRead() -> AsyncStream<Void>.Continuation {
-            let (stream, continuation) = AsyncStream<Void>.makeStream()
-            gate.withLock { $0 = stream }
-            return continuation
+        /// Holds the next read until the second gate is opened; the first one opens when it is held.
+        func holdNextRead() -> (reached: Gate, leaving: Gate) {
+            let gates = (reached: Gate(), leaving: Gate())
+            hold.withLock { $0 = gates }
+            return gates
         }
 
         func record(_ key: VaultKey) async throws -> [UInt8]? {
             try Task.checkCancellation()
             let found = try await inner.record(key)
-            let held = gate.withLock { gate in
-                defer { gate = nil }
-                return gate
+            let held = hold.withLock { hold in
+                defer { hold = nil }
+                return hold
             }
-            if let held { for await _ in held {} }
+            held?.reached.open()
+            await held?.leaving.wait()
             return found
         }
         func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
@@ -120,11 +121,11 @@ struct ConnectedAccountsModelTests {
         let gate = vault.holdNextRead()
         // It has read the account, and waits.
         let slow = Task { await model.load() }
-        for _ in 0..<100 where !slow.isCancelled { await Task.yield() }
+        await gate.reached.wait()
         model.disconnect("standard")
         await model.finish("standard")
         #expect(model.accounts.map(\.state) == [.absent])
-        gate.finish()
+        gate.leaving.open()
         await slow.value
         #expect(model.accounts.map(\.state) == [.absent], "what was read before the disconnection is old")
         await sandbox.stop()

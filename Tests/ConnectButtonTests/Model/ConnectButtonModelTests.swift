@@ -103,7 +103,9 @@ import Testing
             let found = try await api.connection(try ConnectionID(ModelScene.connection))
             let model = try scene.model(prefetched: found) { _ in nil }
             #expect(model.state.step == .connect && model.connection == found)
-            #expect(throws: ConnectError.self) {
+            let foreign = ConnectError.input(
+                member: "connection", problem: "the configuration is for zZ9yY8xX, not for \(ModelScene.connection)")
+            #expect(throws: foreign) {
                 try ConnectButtonModel(
                     "zZ9yY8xX", accounts: try scene.accounts(),
                     environment: ConnectEnvironment(browser: Person { _ in nil }, tokens: .redirect), prefetched: found)
@@ -207,8 +209,13 @@ import Testing
             try ConnectButtonModel(ModelScene.connection, accounts: accounts, environment: environment)
         }
         #expect(error.map { "\($0)".contains("one client of") } == true)
-        #expect(throws: ConnectError.self) {
-            try ConnectButtonModel("not an identifier", accounts: accounts, environment: environment)
+        let client = Client(
+            service: .ifttt, id: "garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
+        let right = try Handshake(client, vault: MemoryVault())
+        #expect {
+            try ConnectButtonModel("not an identifier", accounts: right, environment: environment)
+        } throws: {
+            if case ConnectError.input("connection", _) = $0 { true } else { false }
         }
     }
 }

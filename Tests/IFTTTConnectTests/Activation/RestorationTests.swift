@@ -143,7 +143,7 @@ struct RestorationTests {
         for (good, bad) in [("aB3dE5fG", "../../x"), ("gardenapp:", "javascript:")] {
             let changed = stored.replacing(good, with: bad)
             #expect(changed != stored)
-            #expect(throws: (any Error).self) {
+            #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode(ConnectActivation.self, from: Data(changed.utf8))
             }
         }

@@ -111,7 +111,9 @@ struct StoryboardTests {
     func foreignPrefetched() throws {
         let configuration = ConnectActivation.Configuration(
             try ConnectionID("another1"), callback: try CallbackURL("gardenapp://connect_callback"))
-        #expect(throws: ConnectError.self) {
+        let foreign = ConnectError.input(
+            member: "connection", problem: "the configuration is for another1, not for aB3dE5fG")
+        #expect(throws: foreign) {
             try ConnectActivation(configuration, prefetched: Balcony.connection())
         }
     }

@@ -37,10 +37,13 @@ struct ConnectServiceTests {
         var url = ConnectURL(try id(), email: try #require(EmailAddress(rawValue: "ada+x@example.com")))
         #expect(try url.url == "https://ifttt.com/connect/aB3dE5fG?email=ada%2Bx@example.com")
         url.skipsConfiguration = true
-        #expect(throws: ConnectError.self) { try url.url }
+        let required = ConnectError.input(member: "redirect", problem: "it is required to skip the configuration page")
+        #expect(throws: required) { try url.url }
+        let page = ConnectError.input(
+            member: "redirect", problem: "it must be an https URL or on the loopback interface")
         for address in ["gardenapp://connect_callback", "com.example.garden:/back"] {
             url.redirect = try CallbackURL(address)
-            #expect(throws: ConnectError.self) { try url.url }
+            #expect(throws: page) { try url.url }
         }
         url.redirect = try CallbackURL("http://127.0.0.1:8080/back")
         #expect(try url.url.contains("&redirect_uri=http://127.0.0.1:8080/back"))

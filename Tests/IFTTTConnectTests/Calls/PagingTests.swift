@@ -95,7 +95,11 @@ struct PagingTests {
             of: ComponentSlug(service: "garden", name: "zones"), in: try ConnectionID(Balcony.id), RunOptions(for: "u")
         ).makeAsyncIterator()
         #expect(try await rows.next()?["name"] == .value(.string("a")))
-        await #expect(throws: ConnectError.self) { _ = try await rows.next() }
+        await #expect {
+            _ = try await rows.next()
+        } throws: {
+            if case ConnectError.service(let problem) = $0 { problem.status == 404 } else { false }
+        }
         #expect(try await rows.next() == nil && ifttt.requests.count == 2)
     }
 }

@@ -120,6 +120,8 @@ struct UserConnectionDocumentTests {
 
     @Test("what is no object is refused", arguments: ["[]", "null", "1", "\"\"", "{}"])
     func noObject(text: String) {
-        #expect(throws: ConnectError.self) { try read(text) }
+        let expected = ConnectError.input(
+            member: "user_features", problem: "expected an object with a list of this name")
+        #expect(throws: expected) { try read(text) }
     }
 }

@@ -613,7 +613,8 @@ struct PlacesTests {
         try await synchronizer.receive(fix(52.53, 0), now: nil)
         try await synchronizer.receive(fix(52.52, 100), now: nil)
         vault.failing.withLock { $0 = .crossings }
-        await #expect(throws: ConnectError.self) { try await synchronizer.receive(fix(52.52, 120), now: nil) }
+        let full = ConnectError.account(.vault(.unavailable("the disk is full")))
+        await #expect(throws: full) { try await synchronizer.receive(fix(52.52, 120), now: nil) }
         vault.failing.withLock { $0 = nil }
         #expect(try await bench.synchronizer().queue.crossings().isEmpty)
         let restarted = try bench.synchronizer()

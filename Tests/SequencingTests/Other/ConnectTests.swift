@@ -56,15 +56,16 @@ struct ConnectTests {
         #expect(throws: SequencingError.input(member: "files", problem: "must name at least one file")) {
             try ConnectRequest(email: email, files: [])
         }
-        for (name, url) in [
-            ("", "https://a.test/x"), ("a", ""), ("a", "file:///etc/passwd"), ("a", "https://"), ("a", "https://a b"),
-        ] {
-            let error = await sequencingError { try ConnectRequest.File(name: name, url: url) }
-            #expect(error?.code == "invalid_input", "\(name) \(url)")
+        let wrongName = SequencingError.input(member: "name", problem: "must not be empty")
+        #expect(throws: wrongName) { try ConnectRequest.File(name: "", url: "https://a.test/x") }
+        let wrongURL = SequencingError.input(member: "url", problem: "must be an http, https or ftp URL")
+        for url in ["", "file:///etc/passwd", "https://", "https://a b"] {
+            #expect(throws: wrongURL, "\(url)") { try ConnectRequest.File(name: "a", url: url) }
         }
-        let size = await sequencingError { try ConnectRequest.File(name: "a", url: "https://a.test", size: -1) }
-        #expect(size?.code == "invalid_input")
-        #expect(await sequencingError { try LegacyConnectCodec(secret: Secret("")) }?.code == "invalid_input")
+        let wrongSize = SequencingError.input(member: "size", problem: "must not be negative")
+        #expect(throws: wrongSize) { try ConnectRequest.File(name: "a", url: "https://a.test", size: -1) }
+        let noSecret = SequencingError.input(member: "client_secret", problem: "it is empty")
+        #expect(throws: noSecret) { try LegacyConnectCodec(secret: Secret("")) }
     }
 
     @Test("a request that makes too long a link is refused")

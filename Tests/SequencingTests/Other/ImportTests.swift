@@ -91,6 +91,35 @@ struct ImportTests {
         #expect(service.lines.count == 1)
     }
 
+    @Test(
+        "C04: what Ancestry leaves out, and what an answer to a question or a link leaves out, is an error too",
+        arguments: ["", "[]", "{}", #"{"StatusCode":null}"#, #"{"StatusCode":"zero","SessionId":"s"}"#])
+    func malformedElsewhere(_ answer: String) async throws {
+        let service = ScriptedService([
+            "POST /23andMe/Download": [.json(#"{"StatusCode":2,"SecurityQuestion":"q","SessionId":"s"}"#)],
+            "POST /23andMe/DownloadWithSecurity": [.json(answer)],
+            "POST /Ancestry/Authorize": [
+                .json(#"{"StatusCode":0,"SessionId":"s"}"#), .json(answer), .json(#"{"StatusCode":0}"#),
+                .json(#"{"StatusCode":0,"SessionId":""}"#),
+            ],
+            "POST /Ancestry/Download": [.json(answer)],
+        ])
+        let imports = ThirdPartyImport(try await service.genome())
+        guard case .question(let question) = try await imports.from23andMe(credentials),
+            case .linkMailed(let session) = try await imports.authorizeAncestry(credentials)
+        else {
+            Issue.record("no question, or no session")
+            return
+        }
+        #expect(await sequencingError { try await imports.answer("a", to: question) }?.code == "malformed_answer")
+        #expect(await sequencingError { try await imports.download("l", in: session) }?.code == "malformed_answer")
+        for _ in 0..<3 {
+            let error = await sequencingError { try await imports.authorizeAncestry(credentials) }
+            #expect(error?.code == "malformed_answer")
+        }
+        #expect(service.lines.count == 7, "none is sent twice")
+    }
+
     @Test("an empty login or password is refused before anything is sent")
     func emptyCredentials() {
         #expect(throws: SequencingError.input(member: "login", problem: "it is empty")) {

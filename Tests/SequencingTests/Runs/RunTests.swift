@@ -160,7 +160,7 @@ struct RunTests {
             _ = try await service.genome(polling: polling, clock: clock).run(.vitaminD, on: file).complete()
             let expected = [1, 1.5, 2.25, 3.375, 5, 5].map { Duration.seconds($0 * share) }
             #expect(zip(clock.pauses, expected).prefix(5).allSatisfy { abs(($0 - $1) / .seconds(1)) < 1e-9 })
-            #expect(clock.pauses.allSatisfy { $0 <= .seconds(5) })
+            #expect(clock.pauses.count >= 6 && clock.pauses.allSatisfy { $0 <= .seconds(5) })
         }
     }
 

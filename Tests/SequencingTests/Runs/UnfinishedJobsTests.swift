@@ -54,7 +54,7 @@ struct UnfinishedJobsTests {
 
         let running = try #require(try await jobs.all.first?.id)
         try town.inject("sequencing /v2/GetAppResults => status 503")
-        await #expect(throws: SequencingError.self) {
+        await #expect(throws: SequencingError.service(status: 503, code: nil, message: nil)) {
             for try await step in town.genome.resume([running]) { try await jobs.note(step) }
         }
         #expect(try await jobs.all.map(\.id) == [running])
