@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import Geofences
 import IFTTTConnect
 import Mustache
 
@@ -45,6 +46,8 @@ struct ConfigurationPage {
             <input id="{{name}}.radius" name="{{name}}.radius" inputmode="decimal" required value="{{radius}}"></p>
             <p class="field"><label for="{{name}}.address">Address</label>
             <input id="{{name}}.address" name="{{name}}.address" autocomplete="street-address" value="{{address}}"></p>
+            {{#map}}<figure class="map"><div role="img" aria-label="{{label}}">{{{svg}}}</div>\
+            <figcaption>The area before this form is saved; the town around it is made up.</figcaption></figure>{{/map}}
             {{/areas}}
             {{#choices}}
             <p class="field"><label for="{{name}}">{{label}}</label><select id="{{name}}" name="{{name}}">
@@ -97,12 +100,30 @@ struct ConfigurationPage {
             "radius": shown("radius", nil, Self.written(own?.radius ?? 250)),
             "address": shown("address", place?.name, own?.address),
         ]
+        content["map"] = map(content)
         if isSearched {
             content["found"] =
                 place.map { "Found \($0.name)." + (places.count > 1 ? " \(places.count - 1) more fit." : "") }
                 ?? "No place fits. Try a city, or type the coordinates."
         }
         return content
+    }
+
+    /// The area of the fields on a map; nil while they name none.
+    private func map(_ fields: [String: Any]) -> [String: Any]? {
+        let numbers = ["latitude", "longitude", "radius"].compactMap {
+            // Customers may write a comma.
+            (fields[$0] as? String).flatMap { Double($0.replacing(",", with: ".")) }
+        }
+        guard numbers.count == 3, let center = try? Coordinate(latitude: numbers[0], longitude: numbers[1]),
+            let circle = try? Circle(center: center, radius: min(numbers[2], 20_000_000)),
+            let address = fields["address"] as? String,
+            let region = try? Geofence(id: address.isEmpty ? "Area" : String(address.prefix(80)), .circle(circle))
+        else { return nil }
+        return [
+            "label": "Map: \(region.id), radius \(Self.written(circle.radius)) m.",
+            "svg": GeofenceMap(regions: [region], hasStreets: true).svg,
+        ]
     }
 
     private func choice(_ question: ConfigurationScreen.Question) -> [String: Any] {

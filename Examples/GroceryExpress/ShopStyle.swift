@@ -71,6 +71,12 @@ enum ShopStyle {
             .map circle{fill:light-dark(#1a5fb4,#8fc1ff);stroke:light-dark(#1a5fb4,#8fc1ff)}
             .map .accuracy{fill:var(--quiet);stroke:var(--quiet)}
             .map [fill=none]{stroke:var(--ink)}
+            .map .park{fill:light-dark(#d5e8cb,#22372a)}
+            .map .building{fill:light-dark(#e9e2d6,#2b3236)}
+            .map .water{stroke:light-dark(#aad3df,#1f3f4c)}
+            .map .street{stroke:light-dark(#fff,#4a5358)}
+            .map .main{stroke:light-dark(#fce2a4,#6b5a2c)}
+            .map .edge{stroke:light-dark(#d1cbc0,#14181a)}
             .map [stroke=white]{stroke:var(--card)}
             .map [fill="#26a269"],.map .enter{fill:var(--entered);color:var(--entered)}
             .map [fill="#c01c28"],.map .exit{fill:var(--left);color:var(--left)}

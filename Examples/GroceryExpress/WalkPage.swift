@@ -49,6 +49,7 @@ struct WalkPage {
             {{/hasCrossings}}
             {{#hasAreas}}
             <h2>Map</h2>
+            <p>The areas and the walk are where they are; the town around them is made up.</p>
             {{#maps}}
             <figure class="map"><div role="img" aria-label="{{label}}">{{{svg}}}</div>\
             {{#signs}}<figcaption aria-hidden="true"><span class="enter">▼</span> entered <span class="exit">▲</span> left</figcaption>\
@@ -120,7 +121,7 @@ struct WalkPage {
             // Areas of one place and name are one on the map.
             var regions: [Geofence] = []
             for area in leg.areas where !regions.contains(area.region) { regions.append(area.region) }
-            let map = GeofenceMap(regions: regions, track: leg.fixes, events: leg.events)
+            let map = GeofenceMap(regions: regions, track: leg.fixes, events: leg.events, hasStreets: true)
             var values: [String: Any] = ["label": label(leg, regions), "svg": map.svg]
             if !leg.events.isEmpty { values["signs"] = "yes" }
             return values

@@ -344,6 +344,8 @@ def test_an_area_that_is_entered_and_one_that_is_left_are_each_found_or_typed(sh
     expect(enter.get_by_role("status")).to_contain_text("Nishiki Market, Kyoto")
     expect(enter.get_by_label("Latitude in degrees")).to_have_value("35.005")
     expect(leaving.get_by_label("Latitude in degrees")).to_have_value("52.52")
+    expect(enter.get_by_role("img", name="Map: Nishiki Market, Kyoto, radius 250 m.", exact=True)).to_be_visible()
+    expect(leaving.get_by_role("img", name="Map: Sample Square 1, Berlin, radius 250 m.", exact=True)).to_be_visible()
     enter.get_by_label("Radius in metres").fill("120")
     leaving.get_by_label("Search for a place").fill("Atlantis")
     leaving.get_by_label("Search for a place").press("Enter")  # presses the form's first button, which is the other area's
@@ -355,6 +357,7 @@ def test_an_area_that_is_entered_and_one_that_is_left_are_each_found_or_typed(sh
         leaving.get_by_label(label).fill(value)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("You leave an area: the latitude is from")
+    expect(leaving.locator(".map")).to_have_count(0)  # what is no area is on no map
     look(page, "configure-areas")
     leaving.get_by_label("Longitude in degrees").fill("2.379")
     leaving.get_by_label("Longitude in degrees").press("Enter")

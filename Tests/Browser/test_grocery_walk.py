@@ -444,4 +444,8 @@ def test_the_map_is_dark_in_the_dark(shop: Shop, page: Page) -> None:
         page.wait_for_load_state()
     colours.add(page.locator(".map rect").evaluate(ground))
     assert colours == {"rgb(255, 255, 255)", "rgb(29, 35, 38)"}
+    # So is the town: a white street would outshine the walk.
+    for part, colour in ((".street:not(.edge)", "rgb(74, 83, 88)"), (".main:not(.edge)", "rgb(107, 90, 44)")):
+        assert page.locator(f".map {part}").evaluate("e => getComputedStyle(e).stroke") == colour
+    assert page.locator(".map .building").evaluate(ground) == "rgb(43, 50, 54)"
     expect(crossings(page)).to_have_count(2)

@@ -250,4 +250,27 @@ struct MapTests {
         #expect(
             svg.matches(of: /<path d="M[0-9. ]+L[0-9. ]+Z" fill-rule="evenodd"[^>]*stroke-linecap="round"/).count == 1)
     }
+
+    @Test("a map has a made-up town under its areas when it is asked for, the same one each time and anywhere")
+    func streets() throws {
+        #expect(try !GeofenceMap(regions: [circle("a", 10)]).svg.contains("street"))
+        for (longitude, latitude, radius) in [
+            (10.0, 50.0, 100.0), (180, 0, 1), (-180, 89.999, 50_000), (13.4, -90, 250), (0, 0, 20_000_000),
+        ] {
+            let map = try GeofenceMap(
+                regions: [circle("a", longitude, latitude: latitude, radius: radius)], hasStreets: true)
+            let svg = map.svg
+            #expect(svg == map.svg && svg.utf8.count < 150_000)
+            let area = try #require(svg.firstRange(of: "<circle")).lowerBound
+            for part in ["park", "building", "water", "street edge", "street", "main edge", "main"] {
+                let path = try #require(svg.firstMatch(of: try Regex("<path class=\"\(part)\" d=\"(M[^\"]+)\"")))
+                #expect(path.range.upperBound < area, "\(part) lies under the areas")
+                for number in try #require(path[1].substring).split(whereSeparator: { "MLZ ".contains($0) }) {
+                    #expect(Double(number)?.isFinite == true, "\(number)")
+                }
+            }
+            let parser = XMLParser(data: Data(svg.utf8))
+            #expect(parser.parse(), "\(String(describing: parser.parserError))")
+        }
+    }
 }

@@ -18,11 +18,16 @@ package struct GeofenceMap: Sendable {
     package var regions: [Geofence]
     package var track: [Fix]
     package var events: [GeofenceEvent]
+    /// Whether made-up streets lie under it all.
+    package var hasStreets: Bool
 
-    package init(regions: [Geofence], track: [Fix] = [], events: [GeofenceEvent] = []) {
+    package init(
+        regions: [Geofence], track: [Fix] = [], events: [GeofenceEvent] = [], hasStreets: Bool = false
+    ) {
         self.regions = regions
         self.track = track
         self.events = events
+        self.hasStreets = hasStreets
     }
 
     /// The picture: 1,000 units wide and high, scaled to its place.
@@ -34,6 +39,7 @@ package struct GeofenceMap: Sendable {
             "<title>Regions: \(regions.count), positions: \(track.count), events: \(events.count)</title>",
             #"<rect width="1000" height="1000" fill="rgb(251,250,247)"/>"#,
         ]
+        if hasStreets { lines += MapStreets(plane).lines }
         lines += regions.flatMap { draw($0, on: plane) }
         lines += drawTrack(on: plane)
         lines += crossings.map { draw($0.event, at: $0.position, on: plane) }
@@ -212,7 +218,7 @@ package struct GeofenceMap: Sendable {
 
 extension Double {
     /// To a tenth, without a trailing zero.
-    fileprivate var short: String {
+    var short: String {
         let text = "\((self * 10).rounded() / 10)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }

@@ -59,6 +59,16 @@ struct MapPlane: Sendable {
         point(Self.degrees(position, east: meridian), position.latitude)
     }
 
+    /// How many metres east of Greenwich and north of the equator a place of the picture is.
+    func metres(_ point: MapPoint) -> (east: Double, north: Double) {
+        ((point.x - shift.x) / scale + meridian * metresPerDegreeEast, (shift.y - point.y) / scale)
+    }
+
+    /// The place in the picture of so many metres east and north.
+    func point(east: Double, north: Double) -> MapPoint {
+        MapPoint(x: shift.x + (east - meridian * metresPerDegreeEast) * scale, y: shift.y - north * scale)
+    }
+
     /// The rings of a polygon, each whole, also across the side of the Earth that is opposite to the map's middle.
     func outlines(of polygon: Polygon) -> [[MapPoint]] {
         Self.outlines(of: polygon, east: meridian).map { $0.map { point($0.0, $0.1) } }
