@@ -31,9 +31,10 @@ public struct MetadataRequest: Sendable {
     ///
     /// - Returns: the metadata, or nil when there is no document at this address (status 404 or 410, or 400 and 405
     ///   from servers that do not know well-known addresses).
-    /// - Throws: ``OAuthError/refused(_:)`` for a document that must not be used, such as one of another issuer. After
-    ///   any other ``OAuthError`` the next address of ``Issuer/metadataLocations`` may have the document: the response
-    ///   was an error, a redirect, no JSON by its content type, or no valid document.
+    /// - Throws: ``OAuthError/refused(_:)`` for a document of another issuer; another ``OAuthError`` when the response was an
+    ///   error, a redirect, no JSON by its content type, or no valid document. The next address of
+    ///   ``Issuer/metadataLocations`` may have the document, except after a redirect or a status of 500 and above other
+    ///   than 502.
     public func metadata(from response: ResponseMessage) throws(OAuthError) -> AuthorizationServerMetadata? {
         if [400, 404, 405, 410].contains(response.head.status.code) { return nil }
         try response.requireSuccess(.metadata)

@@ -13,13 +13,13 @@ public struct MetadataFailure: Sendable, Hashable {
 extension Environment {
     /// Finds an issuer's metadata at its well-known addresses (RFC 8414, section 3; OpenID Connect Discovery, section 4).
     ///
-    /// An address without a usable document is skipped, because servers answer HTML, redirects or errors where they
-    /// publish nothing. A document that is wrong, such as one of another issuer, stops the discovery. Two documents of
-    /// one issuer complete each other.
+    /// An address without a usable document is skipped, because servers answer HTML or status 4xx where they publish nothing.
+    /// So is a document of another issuer, which a host may have at all of its paths. A redirect, an error of the server and
+    /// a failure of the network stop the discovery (`any-server.md` 5). Two documents of one issuer complete each other.
     ///
     /// - Throws: ``HandshakeError/undiscovered(issuer:failures:)`` when no address has a usable document;
-    ///   ``HandshakeError/exchange(_:)`` for a wrong document; ``HandshakeError/network(_:)`` when the host cannot be
-    ///   reached.
+    ///   ``HandshakeError/exchange(_:)`` when there are only documents of other issuers; ``HandshakeError/network(_:)`` when the
+    ///   host cannot be reached.
     func discover(
         _ issuer: Issuer, of template: IssuerTemplate? = nil, security: TransportSecurity
     ) async throws -> AuthorizationServerMetadata {
@@ -33,15 +33,22 @@ extension Environment {
                 hasOpenID = openID.contains(location)
                 if found == nil { found = document } else { found?.fillGaps(from: document) }
             } catch let error as HandshakeError {
-                // Where the path stands behind the well-known name, a host may answer for all of its paths.
-                let isGuess = openID.count > 1 && location == openID[0]
-                if error.stopsDiscovery(isComplete: found != nil, isGuess: isGuess) { throw error }
                 failures.append(MetadataFailure(location: location, error: error))
+                // A document that was found counts, whatever another address answers.
+                if found == nil, error.stopsDiscovery { break }
             }
         }
-        guard let found else { throw HandshakeError.undiscovered(issuer: issuer, failures: failures) }
+        guard let found else { throw Self.reason(issuer, failures) }
         log.debug("discovered an authorization server", metadata: ["issuer": "\(issuer)"])
         return found
+    }
+
+    /// Why an issuer has no metadata. A document of another issuer is named before all else.
+    private static func reason(_ issuer: Issuer, _ failures: [MetadataFailure]) -> HandshakeError {
+        let errors = failures.map(\.error)
+        if let refused = errors.first(where: \.isRefusedDocument) { return refused }
+        if case .network? = errors.last, let last = errors.last, last.stopsDiscovery { return last }
+        return .undiscovered(issuer: issuer, failures: failures)
     }
 
     private func metadata(
@@ -59,13 +66,20 @@ extension Environment {
 }
 
 extension HandshakeError {
-    /// Whether no other address of the issuer needs to be asked: a wrong document was found, or the host is out of reach.
-    fileprivate func stopsDiscovery(isComplete: Bool, isGuess: Bool) -> Bool {
+    /// Whether a document was found that must not be used: it is another issuer's.
+    fileprivate var isRefusedDocument: Bool {
+        if case .exchange(.refused) = self { true } else { false }
+    }
+
+    /// Whether no later address is asked: the host is out of reach or in trouble, or leads elsewhere (`any-server.md` 5).
+    fileprivate var stopsDiscovery: Bool {
         switch self {
-        case .exchange(.refused): !isGuess
-        case .network(.unknownHost), .network(.unreachable), .network(.insecure), .network(.timedOut),
-            .network(.privateAddress), .network(.missingTransport):
-            !isComplete
+        case .exchange(.redirected): true
+        // A gateway answers 502 where nothing stands behind it.
+        case .exchange(.server(let error)): error.status.map { $0 >= 500 && $0 != 502 } ?? false
+        // No document is so long.
+        case .network(.tooLarge): false
+        case .network: true
         default: false
         }
     }

@@ -120,10 +120,16 @@ struct DiscoveredResourceTests {
 
     @Test("M509: the next address is asked after one without a document; a mismatch at the announced one stops")
     func candidates() async throws {
-        let web = Web([Self.root: Self.document("https://api.example"), Self.server: Self.metadata()])
-        let found = try await DiscoveredResource.discover(Self.mcp, transport: web)
-        #expect(Array(web.requests.prefix(3)) == [Self.mcp, Self.own, Self.root])
-        #expect(found.resource.identifier.string == "https://api.example")
+        let page = ResponseMessage(
+            head: HTTPResponse(status: .ok, headerFields: [.contentType: "text/html"]), content: Array("<html>".utf8))
+        for answer in [401, 403, 404, 502].map({ ResponseMessage.json($0, [:]) }) + [page] {
+            let web = Web([
+                Self.own: answer, Self.root: Self.document("https://api.example"), Self.server: Self.metadata(),
+            ])
+            let found = try await DiscoveredResource.discover(Self.mcp, transport: web)
+            #expect(Array(web.requests.prefix(3)) == [Self.mcp, Self.own, Self.root], "\(answer.head.status)")
+            #expect(found.resource.identifier.string == "https://api.example")
+        }
         let wrong = Web([
             Self.mcp: Self.challenge("Bearer resource_metadata=\"https://api.example/announced\""),
             "https://api.example/announced": Self.document("https://evil.example"), Self.own: Self.document(),
@@ -132,10 +138,17 @@ struct DiscoveredResourceTests {
         #expect(wrong.requests.count == 2)
     }
 
-    @Test("M510: an error of the server stops, and later addresses stay untouched")
-    func stops() async {
-        let web = Web([Self.own: .json(500, [:]), Self.root: Self.document()])
-        #expect(await code(web) == "http_500")
+    @Test(
+        "M510: an error of the server, a redirect and a failure stop, and later addresses stay untouched",
+        arguments: [
+            (.json(500, [:]), "http_500"), (.json(504, [:]), "http_504"),
+            (.json(302, [:], [.location: "https://api.example/login"]), "unexpected_redirect"), (nil, "timed_out"),
+        ] as [(ResponseMessage?, String)])
+    func stops(_ answer: ResponseMessage?, _ expected: String) async {
+        var pages = [Self.root: Self.document(), Self.server: Self.metadata()]
+        pages[Self.own] = answer
+        let web = Web(pages, failing: answer == nil ? [Self.own: .timedOut(host: "api.example")] : [:])
+        #expect(await code(web) == expected)
         #expect(web.requests == [Self.mcp, Self.own])
     }
 
