@@ -7,8 +7,9 @@ public enum ResourceDemand: Sendable, Hashable {
     case freshToken
     /// The token is good, but not for this: the user has to grant more.
     case scopes([String])
-    /// The user has to authenticate again or better (RFC 9470, section 3). `maximumAge` is in seconds.
-    case stepUp(acrValues: [String], maximumAge: Int?)
+    /// The user has to authenticate again or better (RFC 9470, section 3). `maximumAge` is in seconds; `scopes` are demanded
+    /// beside it.
+    case stepUp(acrValues: [String], maximumAge: Int?, scopes: [String] = [])
     /// The API takes only tokens that are bound to a key (RFC 9449, section 7.1). This one is not.
     case boundToken
 
@@ -37,7 +38,8 @@ public enum ResourceDemand: Sendable, Hashable {
             self = .stepUp(
                 acrValues: Array(
                     Self.words("acr_values", of: challenge, hiding: secrets).prefix(Self.maximumContexts)),
-                maximumAge: challenge?.parameters["max_age"].flatMap(wholeNumber))
+                maximumAge: challenge?.parameters["max_age"].flatMap(wholeNumber),
+                scopes: Self.words("scope", of: challenge, hiding: secrets))
         case "invalid_token":
             self = .freshToken
         case "invalid_request", DPoPNonce.code, "invalid_dpop_proof":
@@ -55,11 +57,19 @@ public enum ResourceDemand: Sendable, Hashable {
     /// The parameters of an authorization request that satisfies it, besides the scopes (RFC 9470, section 4). A demand that
     /// names neither class nor age is for a new authentication.
     package var parameters: [String: String] {
-        guard case .stepUp(let contexts, let maximumAge) = self else { return [:] }
+        guard case .stepUp(let contexts, let maximumAge, _) = self else { return [:] }
         let named = contexts.prefix(Self.maximumContexts).filter { $0.utf8.count <= Self.longestContext }
         var parameters = named.isEmpty ? [:] : ["acr_values": named.joined(separator: " ")]
         if let age = maximumAge ?? (named.isEmpty ? 0 : nil) { parameters["max_age"] = "\(age)" }
         return parameters
+    }
+
+    /// The scopes that are demanded.
+    package var demandedScopes: [String] {
+        switch self {
+        case .scopes(let scopes), .stepUp(_, _, let scopes): scopes
+        case .freshToken, .boundToken: []
+        }
     }
 
     /// The words of a parameter (RFC 6749, section 3.3). One that repeats a secret or looks like an option is left out: it is neither printed nor asked for.

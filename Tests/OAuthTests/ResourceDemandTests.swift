@@ -25,6 +25,10 @@ struct ResourceDemandTests {
                 .stepUp(acrValues: [], maximumAge: 5)
             ),
             (
+                401, #"Bearer error="insufficient_user_authentication", max_age=0, scope="a b""#,
+                .stepUp(acrValues: [], maximumAge: 0, scopes: ["a", "b"])
+            ),
+            (
                 401, #"Bearer error="insufficient_user_authentication", max_age="-5""#,
                 .stepUp(acrValues: [], maximumAge: nil)
             ),

@@ -50,14 +50,12 @@ extension Handshake {
             throw HandshakeError.configuration(member: "account", problem: "\(account.id) is of no client of this app")
         }
         let status = account.status
-        var scopes = client.scopes + status.scopes.filter { !client.scopes.contains($0) }
-        var parameters = client.parameters
-        switch demand {
-        case .scopes(let demanded) where !demanded.isEmpty: scopes += demanded.filter { !scopes.contains($0) }
-        case .stepUp: parameters.merge(demand.parameters) { $1 }
-        case .scopes, .freshToken, .boundToken:
+        guard demand.isForUser else {
             throw HandshakeError.configuration(member: "demand", problem: "no sign-in satisfies it: \(demand.problem)")
         }
+        var scopes = client.scopes + status.scopes.filter { !client.scopes.contains($0) }
+        scopes += demand.demandedScopes.filter { !scopes.contains($0) }
+        var parameters = client.parameters.merging(demand.parameters) { $1 }
         if let email = status.identity?.claims["email"]?.string, (1...254).contains(email.utf8.count) {
             parameters["login_hint"] = parameters["login_hint"] ?? email
         }

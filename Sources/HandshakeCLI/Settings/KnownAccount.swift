@@ -79,7 +79,7 @@ struct KnownAccount {
 
     /// What an API demands of the user's sign-in, as a sentence.
     private func question(_ demand: ResourceDemand) -> String {
-        guard case .stepUp(let values, let age) = demand, !values.isEmpty || (age ?? 0) > 0 else {
+        guard case .stepUp(let values, let age, _) = demand, !values.isEmpty || (age ?? 0) > 0 else {
             return "The API requires a new sign-in."
         }
         return "The API requires a sign-in"
@@ -96,12 +96,11 @@ struct KnownAccount {
             case HandshakeError.demanded(let demand, _) = error, client.id != PersonalToken.clientID
         else { return nil }
         let question: String
-        var wider = client.scopes
+        let wider = client.scopes + demand.demandedScopes.filter { !client.scopes.contains($0) }
         switch demand {
         case .scopes(let scopes) where !scopes.isEmpty:
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             question = "The API requires the scope \(names), which this account does not have."
-            wider += scopes.filter { !wider.contains($0) }
         case .stepUp: question = self.question(demand)
         case .scopes, .freshToken, .boundToken: return nil
         }
@@ -159,7 +158,9 @@ struct KnownAccount {
             return CommandError(
                 status: .serviceError, code: error.code,
                 message: "\(question(wanted)) Sign in again with: "
-                    + login(asking: wanted.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }))
+                    + login(
+                        adding: wanted.demandedScopes,
+                        asking: wanted.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }))
         case .demanded(.boundToken, _):
             return CommandError(
                 status: .serviceError, code: error.code,

@@ -85,18 +85,32 @@ struct StepUpTests {
         #expect(query["login_hint"] == "alice@example.com")
     }
 
+    @Test("M212: scopes that stand beside a demanded authentication are asked for too")
+    func stepUpWithScopes() async throws {
+        let (provider, app, account, browser, asked) = try await Self.scene()
+        provider.change { $0.claims["auth_time"] = Int(provider.time.source.now()) }
+        let challenge = #"Bearer error="insufficient_user_authentication", max_age=0, scope="b openid""#
+        let script = Script([Self.refusal(401, challenge), .json(200, [:])])
+        provider.answer("/me") { _ in await script.next() }
+        #expect(try await app.send(try Self.request(), as: account, steppingUpThrough: browser).head.status == .ok)
+        #expect(asked.value.map { $0["scope"] } == ["openid offline_access b"])
+        #expect(asked.value.map { $0["max_age"] } == ["0"])
+    }
+
     @Test(
         "M213: another user, another context and an old authentication stop, and the account keeps its grant",
         arguments: [
             ("sub", "mallory", "subject_mismatch"), ("acr", "bronze", "authentication_insufficient"),
-            ("auth_time", nil, "authentication_insufficient"),
+            ("auth_time", nil, "authentication_insufficient"), ("auth_time", "old", "authentication_insufficient"),
         ] as [(String, String?, String)])
     func refused(_ claim: String, _ value: String?, _ code: String) async throws {
         let (provider, app, account, browser, _) = try await Self.scene()
         provider.change {
             $0.claims["acr"] = "gold"
-            $0.claims["auth_time"] = Int(provider.time.source.now())
-            $0.claims[claim] = .some(value)
+            let now = Int(provider.time.source.now())
+            $0.claims["auth_time"] = now
+            // A second more than the age that was asked for and the leeway.
+            $0.claims[claim] = value == "old" ? now - 121 : .some(value)
         }
         let error = await handshakeError {
             try await app.signIn(again: account, for: .stepUp(acrValues: ["gold"], maximumAge: 60), through: browser)
