@@ -87,6 +87,7 @@ struct IntrospectionTests {
         let answer = try readSigned(["active": "false", "sub": #""outer""#, "exp": "1"])
         #expect(answer.isActive && answer.scopes == ["a", "b"] && answer.subject == "inner")
         #expect(answer.expiresAt == nil)
+        #expect(try readSigned(["iat": "1300819440"]).isActive, "at the edge of the leeway")
         #expect(try readSigned(type: "application/token-introspection+jwt; charset=utf-8").isActive)
     }
 

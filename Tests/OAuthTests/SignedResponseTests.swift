@@ -164,6 +164,27 @@ struct SignedResponseTests {
     }
 
     @Test(
+        "D11: a signed response and signed UserInfo count until their end and the leeway, and not a second more",
+        arguments: [(-59, true), (-60, false)])
+    func ended(_ seconds: Int, _ isAccepted: Bool) throws {
+        let request = try Self.request()
+        var claims = Self.claims(for: request)
+        let end = Int(Example.now) + seconds
+        claims["exp"] = .number("\(end)")
+        let redirect = try Self.redirect(request, claims)
+        #expect(
+            failure { _ = try Self.code(request, redirect) } == (isAccepted ? nil : "authorization_response_time"))
+        let keys = try SigningKeys.shared.get()
+        let information = try keys.token(
+            .es256, payload: #"{"iss":"\#(Self.issuer)","aud":"\#(Example.clientID)","sub":"ada","exp":\#(end)}"#)
+        let validator = UserInfoValidator(
+            issuer: try Example.issuer(), clientID: Example.clientID, algorithms: [.es256])
+        #expect(
+            failure { _ = try validator.claims(of: information, keys: keys.keySet(.es256), now: Example.now) }
+                == (isAccepted ? nil : "userinfo_response_time"))
+    }
+
+    @Test(
         "M803: a time up to the leeway ahead is taken, a later one is not",
         arguments: [(9, true), (60, true), (61, false)])
     func ahead(_ seconds: Int, _ isAccepted: Bool) throws {
@@ -231,6 +252,8 @@ struct SignedResponseTests {
             ("[]", "userinfo_response_malformed"),
         ]
         for (payload, expected) in defects { #expect(failure { _ = try claims(payload) } == expected, "\(payload)") }
+        let ahead = good.replacing(#""name""#, with: #""iat":\#(Int(Example.now) + 60),"name""#)
+        #expect(failure { _ = try claims(ahead) } == nil, "at the edge of the leeway")
         #expect(failure { _ = try claims(good, .rs256) } == "algorithm_refused")
     }
 

@@ -173,15 +173,19 @@ extension DiscoveredResourceTests {
             }?.range(of: #"^http://127\.0\.0\.1:[1-9][0-9]*/callback$"#, options: .regularExpression) != nil)
     }
 
-    @Test("M521: exchange and refresh ask for tokens for the resource")
-    func resourceParameter() async throws {
+    @Test(
+        "M521: exchange and refresh ask for tokens for the resource, and by its deviation alone for scopes",
+        arguments: [false, true])
+    func resourceParameter(_ repeatsScope: Bool) async throws {
+        var deviations = DiscoveredResource.Deviations()
+        deviations.repeatsScope = repeatsScope
         let web = Web([
-            Self.own: Self.document(), Self.server: Self.metadata(),
+            Self.own: Self.document(scopes: ["tools"]), Self.server: Self.metadata(),
             "https://as.example/token": .json(
                 200,
                 ["access_token": "a", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r"]),
         ])
-        let account = try await Self.signedIn(to: web)
+        let account = try await Self.signedIn(to: web, deviating: deviations)
         try await account.refresh()
         let forms = web.messages.compactMap { message -> String? in
             guard message.head.path == "/token", case .bytes(let bytes) = message.content else { return nil }
@@ -189,11 +193,29 @@ extension DiscoveredResourceTests {
         }
         #expect(forms.count == 2)
         for form in forms { #expect(form.split(separator: "&").contains("resource=https%3A%2F%2Fapi.example%2Fmcp")) }
+        #expect(forms.last?.contains("grant_type=refresh_token") == true)
+        #expect(forms.map { $0.split(separator: "&").contains("scope=tools") } == [repeatsScope, repeatsScope])
+        #expect(forms.allSatisfy { $0.contains("scope=") == repeatsScope })
+    }
+
+    @Test(
+        "M515: offline access is asked for with the user's consent at servers for sign-ins alone",
+        arguments: [("openid", ["prompt": "consent"]), ("tools", [:])])
+    func consent(_ scope: String, _ parameters: [String: String]) async throws {
+        let web = Web([
+            Self.own: Self.document(scopes: [scope]), Self.server: Self.metadata(scopes: [scope, "offline_access"]),
+        ])
+        let client = try await DiscoveredResource.discover(Self.mcp, transport: web)
+            .client(id: "c", issuedBy: Issuer("https://as.example"))
+        #expect(client.scopes == [scope, "offline_access"])
+        #expect(client.parameters == parameters)
     }
 
     /// An account of a client that the server knows.
-    private static func signedIn(to web: Web) async throws -> Account {
-        let client = try await DiscoveredResource.discover(mcp, transport: web).client(
+    private static func signedIn(
+        to web: Web, deviating deviations: DiscoveredResource.Deviations = .init()
+    ) async throws -> Account {
+        let client = try await DiscoveredResource.discover(mcp, deviating: deviations, transport: web).client(
             id: "c", issuedBy: Issuer("https://as.example"), redirect: .uri(try RedirectURI("com.example.app:/cb")))
         return try await Handshake(client, vault: MemoryVault(), transport: web).signIn(
             through: ScriptedBrowser { page in
