@@ -37,6 +37,8 @@ def test_an_address_alone_leads_to_a_registered_client_and_a_call(handshake: Han
     assert done.json["account"] == "127-0-0-1" and done.json["refreshable"]
     assert f"{mcp.facts['resource']} is protected by {mcp.issuer}. Scopes: tools:read offline_access." in done.stderr
     assert call(handshake, mcp, "127-0-0-1") == "42"
+    assert handshake.run("inspect", "127-0-0-1", "--json").ok().json["resources"] == [mcp.facts["resource"]]
+    assert mcp.facts["resource"] in handshake.run("inspect", "127-0-0-1").ok().stdout
     assert parse_qs(urlsplit(login.url).query)["resource"] == [mcp.facts["resource"]]
 
 

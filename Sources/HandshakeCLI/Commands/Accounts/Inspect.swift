@@ -30,6 +30,7 @@ struct Inspect: AsyncParsableCommand {
         var members = Accounts.members(of: status, name: account)
         members += [
             ("token_type", .optional(Self.tokenType(status))), ("issued_at", .seconds(status.issuedAt)),
+            ("resources", .array(known.client.resources.map { .string($0.string) })),
             ("generation", .integer(Int64(status.generation))),
             ("confidential_client", .bool(known.client.isConfidential)),
             ("endpoints", .string(Self.origin(of: server, known: status.server))),

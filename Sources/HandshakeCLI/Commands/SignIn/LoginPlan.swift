@@ -63,8 +63,12 @@ struct LoginPlan {
             .service()
         let known = stated ?? previous?.id
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
+            // A name of the user's own says nothing of where.
+            let place =
+                service.displayName == name
+                ? "at \(service.authorizationServer.issuer)" : "with “\(service.displayName)”"
             throw CommandError.usage(
-                "--client-id is missing. Register an app with “\(service.displayName)”"
+                "--client-id is missing. Register an app \(place)"
                     + (options.grant == .authorizationCode
                         ? Self.registered(redirect, onDevices: options.device) : "")
                     + " and give its identifier with --client-id ID"
