@@ -81,7 +81,7 @@ package struct Registrations: Sendable {
 }
 
 /// A client as bytes, for the inside of a sealed vault record and nowhere else: it may hold a secret in clear.
-private struct StoredClient: Codable {
+struct StoredClient: Codable {
     let service: String
     let displayName: String
     let discovered: String?
@@ -207,7 +207,7 @@ private struct StoredClient: Codable {
 
 /// What a server has registered, as bytes for the inside of a sealed vault record: the token in it is as secret as a
 /// refresh token.
-private struct StoredRegistration: Codable {
+struct StoredRegistration: Codable {
     let name: String
     let endpoint: String
     let scopes: [String]

@@ -1,0 +1,141 @@
+import Foundation
+import Handshake
+import OAuth
+import Testing
+
+@testable import Handshake
+
+@Suite("What is stored, read without Foundation's decoder")
+struct StoredFormTests {
+    private static func sorted(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// Reads bytes by both readers, and returns what they agree on.
+    private static func agreed<Value: Codable>(_ bytes: [UInt8], as type: Value.Type) throws -> String {
+        let quick: Value = try #require(StoredForm.quickly(bytes))
+        let text = try sorted(quick)
+        #expect(text == (try sorted(JSONDecoder().decode(Value.self, from: Data(bytes)))))
+        return text
+    }
+
+    /// A text of JSON with its members in one order.
+    private static func ordered(_ bytes: [UInt8]) throws -> String {
+        let value = try JSONSerialization.jsonObject(with: Data(bytes))
+        let data = try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test(
+        "a client of a service is read as it was written", arguments: ["github", "google", "slack", "apple", "trakt"])
+    func clients(_ name: String) throws {
+        let service = try Service.named(Service.Name(rawValue: name), name == "apple" ? ["team": "DEF123GHIJ"] : [:])
+        var client = Client(
+            service: service, id: "app é", redirect: .loopback(port: 8_123, path: "/cb"), scopes: ["a", "b"],
+            resources: [try ResourceIndicator("urn:x")], parameters: ["prompt": "consent"])
+        client.options.dpop = .always
+        client.options.responseMode = .jwt
+        client.options.idTokenAlgorithm = .es256
+        client.options.authorizationDetails = [AuthorizationDetail(type: "payment", ["amount": .number("12.50")])]
+        client.registration = ClientRegistration(
+            name: "App", endpoint: try EndpointURL("https://as.example/register"), scopes: ["a"],
+            redirect: .loopback, redirectURI: try RedirectURI("http://127.0.0.1:8000/callback"), isForDevices: true,
+            expiresAt: 1_750_000_000.5,
+            management: ClientManagement(endpoint: try EndpointURL("https://as.example/m"), token: Secret("t")))
+        let bytes = try Registrations.stored(client)
+        let text = try Self.agreed(bytes, as: StoredClient.self)
+        #expect(try Self.ordered(Array(text.utf8)) == Self.ordered(bytes))
+        let read = try Registrations.client(stored: bytes, as: "mine")
+        #expect(read.options == client.options && read.service.deviations == service.deviations)
+        #expect(read.registration?.expiresAt == 1_750_000_000.5)
+    }
+
+    @Test("an account is read as it was written, in each state, with and without a key")
+    func accounts() async throws {
+        for isBound in [false, true] {
+            let provider = ScriptedProvider()
+            if isBound { provider.bindTokens() }
+            let app = isBound ? try provider.boundApp() : try provider.app()
+            let record = try await app.signIn(through: provider.browser).record
+            var unchecked = record.keeping(
+                unchecked: .init(grant: record.grant, binding: record.binding, receivedAt: 1_750_000_000.25),
+                since: 1.5)
+            unchecked.replaced = [Secret("old")]
+            for state in [
+                record, record.entering(.refreshing(since: 1_750_000_000.125)), record.ended(.answerLost),
+                record.entering(.signingOut(remaining: [.refreshToken, .accessToken])), unchecked,
+            ] {
+                let bytes = try state.stored()
+                let text = try Self.agreed(bytes, as: StoredAccount.self)
+                #expect(try Self.ordered(Array(text.utf8)) == Self.ordered(bytes))
+                let read = try AccountRecord(stored: bytes, expected: record.id)
+                #expect(read.state == state.state && read.generation == state.generation)
+                #expect(read.grant.expiresAt == state.grant.expiresAt)
+                #expect(read.unchecked?.receivedAt == state.unchecked?.receivedAt)
+            }
+        }
+    }
+
+    /// Each kind of value that a record may have.
+    private struct Everything: Codable, Equatable {
+        enum Case: Codable, Equatable {
+            case plain
+            case named(String, number: Int)
+        }
+        var truth = true
+        var numbers: [Double] = [
+            0.1, 1e-7, -0.0, 1_750_000_000.123_456, 1.797_693_134_862_315_7e308, Double.leastNonzeroMagnitude, 1e21,
+        ]
+        var wholes: [Int64] = [0, -1, .max, .min]
+        var small: UInt8 = 255
+        var port: UInt16? = 65_535
+        var absent: String?
+        var texts = ["", "a\"b\\c/d", "Zoë 日本語 👩🏽‍🚀", "tab\tand\u{1}"]
+        var map: [String: [String: Int]] = ["a": ["b": 1], "": [:]]
+        var set: Set<String> = ["x"]
+        var cases: [Case] = [.plain, .named("n", number: 3)]
+        var optionals: [Int?] = [1, nil, 2]
+    }
+
+    @Test("every kind of value is read as Foundation's decoder reads it")
+    func everything() throws {
+        var all = Everything()
+        let escaped = try StoredForm.encode(all)
+        let left: Everything? = StoredForm.quickly(escaped)
+        #expect(left == nil, "an escape by number is left to Foundation's decoder")
+        #expect(try StoredForm.decode(escaped, what: "w") == all)
+        all.texts.removeLast()
+        #expect(StoredForm.quickly(try StoredForm.encode(all)) == all)
+        let wrong: [String] = [
+            #"{"a":1.5}"#, #"{"a":"1"}"#, #"{"a":true}"#, #"{"a":null}"#, "{}", "[]", "1", #"{"a":1e300}"#,
+            #"{"a":9223372036854775808}"#, #"{"a":1,"a":2}"#, "", "{",
+        ]
+        for text in wrong {
+            let quick: [String: Int]? = text == "{}" ? nil : StoredForm.quickly(Array(text.utf8))
+            #expect(quick == nil, "\(text)")
+        }
+        #expect(StoredForm.quickly(Array(#"{"a":36e2,"b":-7}"#.utf8)) == ["a": 3_600, "b": -7])
+    }
+
+    @Test("an unknown member changes nothing, marks stay as they are, and damage is told as ever")
+    func compatibility() throws {
+        let provider = ScriptedProvider()
+        let bytes = try Registrations.stored(try provider.client())
+        let more = Array(#"{"unknown":[{"x":null}],"#.utf8) + bytes.dropFirst()
+        #expect(try Self.agreed(more, as: StoredClient.self) == Self.agreed(bytes, as: StoredClient.self))
+        let marks = "e" + String(repeating: "\u{301}", count: 40)
+        let marked = Client(service: try provider.client().service, id: marks, redirect: try provider.client().redirect)
+        #expect(
+            try Array(Registrations.client(stored: Registrations.stored(marked), as: "m").id.utf8) == Array(marks.utf8))
+        for damaged in [Array(bytes.dropLast()), Array("{}".utf8), [], [0xFF]] {
+            let error = #expect(throws: HandshakeError.self) { try Registrations.client(stored: damaged, as: "mine") }
+            #expect(
+                error
+                    == .vault(
+                        .damaged(
+                            what: "the registration mine", reason: "its content is not a record of this version")))
+        }
+    }
+}
