@@ -36,6 +36,8 @@ final class CircleAttempts: Sendable {
         let isReplacing: Bool
         /// What both screens show.
         let code: String
+        /// The site that the device is at.
+        let site: String
         let expires: Double
         var progress = Progress.pending
     }
@@ -43,26 +45,48 @@ final class CircleAttempts: Sendable {
     static let lifetime = 600.0
     /// How often a device asks, in seconds.
     static let interval = 3
-    private static let capacity = 4_096
+    /// How many attempts of one site can run.
+    ///
+    /// A /48 of IPv6 has 65,536 networks of a /64, each with a rate of its own: without this bound it could take all places.
+    static let maximumPerSite = 64
 
     private let attempts = Mutex<[String: Attempt]>([:])
     private let random: RandomSource
+    private let capacity: Int
 
-    init(random: RandomSource) {
+    /// - Parameters:
+    ///   - random: draws identifiers and codes.
+    ///   - capacity: how many attempts can run.
+    init(random: RandomSource, capacity: Int = 4_096) {
         self.random = random
+        self.capacity = capacity
     }
 
-    /// Begins an attempt; nil while there are too many.
-    func begin(challenge: [UInt8], isReplacing: Bool, at now: Double) -> Attempt? {
+    /// Begins an attempt.
+    ///
+    /// - Parameter site: where the request came from, see ``CircleCallers/Networks``.
+    /// - Throws: 429 while too many attempts of this site run; 503 while too many run in all.
+    func begin(
+        challenge: [UInt8], isReplacing: Bool, from site: String, at now: Double
+    ) throws(RequestRefusal) -> Attempt {
         let attempt = Attempt(
             id: Base64URL.encode(random.bytes(16)), challenge: challenge, isReplacing: isReplacing, code: code(),
-            expires: now + Self.lifetime)
-        return attempts.withLock { attempts in
+            site: site, expires: now + Self.lifetime)
+        let result = attempts.withLock { attempts -> Result<Attempt, RequestRefusal> in
             attempts = attempts.filter { $0.value.expires > now }
-            guard attempts.count < Self.capacity else { return nil }
+            let others = attempts.values.filter { $0.site == site }
+            guard others.count < Self.maximumPerSite else {
+                let wait = others.map(\.expires).min().map { $0 - now } ?? Self.lifetime
+                return .failure(
+                    RequestRefusal(
+                        .tooManyRequests, "too_many", "Too many devices of your network are joining. Try again later",
+                        retryAfter: Int(wait.rounded(.up))))
+            }
+            guard attempts.count < capacity else { return .failure(.busy) }
             attempts[attempt.id] = attempt
-            return attempt
+            return .success(attempt)
         }
+        return try result.get()
     }
 
     /// A running attempt.

@@ -45,16 +45,16 @@ extension CircleRoutes {
 
     private func begin(_ request: Request, _ context: Context) async throws -> Response {
         let now = circle.time.now()
-        try limits.attempts.check(callers.key(of: request, context), now: now)
+        let networks = callers.networks(of: request, context)
+        try limits.attempts.check(networks.own, now: now)
         let members = try await object(request)
         guard let challenge = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }), challenge.count == 32
         else {
             throw RequestRefusal(.unprocessableContent, "malformed", "The challenge is not a SHA-256 digest")
         }
         let isReplacing = members["replace"]?.bool == true
-        guard let attempt = attempts.begin(challenge: challenge, isReplacing: isReplacing, at: now) else {
-            throw RequestRefusal.busy
-        }
+        let attempt = try attempts.begin(
+            challenge: challenge, isReplacing: isReplacing, from: networks.site, at: now)
         return .json(
             [
                 "attempt": .string(attempt.id), "code": .string(attempt.code),
