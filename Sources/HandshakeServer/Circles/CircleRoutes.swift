@@ -87,12 +87,13 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     ///
     /// - Throws: 401 or 403 for the bearer, 429 beyond the limit.
     func asMember(
-        _ request: Request, _ limit: KeyPath<CircleLimits, RateLimit>,
+        _ request: Request, _ limit: KeyPath<CircleLimits, CircleLimits.Member>,
         _ body: (CircleMember) async throws -> Response
     ) async -> Response {
         await failures.answering {
-            let member = try await circle.owner(ofBearer: Self.bearer(of: request))
-            try limits[keyPath: limit].check("\(member.number)", now: circle.time.now())
+            let bearer = try Self.bearer(of: request)
+            let member = try await circle.owner(ofBearer: bearer)
+            try limits[keyPath: limit].check(bearer, of: member.number, now: circle.time.now())
             try await circle.inTurn { try await $0.cleanIfDue() }
             return try await body(member)
         }
@@ -135,10 +136,36 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
 /// How often members may ask, per process: a burst, then one each (circles dossier 4).
 struct CircleLimits: Sendable {
     let attempts = RateLimit(Rate(5, oneEach: .seconds(60)))
-    let reads = RateLimit(Rate(60, oneEach: .seconds(60)))
-    let writes = RateLimit(Rate(10, oneEach: .seconds(600)))
-    let waves = RateLimit(Rate(10, oneEach: .seconds(144 * 60)))
-    let photos = RateLimit(Rate(300, oneEach: .seconds(60)))
+    let reads = Member(60, oneEach: 60)
+    let writes = Member(10, oneEach: 600)
+    let waves = Member(10, oneEach: 144 * 60)
+    let photos = Member(300, oneEach: 60)
+
+    /// A limit for each device of a member, and a larger one for all devices together.
+    ///
+    /// A device that was stolen cannot use up what the member's other devices have.
+    struct Member: Sendable {
+        /// How many devices can use all that they have.
+        private static let devices = 4
+
+        private let device: RateLimit
+        private let member: RateLimit
+
+        init(_ burst: Int, oneEach seconds: Int) {
+            device = RateLimit(Rate(burst, oneEach: .seconds(seconds)))
+            member = RateLimit(
+                Rate(burst * Self.devices, oneEach: .milliseconds(seconds * 1_000 / Self.devices)))
+        }
+
+        /// Takes a token of both, or throws.
+        ///
+        /// - Throws: 429 with `Retry-After`.
+        func check(_ bearer: String, of number: UInt32, now: Double) throws(RequestRefusal) {
+            // First: what a device asks beyond its own limit costs the others nothing.
+            try device.check(Base64URL.encode(MemberCircle.digest(bearer)), now: now)
+            try member.check("\(number)", now: now)
+        }
+    }
 }
 
 extension Response {

@@ -77,6 +77,47 @@ struct CircleReplacementTests {
         }
     }
 
+    private func writes(_ count: Int, _ bearer: String, in world: CircleWorld) async throws -> [Int] {
+        var statuses: [Int] = []
+        for _ in 0..<count {
+            let answer = try await world.wire.send(
+                "PUT", "/rc/v1/me/settings",
+                headers: ["Authorization": "Bearer \(bearer)", "Content-Type": "application/json"],
+                body: #"{"batch":true}"#)
+            statuses.append(answer.status)
+        }
+        return statuses
+    }
+
+    @Test("CI35: what a stolen device has written costs the member's other devices nothing, and neither does a flood")
+    func writesOfStolenDevice() async throws {
+        try await CircleWorld.with { world in
+            _ = try await world.circle.admit(CircleApplicant(number: 759, name: "Ada"))
+            let stolen = try await world.circle.newBearer(for: 759).bearer
+            #expect(
+                try await writes(60, stolen, in: world)
+                    == Array(repeating: 204, count: 10) + Array(repeating: 429, count: 50))
+            let own = try await CircleDevice(world).join(replacing: true).state().bearer
+            // Two writes have published the identity and the keys.
+            #expect(try await writes(8, own, in: world) == Array(repeating: 204, count: 8))
+        }
+    }
+
+    @Test("CI35: all devices of a member together have four times what one has")
+    func writesOfManyDevices() async throws {
+        try await CircleWorld.with { world in
+            _ = try await world.circle.admit(CircleApplicant(number: 759, name: "Ada"))
+            _ = try await world.circle.admit(CircleApplicant(number: 65_535, name: "Zoë"))
+            var statuses: [Int] = []
+            for _ in 0..<5 {
+                statuses += try await writes(10, try await world.circle.newBearer(for: 759).bearer, in: world)
+            }
+            #expect(statuses == Array(repeating: 204, count: 40) + Array(repeating: 429, count: 10))
+            let other = try await world.circle.newBearer(for: 65_535).bearer
+            #expect(try await writes(1, other, in: world) == [204])
+        }
+    }
+
     @Test("the page says what a replacement does before the user agrees, and nothing is replaced without consent")
     func consent() async throws {
         try await CircleWorld.with { world in
