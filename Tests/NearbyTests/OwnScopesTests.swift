@@ -2,6 +2,7 @@ import Beacons
 import Circles
 import Foundation
 import Handshake
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -64,6 +65,70 @@ struct OwnScopesTests {
         for kind in VaultKey.Kind.allCases { #expect(try await vault.keys(of: kind).keys.isEmpty) }
     }
 
+    /// A vault in which something happens once: just after a record was read, or just before it is changed.
+    private final class InterruptedVault: Vault {
+        private let base: MemoryVault
+        private let isMeant: @Sendable (_ key: VaultKey, _ isChange: Bool) -> Bool
+        private let event: Mutex<(@Sendable () async throws -> Void)?>
+
+        init(
+            over base: MemoryVault, at isMeant: @escaping @Sendable (_ key: VaultKey, _ isChange: Bool) -> Bool,
+            event: @escaping @Sendable () async throws -> Void
+        ) {
+            self.base = base
+            self.isMeant = isMeant
+            self.event = Mutex(event)
+        }
+
+        private func interrupt(_ key: VaultKey, isChange: Bool) async throws {
+            guard isMeant(key, isChange) else { return }
+            let event = event.withLock { event in
+                defer { event = nil }
+                return event
+            }
+            try await event?()
+        }
+
+        func record(_ key: VaultKey) async throws -> [UInt8]? {
+            let contents = try await base.record(key)
+            try await interrupt(key, isChange: false)
+            return contents
+        }
+
+        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
+
+        func update<Result: Sendable>(
+            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+        ) async throws -> Result {
+            try await interrupt(key, isChange: true)
+            return try await base.update(key, body)
+        }
+    }
+
+    @Test(
+        "keys that are given while the seed expires are of a seed that stays: just before, and while it is deleted",
+        arguments: [false, true])
+    func expiryAndSharing(isDuring: Bool) async throws {
+        let later = after(days: 10)
+        _ = try await keys.share(ada, days: 3, from: newYear)
+        let (vault, ada, seedKey, dayKey) = (vault, ada, keys.seedKey, keys.lastSharedDayKey)
+        let sharing = Mutex<Task<RollingKeys.Shared, any Error>?>(nil)
+        let interrupted = InterruptedVault(over: vault) { key, isChange in
+            isDuring ? key == seedKey && isChange : key == dayKey
+        } event: {
+            let task = Task { try await RollingKeys(in: vault, community: "c").share(ada, days: 3, from: later) }
+            sharing.withLock { $0 = task }
+            if !isDuring { _ = try await task.value }
+        }
+        try await RollingKeys(in: interrupted, community: "c").expireSeed(at: later)
+        let started = sharing.withLock(\.self)
+        let task = try #require(started)
+        let given = try #require(try await task.value.dayKeys().first)
+        let seed = try #require(try await keys.existingSeed())
+        #expect(seed.dayKey(for: given.day).reveal() == given.reveal())
+        #expect(try await keys.hasRecipients(at: later))
+    }
+
     @Test("who begins to give keys makes a running watch begin again, and more keys do not")
     func begins() async throws {
         func mark() async throws -> [UInt8]? { try await ChangeMark.current(in: vault, community: "c") }
@@ -87,7 +152,7 @@ struct OwnScopesTests {
     func upgradedCircle() async throws {
         let seed = try RollingSeed(revealed: Array(0..<32))
         try await vault.replace(VaultKey(.beaconSeed, ["c"]), with: seed.reveal())
-        try await keys.noteHeld(until: 0)
+        try await keys.noteShared(through: 0)
         #expect(try await sent().isEmpty)
         let last = RollingDay(number: 20_457)
         try await join("one") { state in

@@ -31,7 +31,7 @@ public struct OwnScopes: Sendable {
         let pairing = RollingKeys(in: vault, community: community)
         let stored = try await pairing.existingSeed()
         var (sent, seeds): ([RollingSeed], [RollingSeed]) = ([], [])
-        var isPairingSent = try await pairing.isHeld(at: time)
+        var isPairingSent = try await pairing.hasRecipients(at: time)
         var isPaused = false
         for records in try await pairing.wrapped({ try await CircleRecords.all(in: vault, community: community) }) {
             guard let state = try await pairing.wrapped({ try await records.state() }) else { continue }

@@ -36,7 +36,7 @@ public struct RollingKeys: Sendable {
     /// Concurrent calls of two processes get the same one.
     public func seed() async throws -> RollingSeed {
         try await wrapped {
-            try await vault.update(VaultKey(.beaconSeed, [community])) { record in
+            try await vault.update(seedKey) { record in
                 if let contents = await record.contents { return try Self.seed(contents) }
                 let seed = RollingSeed.random()
                 try await record.replace(with: seed.reveal())
@@ -48,7 +48,7 @@ public struct RollingKeys: Sendable {
     /// The user's own seed for friends, if there is one.
     public func existingSeed() async throws -> RollingSeed? {
         try await wrapped {
-            try await vault.record(VaultKey(.beaconSeed, [community])).map { try Self.seed($0) }
+            try await vault.record(seedKey).map { try Self.seed($0) }
         }
     }
 
@@ -59,8 +59,8 @@ public struct RollingKeys: Sendable {
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {
         try await wrapped {
-            let existed = try await vault.remove(VaultKey(.beaconSeed, [community]))
-            _ = try await vault.remove(heldKey)
+            let existed = try await vault.remove(seedKey)
+            _ = try await vault.remove(lastSharedDayKey)
             if existed { try await ChangeMark.note(in: vault, community: community) }
             return existed
         }
@@ -90,8 +90,8 @@ public struct RollingKeys: Sendable {
     func givenKeys(days: Int, from time: Timestamp) async throws -> [DayKey] {
         let first = try today(time)
         let days = UInt32(min(max(days, 1), Self.maximumDays))
-        let isNew = try await !isHeld(at: time)
-        try await noteHeld(until: first.number &+ days &- 1)
+        let isNew = try await !hasRecipients(at: time)
+        try await noteShared(through: first.number &+ days &- 1)
         let seed = try await seed()
         // A watch that runs begins to send them.
         if isNew { try await wrapped { try await ChangeMark.note(in: vault, community: community) } }
