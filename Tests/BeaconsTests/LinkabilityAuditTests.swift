@@ -81,12 +81,25 @@ struct LinkabilityAuditTests {
         #expect(foreign.report().verdict == .tooShort && foreign.termCount == 0)
     }
 
-    @Test("two circles of eight clean terms each are clean, and two terms of one of them are too few")
+    @Test("two circles of eight clean terms each are clean, and two terms or none of one of them are too few")
     func twoScopes() throws {
         let audit = try audit(of: (8, 8))
         #expect(audit.report().verdict == .clean && audit.termCount == 16)
         #expect(try self.audit(of: (8, 2)).report().verdict == .tooShort)
-        #expect(try self.audit(of: (8, 0)).report().verdict == .clean)
+        let unheard = try self.audit(of: (8, 0))
+        #expect(unheard.report().verdict == .tooShort)
+        #expect(unheard.termCounts == [8, 0])
+    }
+
+    @Test("a circle that is paused need not be heard; when it is, two terms of it are too few")
+    func silentScope() throws {
+        var audit = LinkabilityAudit(of: [seed], silent: [other])
+        #expect(audit.report().verdict == .tooShort)
+        try send(seed, terms: 3, Sender(), to: &audit)
+        #expect(audit.report().verdict == .clean && audit.termCounts == [3, 0])
+        try send(other, terms: 2, Sender(address: { 0x2D00_0000_0000 + UInt64($0) }), to: &audit)
+        #expect(audit.report().verdict == .tooShort && audit.termCounts == [3, 2])
+        #expect(LinkabilityAudit(of: [], silent: [seed]).report().verdict == .tooShort)
     }
 
     @Test("CI55, L9: an address that two circles share, also in different terms, links them")

@@ -190,6 +190,8 @@ struct OwnScopesTests {
         #expect(try await sent() == [two, friends])
         let scopes = try await scopes()
         #expect(scopes.circles == 1 && scopes.seeds.count == 3)
+        let told = Set(scopes.all.map { "\($0.circle ?? "friends") \($0.isSent)" })
+        #expect(told == ["one false", "two true", "friends true"] && scopes.all.last?.circle == nil)
         let today = try RollingWindow(at: newYear).day
         let days = scopes.dayKeys(around: newYear)
         for seed in [one, two, friends] {

@@ -28,7 +28,7 @@ public struct LinkabilityAudit: Sendable {
     /// The outcome.
     public enum Verdict: String, Sendable, Hashable {
         case clean, linked
-        /// Nothing was heard, or fewer than three terms of a scope that was.
+        /// Fewer than three terms were heard of a scope that is sent, or of another one.
         case tooShort = "too_short"
     }
 
@@ -44,6 +44,8 @@ public struct LinkabilityAudit: Sendable {
     private static let tolerance = Duration.seconds(5)
 
     private let seeds: [RollingSeed]
+    /// How many of them must be heard: the first ones.
+    private let sentCount: Int
     private let parser = FrameParser()
     private var expected: [RollingUUID: Identifier] = [:]
     private var expectedShort: [ShortRollingToken: Identifier] = [:]
@@ -76,13 +78,24 @@ public struct LinkabilityAudit: Sendable {
 
     /// Creates an audit of the user's own identifiers.
     ///
-    /// - Parameter seeds: the seeds that they derive from, one for each scope: a circle, or pairing.
-    public init(of seeds: [RollingSeed]) {
-        self.seeds = seeds
+    /// - Parameters:
+    ///   - seeds: the seeds that they derive from, one for each scope that is sent: a circle, or pairing.
+    ///   - silent: those of scopes that are not sent now. They need not be heard.
+    public init(of seeds: [RollingSeed], silent: [RollingSeed] = []) {
+        self.seeds = seeds + silent
+        sentCount = seeds.count
     }
 
     /// How many terms were heard, of all scopes.
     public var termCount: Int { terms.count }
+
+    /// How many terms of each scope were heard.
+    ///
+    /// Those that are sent come first, then the silent ones.
+    public var termCounts: [Int] {
+        let heard = Dictionary(grouping: terms.keys, by: \.scope)
+        return seeds.indices.map { heard[$0]?.count ?? 0 }
+    }
 
     /// Adds a packet. Those of other senders are ignored.
     public mutating func receive(_ advertisement: Advertisement) {
@@ -113,8 +126,9 @@ public struct LinkabilityAudit: Sendable {
         let ordered = Rule.allCases.compactMap { findings[$0] }
         if !ordered.isEmpty { return (.linked, ordered) }
         // A scope of which two terms were heard may have a link to the third one.
-        let counts = Dictionary(grouping: terms.keys, by: \.scope).values.map(\.count)
-        return (counts.min() ?? 0 < Self.minimumTerms ? .tooShort : .clean, [])
+        let counts = termCounts
+        let needed = counts.prefix(sentCount) + counts.dropFirst(sentCount).filter { $0 > 0 }
+        return (needed.min() ?? 0 < Self.minimumTerms ? .tooShort : .clean, [])
     }
 
     private mutating func add(_ rule: Rule, _ text: String) {

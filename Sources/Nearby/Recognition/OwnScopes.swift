@@ -8,17 +8,31 @@ public import Handshake
 /// See the circles dossier, chapter 2. Who has the keys of one scope recognises the user in that scope alone. Each scope is
 /// sent in an advertisement of its own.
 public struct OwnScopes: Sendable {
+    /// A circle, or friends.
+    public struct Scope: Sendable {
+        /// The circle's name; nil for friends.
+        public let circle: String?
+        public let seed: RollingSeed
+        /// Whether its identifiers are sent now.
+        ///
+        /// They are not while a circle is paused, or while no friend has keys.
+        public let isSent: Bool
+    }
+
+    /// All scopes: circles, and last friends.
+    public let all: [Scope]
+
     /// The seeds whose identifiers are sent now.
     ///
     /// Those of each circle without a pause, and last that of friends while somebody has keys of it.
-    public let sent: [RollingSeed]
+    public var sent: [RollingSeed] { all.filter(\.isSent).map(\.seed) }
     /// How many of them are of circles.
-    public let circles: Int
+    public var circles: Int { all.count { $0.isSent && $0.circle != nil } }
     /// All seeds, also those that are not sent now.
-    public let seeds: [RollingSeed]
+    public var seeds: [RollingSeed] { all.map(\.seed) }
 
     /// Whether friends are among those whom something is sent for.
-    public var hasFriends: Bool { sent.count > circles }
+    public var hasFriends: Bool { all.contains { $0.isSent && $0.circle == nil } }
 
     /// Reads the user's scopes.
     ///
@@ -28,29 +42,24 @@ public struct OwnScopes: Sendable {
     ///   - time: the present.
     /// - Throws: ``NearbyError``, `CancellationError`.
     public init(in vault: any Vault, community: String, at time: Timestamp) async throws {
-        let pairing = RollingKeys(in: vault, community: community)
-        let stored = try await pairing.existingSeed()
-        var (sent, seeds): ([RollingSeed], [RollingSeed]) = ([], [])
-        var isPairingSent = try await pairing.hasRecipients(at: time)
+        let keys = RollingKeys(in: vault, community: community)
+        let stored = try await keys.existingSeed()
+        var all: [Scope] = []
+        var isSentToFriends = try await keys.hasRecipients(at: time)
         var isPaused = false
-        for records in try await pairing.wrapped({ try await CircleRecords.all(in: vault, community: community) }) {
-            guard let state = try await pairing.wrapped({ try await records.state() }) else { continue }
+        for records in try await keys.wrapped({ try await CircleRecords.all(in: vault, community: community) }) {
+            guard let state = try await keys.wrapped({ try await records.state() }) else { continue }
             if let seed = state.ownSeed {
-                seeds.append(seed)
-                if !state.isPaused { sent.append(seed) }
+                all.append(Scope(circle: state.circle, seed: seed, isSent: !state.isPaused))
             } else if state.isPaused {
                 // Its members may have keys of the one seed that an earlier version had for all.
                 isPaused = true
             } else if let stored, state.hasPublished(keysOf: stored) {
-                isPairingSent = true
+                isSentToFriends = true
             }
         }
-        circles = sent.count
-        if let stored {
-            seeds.append(stored)
-            if isPairingSent, !isPaused { sent.append(stored) }
-        }
-        (self.sent, self.seeds) = (sent, seeds)
+        if let stored { all.append(Scope(circle: nil, seed: stored, isSent: isSentToFriends && !isPaused)) }
+        self.all = all
     }
 
     /// The keys of all scopes for the days around a time, by which the user's own beacon is recognised.

@@ -252,6 +252,7 @@ def test_what_is_sent_is_audited_on_another_machine(members: Callable[[int, blue
         def audit(member: Member, file: Path) -> tuple[int, str, int, list[str]]:
             done = member.command.run("nearby", "audit", str(file), "--json")
             told = json.loads(done.stdout)
+            assert sum(scope["identifiers"] for scope in told["scopes"]) == told["identifiers"] and told["scopes"]
             return done.status, told["verdict"], told["identifiers"], [finding["rule"] for finding in told["findings"]]
 
         status, verdict, count, findings = audit(ada, recording)

@@ -12,8 +12,9 @@ struct NearbyAudit: AsyncParsableCommand {
         commandName: "audit", abstract: "Check what you send for anything that links one identifier to the next.",
         discussion: """
             Listens with another adapter than the one that sends, or reads a recording of `scan --record`. It needs three \
-            changes of the identifier: an hour, or longer where several circles take turns. The status is 0 when nothing links two identifiers, 1 when something does, \
-            and 2 when too little was heard.
+            identifiers of each circle that you send to, and of friends: an hour, or longer where several take turns. It says what \
+            was heard of each. The status is 0 when all were heard and nothing links two identifiers, 1 when something does, and 2 \
+            when too little was heard of one. A circle that is paused need not be heard.
             """)
 
     @Argument(help: "A recording, or - for standard input; otherwise the radio is used.")
@@ -32,13 +33,13 @@ struct NearbyAudit: AsyncParsableCommand {
     func run() async throws {
         let vault = try await NearbyVault.open(common)
         try await NearbyFailure.reported {
-            let seeds = try await NearbyVault.scopes(vault).seeds
-            guard !seeds.isEmpty else {
+            let scopes = try await NearbyVault.scopes(vault)
+            guard !scopes.all.isEmpty else {
                 throw CommandError.usage(
                     "There is no identifier of yours to look for. Join a circle (handshake nearby circle join URL) or pair with a friend (handshake nearby pair), then send with: handshake nearby watch --advertise rolling"
                 )
             }
-            let audit = Audit(LinkabilityAudit(of: seeds))
+            let audit = Audit(NearbyAuditReport.audit(of: scopes))
             if let file {
                 if file != "-", !FileManager.default.isReadableFile(atPath: Settings.absolute(file)) {
                     throw CommandError.unreadable(file)
@@ -51,7 +52,9 @@ struct NearbyAudit: AsyncParsableCommand {
                 let radio = try adapter.radio()
                 try await TimeLimit.run(duration) { try await audit.read(radio) }
             }
-            try await print(audit)
+            let report = NearbyAuditReport(await audit.audit, of: scopes)
+            for line in common.json ? [report.json.text] : report.lines { Output.result(line) }
+            if let failure = report.failure { throw failure }
         }
     }
 
@@ -72,39 +75,6 @@ struct NearbyAudit: AsyncParsableCommand {
                 }
             }
             for try await packet in packets { audit.receive(packet) }
-        }
-    }
-
-    private func print(_ audit: Audit) async throws {
-        let audit = await audit.audit
-        let (verdict, findings) = audit.report()
-        if common.json {
-            let rows = findings.map { finding in
-                JSONText.object([("rule", .string(finding.rule.rawValue)), ("text", .string(finding.text))])
-            }
-            Output.result(
-                JSONText.object([
-                    ("verdict", .string(verdict.rawValue)), ("identifiers", .integer(Int64(audit.termCount))),
-                    ("findings", .array(rows)),
-                ]).text)
-        } else {
-            for finding in findings { Output.result("\(finding.rule.rawValue)  \(finding.text)") }
-            if verdict == .clean { Output.result("Nothing links the \(audit.termCount) identifiers that were heard.") }
-        }
-        switch verdict {
-        case .clean: return
-        case .linked:
-            throw CommandError(
-                status: .defect, code: "linked",
-                message:
-                    "A receiver can follow you from one identifier to the next, or from one circle to another. To see what keeps the address from changing, run: handshake doctor"
-            )
-        case .tooShort:
-            throw CommandError(
-                status: .abandoned, code: "too_short",
-                message:
-                    "\(audit.termCount) of your identifiers were heard, and an audit needs \(LinkabilityAudit.minimumTerms) of each circle. Listen longer, with another adapter than the one that sends."
-            )
         }
     }
 }
