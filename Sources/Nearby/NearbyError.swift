@@ -30,14 +30,15 @@ extension NearbyError: CustomStringConvertible {
         }
     }
 
+    /// What happened, why, and what to do. It names no command: an app on a phone shows it too.
     public var description: String {
         switch self {
         case .vault(let error): "\(error)"
         case .damaged(let person, let reason):
-            "the record of person \(person) cannot be read: \(reason). Delete it with handshake nearby forget \(person), or use the version that wrote it"
+            "the record of person \(person) cannot be read: \(reason). Use the version that wrote it, or forget the person"
         case .sharedKeys(let reason): "these keys of a friend cannot be used: \(reason). Ask the friend for new ones"
         case .otherIdentity(let person):
-            "the keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first: handshake nearby unfriend \(person)"
+            "the keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first"
         case .circle(let problem): "\(problem)"
         case .everyoneForgotten:
             "everyone was forgotten, or the account was signed out, while this ran. Nothing was stored. Start it again"

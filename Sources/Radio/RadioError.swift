@@ -122,6 +122,19 @@ extension RadioError: CustomStringConvertible {
     /// What to do about it; nil when the fault says it, or when only waiting helps.
     public var cure: String? {
         switch self {
+        case .noBus, .noBlueZ, .noAdapter, .poweredOff, .blocked: systemCure
+        case .notPermitted: "allow it in the system's settings, or ask the administrator of this machine"
+        case .noFreeInstance: "stop another program that advertises"
+        case .unsendable: "send one beacon frame at a time"
+        case .noWayToScan(let attempts): attempts.lazy.compactMap(\.error.cure).first
+        case .notSupported, .advertisementRejected, .refused: "check the Bluetooth adapter, or use another one"
+        case .lost, .file, .damagedRecording, .notARecording, .input: nil
+        }
+    }
+
+    #if os(Linux)
+    private var systemCure: String? {
+        switch self {
         case .noBus: "start dbus; in a container, mount the system bus's socket"
         case .noBlueZ: "install the package bluez and start it: systemctl start bluetooth"
         case .noAdapter(nil): "plug one in, or load its driver. List adapters with: bluetoothctl list"
@@ -129,12 +142,16 @@ extension RadioError: CustomStringConvertible {
         case .poweredOff: "switch it on with: bluetoothctl power on"
         case .blocked(_, bySwitch: true): "turn on the machine's Bluetooth switch"
         case .blocked(_, bySwitch: false): "unblock it with: rfkill unblock bluetooth"
-        case .notPermitted: "allow it in the system's settings, or ask the administrator of this machine"
-        case .noFreeInstance: "stop another program that advertises"
-        case .unsendable: "send one beacon frame at a time"
-        case .noWayToScan(let attempts): attempts.lazy.compactMap(\.error.cure).first
-        case .notSupported, .advertisementRejected, .refused: "check the adapter with: handshake doctor"
-        case .lost, .file, .damagedRecording, .notARecording, .input: nil
+        default: nil
         }
     }
+    #else
+    private var systemCure: String? {
+        switch self {
+        case .noAdapter: "use a device that has Bluetooth Low Energy"
+        case .poweredOff, .blocked: "switch Bluetooth on in the system's settings"
+        default: nil
+        }
+    }
+    #endif
 }

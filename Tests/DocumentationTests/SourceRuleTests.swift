@@ -96,6 +96,20 @@ struct SourceRuleTests {
         }
     }
 
+    @Test("texts of the libraries that an app on a phone shows name no command and no option of the terminal")
+    func noCommands() throws {
+        let sources = try Self.sources(["Beacons", "Circles", "Nearby", "Radio", "RecurseCenter"])
+        #expect(sources.count > 100)
+        for (file, text) in sources {
+            for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+                #expect(!line.contains(/handshake [a-z]/), "\(file): \(line)")
+                // BlueZ's daemon has options, too.
+                guard !file.contains("/BlueZ") else { continue }
+                #expect(!line.contains(/\ --[a-z]/), "\(file): \(line)")
+            }
+        }
+    }
+
     @Test("F05: the Sequencing kit and the selector's core need no Apple framework, callback or unchecked type")
     func core() throws {
         let sources = try Self.sources(["Sequencing", "FileSelector"]).filter { !$0.file.contains("/SwiftUI/") }

@@ -1,3 +1,4 @@
+import Beacons
 import Geofences
 import Handshake
 import Nearby
@@ -42,6 +43,28 @@ struct FailureTests {
             #expect(!report.message.isEmpty)
         }
         #expect(Failure.report(of: CancellationError()) == nil)
+    }
+
+    @Test("the command says with which command to mend what a library's error tells")
+    func commands() throws {
+        let person = try UserNumber(36)
+        let rows: [(NearbyError, String)] = [
+            (.damaged(person, reason: "r"), "forget the person: handshake nearby forget 36"),
+            (.otherIdentity(person), "remove the old ones first: handshake nearby unfriend 36"),
+            (.circle(.signedOut), "Join it again: handshake nearby circle join URL"),
+            (.circle(.notJoined), "Join one first: handshake nearby circle join URL"),
+            (.circle(.removed), "Remove it from this device: handshake nearby circle leave"),
+            (.circle(.alreadyJoined), "rotate the present one: handshake nearby circle rotate"),
+            (
+                .circle(.refused(status: 409, code: "identity_exists", message: "m")),
+                "replace the identity when you join: handshake nearby circle join URL --replace"
+            ),
+            (.circle(.attemptOver), "This attempt to join is over. Start again"),
+        ]
+        for (error, ending) in rows { #expect(error.message.hasSuffix(ending), "\(error.message)") }
+        #expect(
+            RadioError.refused(operation: "o", reason: "r").message.hasSuffix(". To check it, run: handshake doctor"))
+        #expect(RadioError.noBlueZ.message == RadioError.noBlueZ.description)
     }
 
     @Test("a radio that does not answer is a network failure, and a damaged recording is the user's to mend")

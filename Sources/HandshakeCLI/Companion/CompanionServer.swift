@@ -157,7 +157,7 @@ struct CompanionServer: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            let message = quoted((error as? NearbyError)?.description ?? "\(error)")
+            let message = quoted((error as? NearbyError)?.message ?? "\(error)")
             return json(.object([("failed", .string(message))]), status: .unprocessableContent)
         }
     }

@@ -78,7 +78,7 @@ final class CompanionState: NearbySink {
                 contents.note(
                     Trouble(code: "repeated_signal", message: "Another device repeats your signal.", at: Now.seconds))
             case .logFailed(let error):
-                contents.note(Trouble(code: error.code, message: quoted("\(error)"), at: Now.seconds))
+                contents.note(Trouble(code: error.code, message: quoted(error.message), at: Now.seconds))
             case .arrived, .introduced, .unknown, .left: break
             }
         }
@@ -119,7 +119,7 @@ final class CompanionState: NearbySink {
     }
 
     func note(circleFailed error: NearbyError) {
-        change { $0.note(Trouble(code: error.code, message: quoted("\(error)"), at: Now.seconds)) }
+        change { $0.note(Trouble(code: error.code, message: quoted(error.message), at: Now.seconds)) }
     }
 
     func show(_ wave: MutualWave) {

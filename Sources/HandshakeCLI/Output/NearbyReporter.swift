@@ -105,7 +105,7 @@ private struct NearbyReport: ~Copyable, Sendable {
                 "The list is full (\(places) \(kind.word)); \(leftOut) more \(leftOut == 1 ? "was" : "were") not added."
             )
         case .repeatedSignal: trouble("repeated_signal", "Another device repeats your signal.")
-        case .logFailed(let error): trouble(error.code, error.description)
+        case .logFailed(let error): trouble(error.code, error.message)
         }
     }
 
@@ -132,7 +132,7 @@ private struct NearbyReport: ~Copyable, Sendable {
         trouble("taking_turns", sentence)
     }
 
-    mutating func note(circleFailed error: NearbyError) { trouble(error.code, error.description) }
+    mutating func note(circleFailed error: NearbyError) { trouble(error.code, error.message) }
 
     mutating func show(_ wave: MutualWave) {
         if isJSON {

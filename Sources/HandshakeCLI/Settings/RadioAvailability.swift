@@ -24,7 +24,7 @@ final class RadioAvailability: Sendable {
         let (worked, failure) = state.withLock { $0 }
         guard !worked, let failure else { return }
         throw CommandError(
-            status: NearbyFailure.status(failure), code: failure.code, message: failure.description, isShown: isShown)
+            status: NearbyFailure.status(failure), code: failure.code, message: failure.message, isShown: isShown)
     }
 }
 #endif

@@ -61,19 +61,19 @@ extension CircleProblem: CustomStringConvertible {
         case .address(let problem): "This is not the address of a circle: \(problem)"
         case .network(let error): "The circle's server cannot be reached: \(error)"
         case .refused(_, "identity_exists", _):
-            "Another device of yours is in this circle with an identity of its own. Leave the circle there first. If that device is lost, replace the identity with: handshake nearby circle join URL --replace"
+            "Another device of yours is in this circle with an identity of its own. Leave the circle there first. If that device is lost, replace the identity when you join"
         case .refused(let status, _, let message): "The circle's server answered with status \(status): “\(message)”"
         case .malformed(let what): "The circle's server sent something that no circle sends: \(what)"
-        case .signedOut: "This device is signed out of the circle. Join again with: handshake nearby circle join URL"
-        case .removed: "You are no member of this circle any more. Remove it here with: handshake nearby circle leave"
+        case .signedOut: "This device is signed out of the circle. Join it again"
+        case .removed: "You are no member of this circle any more. Remove it from this device"
         case .notAMember: "You did not join: the service does not know you as a member, or you declined in the browser"
         case .attemptOver: "This attempt to join is over. Start again"
         case .tooMany(let seconds): "The circle got too many requests. Try again in \(seconds) seconds"
         case .clock(let seconds):
             "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time: until then nothing is published, and others do not recognise you"
-        case .notJoined: "You are in no such circle. Join one with: handshake nearby circle join URL"
+        case .notJoined: "You are in no such circle. Join one first"
         case .alreadyJoined:
-            "You are in this circle already. To join again, leave it first with: handshake nearby circle leave. For a new identity: handshake nearby circle rotate"
+            "You are in this circle already. To join again, leave it first. For a new identity, rotate the present one"
         case .record(let error): "\(error)"
         case .wave(let reason): "You cannot wave now: \(reason)"
         }

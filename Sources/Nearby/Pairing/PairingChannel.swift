@@ -171,7 +171,7 @@ extension PairingProblem: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreachable(let reason):
-            "The other device cannot be reached (\(reason)). Are both in the same network? Otherwise use --by-hand on both"
+            "The other device cannot be reached (\(reason)). Are both in the same network? Otherwise exchange the messages as text"
         case .timedOut: "The other device did not answer in time. Show a new code"
         case .closed: "The other device has ended the connection. Show a new code"
         case .malformed: "The other device sent something that is no pairing"

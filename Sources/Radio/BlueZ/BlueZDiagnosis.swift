@@ -130,8 +130,8 @@ extension BlueZFacts {
             .address, .limited,
             "\(adapter.name) advertises already: while another program does, the address can stay when the identifier changes",
             cure:
-                "stop the other program, or write Privacy = device into /etc/bluetooth/main.conf and restart bluetoothd. "
-                + "Check with: handshake nearby audit")
+                "stop the other program, or write Privacy = device into /etc/bluetooth/main.conf and restart bluetoothd"
+        )
     }
 
     private func monitor(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {

@@ -207,9 +207,10 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private static func finding(_ found: RadioDiagnosis.Finding) -> Finding {
-        Finding(
+        let command = found.topic == .address ? ". Check with: handshake nearby audit" : ""
+        return Finding(
             name: "bluetooth \(found.topic.rawValue)", verdict: found.verdict == .good ? .works : .limited,
-            detail: found.text, cure: found.cure)
+            detail: found.text, cure: found.cure.map { $0 + command })
     }
 
     private func print(_ findings: [Finding]) {

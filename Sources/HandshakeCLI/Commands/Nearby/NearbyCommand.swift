@@ -35,9 +35,9 @@ enum NearbyFailure {
             return try await body()
         } catch let error as NearbyError {
             if case .vault(let error) = error { throw error }
-            throw CommandError(status: error.status, code: error.code, message: error.description)
+            throw CommandError(status: error.status, code: error.code, message: error.message)
         } catch let error as RadioError {
-            throw CommandError(status: status(error), code: error.code, message: error.description)
+            throw CommandError(status: status(error), code: error.code, message: error.message)
         } catch let error as BeaconsError {
             throw CommandError(status: .usage, code: "invalid_input", message: "\(error)")
         }
@@ -50,6 +50,21 @@ enum NearbyFailure {
 }
 
 extension NearbyError {
+    /// What happened and what to do, with the command for it.
+    var message: String { description + (command ?? "") }
+
+    private var command: String? {
+        switch self {
+        case .damaged(let person, _): ": handshake nearby forget \(person)"
+        case .otherIdentity(let person): ": handshake nearby unfriend \(person)"
+        case .circle(.refused(_, "identity_exists", _)): ": handshake nearby circle join URL --replace"
+        case .circle(.signedOut), .circle(.notJoined): ": handshake nearby circle join URL"
+        case .circle(.removed): ": handshake nearby circle leave"
+        case .circle(.alreadyJoined): ": handshake nearby circle rotate"
+        case .vault, .sharedKeys, .circle, .everyoneForgotten: nil
+        }
+    }
+
     fileprivate var status: ExitStatus {
         switch self {
         case .vault, .damaged: .vault
@@ -68,6 +83,14 @@ extension NearbyError {
 }
 
 extension RadioError {
+    /// What happened and what to do, with the command for it.
+    var message: String {
+        switch self {
+        case .notSupported, .advertisementRejected, .refused: "\(description). To check it, run: handshake doctor"
+        default: description
+        }
+    }
+
     /// Whether another command line would help: a file or an adapter does not exist.
     fileprivate var isOfTheCommandLine: Bool {
         switch self {

@@ -175,7 +175,8 @@ struct NearbyPair: AsyncParsableCommand {
             let status: ExitStatus = if case .malformed(.pairingCode) = error { .usage } else { .refused }
             return CommandError(status: status, code: "pairing_failed", message: error.description)
         case let error as PairingProblem:
-            return CommandError(status: .network, code: "pairing_failed", message: error.description)
+            let option = if case .unreachable = error { ", with --by-hand on both" } else { "" }
+            return CommandError(status: .network, code: "pairing_failed", message: error.description + option)
         default: return error
         }
     }
