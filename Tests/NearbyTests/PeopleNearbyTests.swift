@@ -199,6 +199,23 @@ struct PeopleNearbyTests {
         #expect(try await scene.log.history(of: ada)?.encounters.first?.firstSeen == 1_000_000)
     }
 
+    @Test("a log that cannot be written at the end is reported then, though it was reported a moment before")
+    func aLogThatFailsAtTheEnd() async throws {
+        let vault = FailingVault()
+        let scene = Scene(vault: vault)
+        // Written at 0 and 15 seconds; what follows fails, the last time at the end.
+        try await scene.run((0..<40).map { ($0, [ada]) }) { tick in
+            vault.fails.withLock { $0 = tick > 20 }
+        } lookup: { [known] _ in
+            .known(known)
+        }
+        vault.fails.withLock { $0 = false }
+        let failure = NearbyUpdate.logFailed(.vault(.unavailable("disk full")))
+        #expect(scene.events.filter { $0 == failure } == [failure, failure])
+        #expect(scene.events.last == failure)
+        #expect(try await scene.log.history(of: ada)?.encounters.first?.duration == 15)
+    }
+
     private struct Silence: Alerts {
         func show(_ alert: Alert) async {}
         func show(_ crowd: CrowdAlert) async {}

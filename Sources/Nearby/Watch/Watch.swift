@@ -21,10 +21,8 @@ actor Watch {
     private let answered: AsyncStream<Void>.Continuation
     /// When what has expired is deleted next.
     private var nextExpiry = Duration.zero
-    /// Recent failures of the log, and when each was last reported.
-    private var failures: [NearbyError: Duration] = [:]
-    /// When each remark was last reported.
-    private var remarks: [Remark: Duration] = [:]
+    private var failures = RecentReports<NearbyError>()
+    private var remarks = RecentReports<Remark>()
     /// How many people of each kind were left out since that was last reported.
     private var leftOut: [Trust: Int] = [:]
 
@@ -35,8 +33,6 @@ actor Watch {
 
     /// A watch can run for weeks.
     private static let expiryInterval = Duration.seconds(6 * 3600)
-    private static let reportInterval = Duration.seconds(60)
-    private static let maximumFailures = EncounterTracker.capacity
 
     private let log: EncounterLog
     private let own: UserNumber?
@@ -137,10 +133,11 @@ actor Watch {
         }
     }
 
-    /// Writes running encounters to the log.
+    /// Writes running encounters to the log. Nothing retries after it, so each failure is reported.
     ///
     /// - Parameter announcing: whether alerts that still wait appear.
     func finish(announcing: Bool) async {
+        failures = RecentReports()
         if announcing { await announceThoseWhoWaited(all: true) }
         await save(all: true)
     }
@@ -280,9 +277,7 @@ actor Watch {
 
     /// Reports a remark, at most once a minute.
     private func remark(_ remark: Remark, _ update: () -> NearbyUpdate) async {
-        if let told = remarks[remark], instant - told < Self.reportInterval { return }
-        remarks[remark] = instant
-        await report(update())
+        if remarks.begin(remark, at: instant) { await report(update()) }
     }
 
     /// Uses the log. A failure is reported, not fatal; the same failure at most once a minute, because each sighting retries
@@ -294,13 +289,11 @@ actor Watch {
             return try await body()
         } catch NearbyError.everyoneForgotten {
             // The owner of the vault ends this run.
-        } catch let error as NearbyError {
-            if let told = failures[error], instant - told < Self.reportInterval { return nil }
-            if failures.count >= Self.maximumFailures { failures = [:] }
-            failures[error] = instant
-            await report(.logFailed(error))
+        } catch is CancellationError {
+            // `finish` writes running encounters.
         } catch {
-            // Cancelled: `finish` writes running encounters.
+            let error = error as? NearbyError ?? .vault(.unavailable("\(error)"))
+            if failures.begin(error, at: instant) { await report(.logFailed(error)) }
         }
         return nil
     }
