@@ -80,8 +80,11 @@ public struct RecordingReplay: Radio {
     }
 
     /// The recording's time. It starts with the first packet, advances with each one, and stops after the last.
+    ///
+    /// Sleep on its clock before or while you scan: the first packet waits for that, for two seconds at most.
     public var time: ScanTime {
-        ScanTime(now: { [timeline] in timeline.time }, clock: timeline)
+        timeline.share()
+        return ScanTime(now: { [timeline] in timeline.time }, clock: timeline)
     }
 
     public func scan(for interest: ScanInterest) -> Scan {
@@ -157,6 +160,7 @@ private actor ReplayReading {
 
     /// Advances the recording's time up to a packet. A packet older than the previous one is returned immediately.
     private func pass(to time: Timestamp) async throws {
+        if last == nil { await timeline.begin() }
         let pause = last.map { $0.duration(to: time) } ?? .zero
         last = time
         if let factor = replay.pace.factor {

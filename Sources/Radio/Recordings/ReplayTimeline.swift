@@ -21,6 +21,7 @@ final class ReplayTimeline: Clock {
         /// Sleeps that were cancelled before they began.
         var cancelled: Set<Int> = []
         var next = 0
+        var isShared = false
     }
 
     private let state = Mutex(State())
@@ -36,6 +37,17 @@ final class ReplayTimeline: Clock {
 
     /// Whether a task sleeps on it.
     var isAwaited: Bool { state.withLock { !$0.sleepers.isEmpty } }
+
+    /// Notes that somebody else has this clock, and is going to sleep on it.
+    func share() {
+        state.withLock { $0.isShared = true }
+    }
+
+    /// Waits until a task sleeps on this clock for the first time: what passes before it would have no tick.
+    func begin() async {
+        guard state.withLock({ $0.isShared }) else { return }
+        await someoneSleeps(after: 0)
+    }
 
     /// Sets the recorded time, which can go back; the elapsed time never does.
     func set(_ time: Timestamp) {

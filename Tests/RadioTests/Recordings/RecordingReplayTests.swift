@@ -184,6 +184,36 @@ struct RecordingReplayTests {
         ticking.cancel()
     }
 
+    /// A recording's clock whose reader is late: other tasks have many turns before it sleeps first.
+    private struct LateClock: Clock {
+        let timeline: ReplayTimeline
+        let turns: Int
+
+        var now: ReplayTimeline.Instant { timeline.now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ReplayTimeline.Instant, tolerance: Duration?) async throws {
+            if timeline.now == ReplayTimeline.Instant(offset: .zero) {
+                for _ in 0..<turns { await Task.yield() }
+            }
+            try await timeline.sleep(until: deadline, tolerance: tolerance)
+        }
+    }
+
+    @Test(
+        "a replay without delays waits for its reader's first tick, however late that begins", arguments: [0, 1_000])
+    func lateReader(turns: Int) async throws {
+        let lines = (0..<30).map { second in Self.first.replacing("1767225600", with: "\(1_767_225_600 + second)") }
+        let replay = Self.replay(lines)
+        let time = replay.time
+        let late = LateClock(timeline: try #require(time.clock as? ReplayTimeline), turns: turns)
+        let updates = RangingUpdates(
+            of: replay.scan().advertisements(), time: ScanTime(now: time.now, clock: late))
+        var first: RangingUpdate?
+        for try await update in updates where first == nil { first = update }
+        #expect(first?.time.wholeSeconds == 1_767_225_601)
+    }
+
     @Test("a file that is not there is told of by name")
     func noFile() async {
         await #expect(throws: RadioError.file(name: "/nonexistent/a.jsonl", reason: "No such file or directory")) {
