@@ -191,25 +191,27 @@ struct RollingServiceTests {
     @Test(
         "CI53: scopes that take turns are each sent in their own terms only, all equally often, and none twice at a time",
         arguments: [1, 2, 3])
-    func turns(lanes: Int) throws {
+    func turns(instances: Int) throws {
         let seeds = [a, b, try RollingSeed(revealed: Array(0x40...0x5F))]
-        var broadcasts = (0..<lanes).map { RollingBroadcast(of: seeds, lane: $0, of: lanes, schedule: .derived) }
+        var broadcasts = (0..<instances).map {
+            RollingBroadcast(of: seeds, instance: $0, of: instances, schedule: .derived)
+        }
         var generator = SeededGenerator(state: 1)
-        var sent = (0..<lanes).map { _ in RollingToken?.none }
+        var sent = (0..<instances).map { _ in RollingToken?.none }
         var counts = [0, 0, 0]
         // Counted, so that a fault is told once.
         var (outside, twice, wrong) = (0, 0, 0)
         let steps = 12 * 90
         for step in 0..<steps {
             let time = first.start.advanced(by: .seconds(step * 10))
-            for lane in broadcasts.indices {
-                switch try broadcasts[lane].step(at: time, using: &generator) {
-                case .keep(let term): if term.token != sent[lane] || time >= term.end { wrong += 1 }
-                case .rotate(let term): sent[lane] = term.token
+            for instance in broadcasts.indices {
+                switch try broadcasts[instance].step(at: time, using: &generator) {
+                case .keep(let term): if term.token != sent[instance] || time >= term.end { wrong += 1 }
+                case .rotate(let term): sent[instance] = term.token
                 case .silence(let end):
-                    // A scope with a lane of its own is never silent.
-                    if time >= end || lanes == 3 { wrong += 1 }
-                    sent[lane] = nil
+                    // A scope with an instance of its own is never silent.
+                    if time >= end || instances == 3 { wrong += 1 }
+                    sent[instance] = nil
                 }
             }
             let now = sent.compactMap(\.self)
@@ -222,7 +224,7 @@ struct RollingServiceTests {
         }
         #expect(outside == 0 && twice == 0 && wrong == 0)
         // A turn is shorter where the next one begins before its end.
-        for count in counts { #expect(count > steps * lanes / 3 * 7 / 10) }
+        for count in counts { #expect(count > steps * instances / 3 * 7 / 10) }
     }
 
     @Test("CI16: of 10,000 members' identifiers none is taken for another, and no foreign UUID matches")

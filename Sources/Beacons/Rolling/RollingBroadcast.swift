@@ -3,8 +3,8 @@
 /// Identifier and Bluetooth address must change at the same moment, or one reveals the other. A rotation therefore
 /// registers a new advertisement, which gets a fresh address.
 ///
-/// One advertisement carries one scope, or several that take turns: there are as many lanes as can be sent at a time. In
-/// window w, lane l of n carries the scope (w · n + l) mod scopes, so that each has its turn and none is in two lanes.
+/// A radio has one or more advertising instances, each of which carries one scope, or several that take turns. In window w,
+/// instance i of n carries the scope (w · n + i) mod scopes, so that each has its turn and none is in two instances.
 package struct RollingBroadcast: Sendable {
     /// When identifiers change.
     package enum Schedule: Sendable, Hashable {
@@ -16,8 +16,8 @@ package struct RollingBroadcast: Sendable {
 
     /// One for each scope, never empty.
     private let seeds: [RollingSeed]
-    private let lane: Int
-    private let lanes: Int
+    private let instance: Int
+    private let instances: Int
     private let schedule: Schedule
     private var current: Term?
 
@@ -63,20 +63,20 @@ package struct RollingBroadcast: Sendable {
 
     /// - Parameters:
     ///   - seeds: one for each scope, at least one.
-    ///   - lane: the lane, from 0.
-    ///   - lanes: how many there are, at most as many as seeds.
+    ///   - instance: the advertising instance, from 0.
+    ///   - instances: how many of them are used, at most as many as seeds.
     ///   - schedule: when identifiers change.
-    package init(of seeds: [RollingSeed], lane: Int = 0, of lanes: Int = 1, schedule: Schedule = .drawn) {
-        precondition(!seeds.isEmpty && (0..<lanes).contains(lane) && lanes <= seeds.count)
+    package init(of seeds: [RollingSeed], instance: Int = 0, of instances: Int = 1, schedule: Schedule = .drawn) {
+        precondition(!seeds.isEmpty && (0..<instances).contains(instance) && instances <= seeds.count)
         self.seeds = seeds
-        self.lane = lane
-        self.lanes = lanes
+        self.instance = instance
+        self.instances = instances
         self.schedule = schedule
     }
 
     /// The seed of the scope whose turn a window is.
     private func seed(in window: RollingWindow) -> RollingSeed {
-        seeds[(Int(window.number) * lanes + lane) % seeds.count]
+        seeds[(Int(window.number) * instances + instance) % seeds.count]
     }
 
     /// The action at a time. Call it at the end of each term; more often does no harm.

@@ -111,7 +111,7 @@ struct ReadyAdapter: Sendable {
     func has(_ interface: InterfaceName) -> Bool { interfaces.contains(interface.text) }
 
     /// How many advertisements can be sent now, each under an address of its own; at least one, which BlueZ may refuse.
-    var freePlaces: Int {
+    var usableInstances: Int {
         guard let adapter = view.adapter(at: path), adapter.hasSeparateAddresses else { return 1 }
         return max(1, Int(adapter.freeInstances ?? 1))
     }

@@ -6,13 +6,13 @@ import Synchronization
 
 /// Advertising with one adapter (dossier 7.2, advertising).
 ///
-/// A lane is what one advertisement carries over time. There are as many as identifiers, if the adapter can send them at a time,
-/// each under an address of its own (circles dossier 2). Otherwise the identifiers take turns in fewer lanes.
-struct BlueZAdvertising<Lane: AsyncSequence & Sendable>: Sendable where Lane.Element == Broadcast {
+/// It uses as many of the adapter's advertising instances as there are identifiers, if the adapter can send them at a time, each
+/// under an address of its own (circles dossier 2). Otherwise the identifiers take turns in fewer instances.
+struct BlueZAdvertising<Instance: AsyncSequence & Sendable>: Sendable where Instance.Element == Broadcast {
     /// How many identifiers there are at a time.
     let identifiers: Int
-    /// So many lanes.
-    let lanes: @Sendable (Int) -> [Lane]
+    /// What each of so many advertising instances carries over time.
+    let instances: @Sendable (Int) -> [Instance]
     let status: StatusReport
     let clock: any Clock<Duration>
     /// How long nothing is sent between two identifiers.
@@ -21,7 +21,7 @@ struct BlueZAdvertising<Lane: AsyncSequence & Sendable>: Sendable where Lane.Ele
     /// How long an unregistration is waited for.
     private static var unregisterTimeout: Duration { .seconds(5) }
 
-    /// Advertises the newest broadcast of each lane until the task is cancelled.
+    /// Advertises the newest broadcast of each instance until the task is cancelled.
     ///
     /// Each one is registered separately, because the Bluetooth address must change together with the data (dossier 8.4);
     /// changing a registered advertisement would keep the address. The earlier one is unregistered first, and a silence follows.
@@ -31,12 +31,12 @@ struct BlueZAdvertising<Lane: AsyncSequence & Sendable>: Sendable where Lane.Ele
         guard adapter.has(.advertisingManager) else {
             throw RadioError.notSupported(feature: "advertising with \(adapter.name)")
         }
-        let states = (0..<identifiers).map { _ in LaneState() }
-        var count = min(identifiers, adapter.freePlaces)
+        let states = (0..<identifiers).map { _ in InstanceState() }
+        var count = min(identifiers, adapter.usableInstances)
         while true {
             if count < identifiers { status(.takingTurns(identifiers: identifiers, atATime: count)) }
             do {
-                return try await run(adapter, Array(zip(lanes(count), states)), LaneStatus(status))
+                return try await run(adapter, Array(zip(instances(count), states)), InstanceStatus(status))
             } catch RadioError.noFreeInstance where count > 1 {
                 // Another program was faster.
                 count -= 1
@@ -44,12 +44,14 @@ struct BlueZAdvertising<Lane: AsyncSequence & Sendable>: Sendable where Lane.Ele
         }
     }
 
-    private func run(_ adapter: ReadyAdapter, _ lanes: [(Lane, LaneState)], _ status: LaneStatus) async throws {
+    private func run(
+        _ adapter: ReadyAdapter, _ instances: [(Instance, InstanceState)], _ status: InstanceStatus
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
-            for (number, (lane, state)) in lanes.enumerated() {
+            for (number, (instance, state)) in instances.enumerated() {
                 group.addTask {
-                    try await forNewest(of: lane) { broadcast in
+                    try await forNewest(of: instance) { broadcast in
                         switch broadcast {
                         case .silence: status.note(isSending: false, in: number)
                         case .data(let data):
@@ -61,7 +63,7 @@ struct BlueZAdvertising<Lane: AsyncSequence & Sendable>: Sendable where Lane.Ele
                     }
                 }
             }
-            // The first failure ends all lanes.
+            // The first failure ends all instances.
             for try await _ in group {}
         }
     }
@@ -146,15 +148,15 @@ private enum AdvertisementCount {
     static let shared = Atomic<Int>(0)
 }
 
-/// What is remembered of a lane while its identifiers change, also when there are fewer lanes afterwards.
-private struct LaneState: Sendable {
+/// What is remembered of an instance while its identifiers change, also when there are fewer instances afterwards.
+private struct InstanceState: Sendable {
     let hasSent = CancellationFlag()
 }
 
-/// The status of all lanes: sending while one of them sends.
+/// The status of all instances: sending while one of them sends.
 ///
-/// A class with a lock, because the lanes report concurrently.
-private final class LaneStatus: Sendable {
+/// A class with a lock, because the instances report concurrently.
+private final class InstanceStatus: Sendable {
     private let sending = Mutex<Set<Int>>([])
     private let report: StatusReport
 
@@ -162,9 +164,9 @@ private final class LaneStatus: Sendable {
         self.report = report
     }
 
-    func note(isSending: Bool, in lane: Int) {
+    func note(isSending: Bool, in instance: Int) {
         sending.withLock { sending in
-            if isSending { sending.insert(lane) } else { sending.remove(lane) }
+            if isSending { sending.insert(instance) } else { sending.remove(instance) }
             report(sending.isEmpty ? .silent : .sending)
         }
     }

@@ -80,7 +80,7 @@ public struct BlueZRadio: Radio {
         let report = StatusReport(status)
         if let several = broadcasts as? Broadcasts, several.scopes > 1 {
             // They go on by themselves whenever an adapter is usable again.
-            return try await advertise(report, identifiers: several.scopes) { several.lanes($0) }
+            return try await advertise(report, identifiers: several.scopes) { several.instances($0) }
         }
         let newest = Broadcaster<Broadcast>(capacity: 1, replaysNewest: true)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -104,12 +104,13 @@ public struct BlueZRadio: Radio {
         try Task.checkCancellation()
     }
 
-    private func advertise<Lane: AsyncSequence & Sendable>(
-        _ report: StatusReport, identifiers: Int, lanes: @escaping @Sendable (Int) -> [Lane]
-    ) async throws where Lane.Element == Broadcast {
+    private func advertise<Instance: AsyncSequence & Sendable>(
+        _ report: StatusReport, identifiers: Int, instances: @escaping @Sendable (Int) -> [Instance]
+    ) async throws where Instance.Element == Broadcast {
         let session = BlueZSession(addresses: addresses, options: options, status: report) { _ in }
         let advertising = BlueZAdvertising(
-            identifiers: identifiers, lanes: lanes, status: report, clock: options.time.clock, silence: options.silence)
+            identifiers: identifiers, instances: instances, status: report, clock: options.time.clock,
+            silence: options.silence)
         try await session.run { try await advertising.run($0) }
     }
 }

@@ -14,14 +14,14 @@ public struct Broadcasts: AsyncSequence, Sendable {
         case rolling(Rolling)
     }
 
-    /// The identifiers of one lane.
+    /// The identifiers of one advertising instance.
     private struct Rolling: Sendable {
         let seeds: [RollingSeed]
         let form: BroadcastForm
         let time: ScanTime
         var generator: any RandomNumberGenerator & Sendable
-        var lane = 0
-        var lanes = 1
+        var instance = 0
+        var instances = 1
     }
 
     private let plan: Plan
@@ -88,11 +88,11 @@ public struct Broadcasts: AsyncSequence, Sendable {
     }
 
     /// The same for so many advertisements at a time: with fewer than there are scopes, these take turns.
-    func lanes(_ count: Int) -> [Broadcasts] {
+    func instances(_ count: Int) -> [Broadcasts] {
         guard case .rolling(var rolling) = plan else { return [self] }
-        rolling.lanes = Swift.min(Swift.max(count, 1), rolling.seeds.count)
-        return (0..<rolling.lanes).map { lane in
-            rolling.lane = lane
+        rolling.instances = Swift.min(Swift.max(count, 1), rolling.seeds.count)
+        return (0..<rolling.instances).map { instance in
+            rolling.instance = instance
             return Broadcasts(.rolling(rolling))
         }
     }
@@ -105,7 +105,8 @@ public struct Broadcasts: AsyncSequence, Sendable {
             Iterator(
                 state: .rolling(
                     RollingBroadcast(
-                        of: rolling.seeds, lane: rolling.lane, of: rolling.lanes, schedule: rolling.form.schedule),
+                        of: rolling.seeds, instance: rolling.instance, of: rolling.instances,
+                        schedule: rolling.form.schedule),
                     rolling.form, rolling.time, rolling.generator))
         }
     }

@@ -165,23 +165,23 @@ struct BlueZAdvertisingTests {
     }
 
     @Test(
-        "CI53: with fewer places, or one address for all of them, circles take turns, and the user is told",
+        "CI53: with fewer advertising instances, or one address for all of them, circles take turns, and the user is told",
         arguments: [
             (["instances=2"], 2), (["instances=1"], 1), (["extended=0"], 1),
         ])
-    func turns(behaviour: [String], places: Int) async throws {
+    func turns(behaviour: [String], count: Int) async throws {
         try await Air.with(behaviour) { air in
             let sending = Sending(try air.radio(), try circles(ManualClock()))
-            try #require(try await sending.next() == .takingTurns(identifiers: 3, atATime: places))
+            try #require(try await sending.next() == .takingTurns(identifiers: 3, atATime: count))
             #expect(try await sending.next() == .sending)
-            try await air.until { try await air.onAir.count == places }
+            try await air.until { try await air.onAir.count == count }
             let transmissions = try await air.transmissions
-            #expect(Set(transmissions.map(\.address)).count == places)
+            #expect(Set(transmissions.map(\.address)).count == count)
         }
     }
 
-    @Test("when a registration is refused because another program was faster, circles take turns in one place less")
-    func refusedPlace() async throws {
+    @Test("when a registration is refused because another program was faster, circles take turns in one instance less")
+    func refusedInstance() async throws {
         try await Air.with(["reported-instances=9", "instances=2"]) { air in
             let sending = Sending(try air.radio(), try circles(ManualClock()))
             try await sending.wait(for: .takingTurns(identifiers: 3, atATime: 2))
