@@ -142,12 +142,55 @@ struct BlueZAdvertisingTests {
         #expect(drawn.min().map { $0 < .seconds(1) } == true && drawn.max().map { $0 > .milliseconds(2_500) } == true)
     }
 
+    private static func seeds() throws -> [RollingSeed] {
+        try [0x00, 0x80, 0x40].map { try RollingSeed(revealed: Array($0..<($0 + 32))) }
+    }
+
+    private static func time(_ clock: ManualClock) -> Timestamp {
+        Air.now.advanced(by: .seconds(450) + clock.now.offset)
+    }
+
     /// Three circles, and a clock for their terms that stands still until it is moved.
     private func circles(_ clock: ManualClock) throws -> Broadcasts {
-        let seeds = try [0x00, 0x80, 0x40].map { try RollingSeed(revealed: Array($0..<($0 + 32))) }
-        return Broadcasts(
-            rolling: seeds,
-            time: ScanTime(now: { Air.now.advanced(by: .seconds(450) + clock.now.offset) }, clock: clock))
+        Broadcasts(rolling: try Self.seeds(), time: ScanTime(now: { Self.time(clock) }, clock: clock))
+    }
+
+    /// The identifier that is sent for a seed.
+    private static func identifier(of seed: RollingSeed, at time: Timestamp) throws -> AdvertisingStructure {
+        let window = try RollingWindow(at: time)
+        let current = time < seed.change(to: window) ? RollingWindow(number: window.number - 1) : window
+        return .service(RollingUUID(seed.token(in: current)))
+    }
+
+    @Test(
+        "in hours of what is sent for three circles the audit finds no link: at the same time, and in turns on one address",
+        arguments: [([], 3, 8), (["extended=0"], 1, 3)])
+    func audit(behaviour: [String], count: Int, terms: Int) async throws {
+        try await Air.with(behaviour) { air in
+            let clock = ManualClock()
+            let sending = Sending(try air.radio(), try circles(clock))
+            try await sending.wait(for: .sending)
+            var audit = LinkabilityAudit(of: try Self.seeds())
+            for _ in 0..<150 {
+                let time = Self.time(clock)
+                let valid = try Self.seeds().map { try Self.identifier(of: $0, at: time) }
+                try await air.until {
+                    let sent = try await air.onAir.flatMap { try AdvertisingData(received: $0).structures }
+                    return (count == 1 || sent.count == count) && sent.allSatisfy(valid.contains)
+                }
+                for (address, data) in try await air.transmissions {
+                    audit.receive(
+                        Advertisement(
+                            time: time, address: DeviceAddress(address), addressKind: .random, rssi: nil,
+                            data: try AdvertisingData(received: data)))
+                }
+                await clock.sleepers(count)
+                clock.advance(by: .seconds(60))
+            }
+            #expect(audit.report().verdict == .clean && audit.report().findings == [])
+            #expect(audit.termCounts.allSatisfy { $0 >= terms }, "\(audit.termCounts)")
+            sending.cancel()
+        }
     }
 
     @Test("circles are sent at the same time, each under an address of its own")
