@@ -16,6 +16,36 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
     let login: String?
     /// The files that are not this import's: they were listed before its start, or are another import's.
     var known: Set<FileID>
+    /// Whether ``known`` has the files from before the start. Until then the import has not been sent.
+    var isListed = false
+    /// The files of which one is this import's, once it has ended without a file that is certainly its own.
+    ///
+    /// It stays in the list for the others: none of these files is certainly theirs.
+    var possible: Set<FileID>?
+
+    init(id: Int, source: ThirdPartyImport.Source, started: Date, login: String?) {
+        (self.id, self.source, self.started, self.login, known) = (id, source, started, login, [])
+    }
+
+    /// Reads also what an earlier version has written, without ``isListed`` and ``possible``.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        source = try container.decode(ThirdPartyImport.Source.self, forKey: .source)
+        started = try container.decode(Date.self, forKey: .started)
+        login = try container.decodeIfPresent(String.self, forKey: .login)
+        known = try container.decode(Set<FileID>.self, forKey: .known)
+        isListed = try container.decodeIfPresent(Bool.self, forKey: .isListed) ?? true
+        possible = try container.decodeIfPresent(Set<FileID>.self, forKey: .possible)
+    }
+
+    /// Whether it may run, and its file is awaited.
+    var isAwaited: Bool { isListed && possible == nil }
+
+    /// Whether a file of the list may be its own.
+    func mayBeOwn(_ file: GeneticFile) -> Bool {
+        source.isNamed(by: file) && !known.contains(file.id) && possible?.contains(file.id) ?? true
+    }
 }
 
 extension UnfinishedImport: CustomReflectable {
@@ -46,12 +76,11 @@ struct ImportMatching {
     /// The imports that have ended: each has a file that no other import can have added.
     private var ended: Set<Int> = []
 
-    /// Matches the unfinished imports of one source with the files of the list.
+    /// Matches the imports of one source that were sent, also those that have ended, with the files of the list.
     init(_ imports: [UnfinishedImport], _ listed: [GeneticFile]) {
         files = Dictionary(listed.map { ($0.id, $0) }) { first, _ in first }
         for started in imports {
-            candidates[started.id] = Set(
-                files.values.lazy.filter { started.source.isNamed(by: $0) && !started.known.contains($0.id) }.map(\.id))
+            candidates[started.id] = Set(files.values.lazy.filter(started.mayBeOwn).map(\.id))
         }
         for file in Set(candidates.values.joined()) { assignByName(file, among: imports) }
         assignByElimination()
@@ -79,8 +108,10 @@ struct ImportMatching {
     private mutating func assignByName(_ file: FileID, among imports: [UnfinishedImport]) {
         let possible = imports.filter { candidates[$0.id]?.contains(file) ?? false }
         let named = possible.filter { started in
-            guard let login = started.login, let name = files[file]?.name.lowercased() else { return false }
-            return name.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ").contains(whole: login)
+            guard let login = started.login?.words, !login.allSatisfy(started.source.isCommon),
+                let name = files[file]?.name.lowercased().words
+            else { return false }
+            return name.contains(login)
         }
         guard possible.count > 1, named.count == 1 else { return }
         for other in possible where other.id != named[0].id { candidates[other.id]?.remove(file) }
@@ -107,10 +138,20 @@ struct ImportMatching {
     }
 }
 
-extension String {
-    /// Whether the words of another text stand in this one, whole and one after the other.
-    fileprivate func contains(whole text: String) -> Bool {
-        let words = text.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
-        return !words.isEmpty && " \(self) ".contains(" \(words) ")
+extension ThirdPartyImport.Source {
+    /// Words that the names of files hold whoever the user is.
+    private static let commonWords: Set<String> = [
+        "ancestry", "ancestrydna", "data", "dna", "file", "full", "genome", "raw",
+        "csv", "gz", "tsv", "txt", "vcf", "zip",
+    ]
+
+    /// Whether a word tells nothing of the user: a number, a file's extension, or what this source calls its files.
+    fileprivate func isCommon(_ word: Substring) -> Bool {
+        Self.commonWords.contains(String(word)) || word == rawValue.lowercased() || !word.contains(where: \.isLetter)
     }
+}
+
+extension String {
+    /// The text's words, without what stands between them.
+    fileprivate var words: [Substring] { split { !$0.isLetter && !$0.isNumber } }
 }

@@ -42,7 +42,7 @@ public struct UnfinishedImports: Sendable {
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be read.
     public var all: [UnfinishedImport] {
-        get async throws { try await list(at: Date()) }
+        get async throws { try await list(at: Date()).filter(\.isAwaited) }
     }
 
     /// Runs a call that may start an import, and notes the import if it does.
@@ -83,11 +83,11 @@ public struct UnfinishedImports: Sendable {
         do {
             answer = try await call()
         } catch {
-            if Self.isRefusal(error) { try await end(noted, file: nil) }
+            if Self.isRefusal(error) { try await forget(noted) }
             throw error
         }
         guard hasStarted(answer) else {
-            try await end(noted, file: nil)
+            try await forget(noted)
             return (answer, nil)
         }
         return (answer, noted)
@@ -98,6 +98,7 @@ public struct UnfinishedImports: Sendable {
         switch error as? SequencingError {
         case .input: true
         case .service(let status, _, _): (400..<500).contains(status)
+        case .account(.network(let problem)): !problem.mayHaveArrived
         case .account(.signInRequired), .account(.demanded): true
         default: false
         }
@@ -110,23 +111,24 @@ public struct UnfinishedImports: Sendable {
         _ source: ThirdPartyImport.Source, _ login: String?, _ time: Date
     ) async throws -> UnfinishedImport {
         let word = login.map { $0.prefix { $0 != "@" }.lowercased() }
-        let id = try await change { imports in
+        let noted = try await change { imports in
             let id = (imports.map(\.id).max() ?? 0) + 1
-            imports.append(UnfinishedImport(id: id, source: source, started: time, login: word, known: []))
-            return id
+            imports.append(UnfinishedImport(id: id, source: source, started: time, login: word))
+            return imports[imports.count - 1]
         }
         do {
             let files = Set(try await genome.files(Self.subset).map(\.id))
             return try await change { imports in
-                guard let place = imports.firstIndex(where: { $0.id == id }) else {
-                    return UnfinishedImport(id: id, source: source, started: time, login: word, known: files)
-                }
-                imports[place].known.formUnion(files)
-                return imports[place]
+                let place = imports.firstIndex { $0.isSame(as: noted) }
+                var listed = place.map { imports[$0] } ?? noted
+                listed.known.formUnion(files)
+                listed.isListed = true
+                if let place { imports[place] = listed }
+                return listed
             }
         } catch {
-            // Nothing was started.
-            _ = try? await change { imports in imports.removeAll { $0.id == id } }
+            // Nothing was started. What cannot be removed is never awaited, because it is not listed.
+            try? await forget(noted)
             throw error
         }
     }
@@ -144,22 +146,25 @@ public struct UnfinishedImports: Sendable {
         while true {
             // Reads the imports after the files, so that the import of every listed file is among them.
             let files = try await genome.files(Self.subset)
-            var imports = try await list(at: started.started).filter { $0.source == started.source }
-            if !imports.contains(where: { $0.id == started.id && $0.started == started.started }) {
-                imports.append(started)
-            }
+            var imports = try await list(at: started.started).filter { $0.source == started.source && $0.isListed }
+            if !imports.contains(where: started.isSame) { imports.append(started) }
             let matching = ImportMatching(imports, files)
             if let arrival = matching.arrival(of: started.id) {
-                var own: GeneticFile?
-                if case .file(let file) = arrival { own = file }
-                try await end(started, file: own?.id)
+                try await end(started, with: arrival)
                 return arrival
             }
             guard try await wait.pause() else { return .late(candidates: matching.candidates(of: started.id)) }
         }
     }
 
-    /// Forgets all imports of an account. Call it when the user signs out.
+    /// Forgets an import that was lost: its file comes no more. Other imports then do not wait for it.
+    ///
+    /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written.
+    public func forget(_ lost: UnfinishedImport) async throws {
+        try await settle { imports in imports.removeAll { $0.isSame(as: lost) } }
+    }
+
+    /// Forgets all imports of an account. Call it when the user signs out, and when another user signs in.
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
     public static func forget(_ account: AccountID, in vault: any Vault) async throws {
@@ -176,13 +181,24 @@ public struct UnfinishedImports: Sendable {
 
     private static let subset: FileSubset = [.uploaded, .shared, .fromApps]
 
-    /// Removes an import; its file is known to all others.
-    private func end(_ ended: UnfinishedImport, file: FileID?) async throws {
-        try await change { imports in
-            imports.removeAll { $0.id == ended.id && $0.started == ended.started }
-            guard let file else { return }
-            for place in imports.indices { imports[place].known.insert(file) }
+    /// Removes an import whose file is known, which then is known to all others, or notes which files may be its own.
+    private func end(_ ended: UnfinishedImport, with arrival: ImportArrival) async throws {
+        try await settle { imports in
+            switch arrival {
+            case .file(let file):
+                imports.removeAll { $0.isSame(as: ended) }
+                for place in imports.indices { imports[place].known.insert(file.id) }
+            case .oneOf(let files):
+                guard let place = imports.firstIndex(where: { $0.isSame(as: ended) }) else { return }
+                imports[place].possible = Set(files.map(\.id))
+            case .late: break
+            }
         }
+    }
+
+    /// Changes the list also in a task that is cancelled: what the service has answered stays known.
+    private func settle(_ body: @escaping @Sendable (inout [UnfinishedImport]) -> Void) async throws {
+        try await Task { try await change(body) }.value
     }
 
     private func list(at time: Date) async throws -> [UnfinishedImport] {
@@ -195,6 +211,9 @@ public struct UnfinishedImports: Sendable {
         try await stored.change { imports in
             let result = body(&imports)
             imports = Self.living(imports, at: imports.map(\.started).max() ?? .distantPast)
+            // One that has ended is of use only to those of its source that have not.
+            let sources = Set(imports.filter { $0.possible == nil }.map(\.source))
+            imports.removeAll { !sources.contains($0.source) }
             return result
         }
     }
@@ -202,4 +221,9 @@ public struct UnfinishedImports: Sendable {
     private static func living(_ imports: [UnfinishedImport], at time: Date) -> [UnfinishedImport] {
         imports.filter { time.timeIntervalSince($0.started) < lifetime }.suffix(limit)
     }
+}
+
+extension UnfinishedImport {
+    /// Whether both are one import. A number is used again when the list was empty.
+    fileprivate func isSame(as other: UnfinishedImport) -> Bool { id == other.id && started == other.started }
 }

@@ -9,24 +9,24 @@ import Testing
 
 @Suite("Unfinished imports")
 struct UnfinishedImportsTests {
-    private let service = ScriptedService([
+    let service = ScriptedService([
         "POST /23andMe/Download": [.json(#"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#)]
     ])
-    private let vault = MemoryVault()
+    let vault = MemoryVault()
 
     /// Lists files by number from now on: an import's without a name of its own, or with this one.
-    private func list(_ files: (Int, String)...) {
+    func list(_ files: (Int, String)...) {
         let records = files.map { id, name in
             #"{"Id":"\#(id)","Name":"\#(name)","FileCategory":"Uploaded","FileType":"23andMe"}"#
         }
         service.script("GET /DataSourceList", [.json("[\(records.joined(separator: ","))]")])
     }
 
-    private func unfinished(_ transport: (any Transport)? = nil) async throws -> UnfinishedImports {
+    func unfinished(_ transport: (any Transport)? = nil) async throws -> UnfinishedImports {
         UnfinishedImports(of: try await service.genome(through: transport), in: vault)
     }
 
-    private func start(
+    func start(
         _ unfinished: UnfinishedImports, login: String? = nil, at time: Date = Date()
     ) async throws -> UnfinishedImport {
         let imports = ThirdPartyImport(try await service.genome())
@@ -37,7 +37,7 @@ struct UnfinishedImportsTests {
     }
 
     /// Notes what a call to the import answers; nil when it throws.
-    private func outcome(_ unfinished: UnfinishedImports) async throws -> ThirdPartyImport.Login? {
+    func outcome(_ unfinished: UnfinishedImports) async throws -> ThirdPartyImport.Login? {
         let imports = ThirdPartyImport(try await service.genome())
         do {
             return try await unfinished.noting(.twentyThreeAndMe, login: nil) {
@@ -48,7 +48,7 @@ struct UnfinishedImportsTests {
         }
     }
 
-    private func ids(_ arrival: ImportArrival) -> [String] {
+    func ids(_ arrival: ImportArrival) -> [String] {
         switch arrival {
         case .file(let file): ["file", file.id.string]
         case .oneOf(let files): ["one of"] + files.map(\.id.string)
@@ -157,20 +157,21 @@ struct UnfinishedImportsTests {
     func outcomes() async throws {
         let unfinished = try await unfinished()
         list()
-        for (reply, hasAnswer, count) in [
-            (ScriptedService.Reply.json(#"{"StatusCode":1,"SecurityQuestion":null,"SessionId":null}"#), true, 0),
-            (.json(#"{"StatusCode":2,"SecurityQuestion":"Pet?","SessionId":"s"}"#), true, 0),
-            (.json(#"{"Message":"no"}"#, status: 400), false, 0), (.lost, false, 1),
+        for (replies, hasAnswer, count) in [
+            ([ScriptedService.Reply.json(#"{"StatusCode":1,"SecurityQuestion":null,"SessionId":null}"#)], true, 0),
+            ([.json(#"{"StatusCode":2,"SecurityQuestion":"Pet?","SessionId":"s"}"#)], true, 0),
+            ([.json(#"{"Message":"no"}"#, status: 400)], false, 0), ([], false, 0), ([.lost], false, 1),
+            ([.json("no JSON")], false, 2), ([.json(#"{"Message":"no"}"#, status: 500)], false, 3),
         ] {
-            service.script("POST /23andMe/Download", [reply])
-            #expect(try await (outcome(unfinished) != nil) == hasAnswer, "\(reply)")
-            #expect(try await unfinished.all.count == count, "\(reply)")
+            service.script("POST /23andMe/Download", replies)
+            #expect(try await (outcome(unfinished) != nil) == hasAnswer, "\(replies)")
+            #expect(try await unfinished.all.count == count, "\(replies)")
         }
         service.script("GET /DataSourceList", [.json("{}")])
         let sent = service.lines.count { $0.hasPrefix("POST") }
         #expect(try await outcome(unfinished) == nil)
         #expect(service.lines.count { $0.hasPrefix("POST") } == sent, "nothing was sent")
-        #expect(try await unfinished.all.count == 1)
+        #expect(try await unfinished.all.count == 3)
     }
 
     @Test("imports are forgotten after a day, beyond 20, and when their user signs out")
@@ -200,7 +201,7 @@ struct UnfinishedImportsTests {
 }
 
 /// Runs something after each list of files has been read, before its reader gets it.
-private struct AfterAnswer: Transport {
+struct AfterAnswer: Transport {
     let service: ScriptedService
     let body: @Sendable () async throws -> Void
 
