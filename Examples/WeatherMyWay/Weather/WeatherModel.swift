@@ -69,7 +69,11 @@ final class WeatherModel {
             let vault = try await device.vault()
             let handshake = try Handshake(device.client(), vault: vault)
             opened = (handshake, vault)
-            if let account = try await handshake.account() { await enter(account) } else { step = .signedOut }
+            guard let account = try await handshake.account() else {
+                step = .signedOut
+                return
+            }
+            await enter(account, isNew: false)
         } catch {
             step = .failed("\(error)")
         }
@@ -79,7 +83,7 @@ final class WeatherModel {
         guard let opened else { return }
         problem = nil
         do {
-            await enter(try await opened.handshake.signIn(through: device.browser()))
+            await enter(try await opened.handshake.signIn(through: device.browser()), isNew: true)
         } catch HandshakeError.signInAbandoned {
             // The user's own choice needs no message.
         } catch {
@@ -87,10 +91,14 @@ final class WeatherModel {
         }
     }
 
-    private func enter(_ account: Account) async {
+    /// - Parameter isNew: whether the user has just signed in, perhaps in another's place.
+    private func enter(_ account: Account, isNew: Bool) async {
+        let earlier = subject
         leave()
         let visit = visits
         let identity = try? await account.identity()
+        // What is unfinished is found by the account's name, which all users of this device share.
+        if isNew, earlier == nil || identity?.subject != earlier { await forgetUnfinished(account) }
         guard visit == visits, let opened else { return }
         (subject, userName) = (identity?.subject, identity?.name)
         choice = device.choices.choice(of: subject)
@@ -157,7 +165,7 @@ final class WeatherModel {
         var isTold = true
         do {
             if let account = try await opened.handshake.account() {
-                try? await UnfinishedImports.forget(account.id, in: opened.vault)
+                await forgetUnfinished(account)
                 isTold = try await account.signOut().isForgotten
             }
         } catch {
@@ -168,5 +176,11 @@ final class WeatherModel {
             do { try await opened.handshake.forget() } catch { problem = "\(error)" }
         }
         step = .signedOut
+    }
+
+    private func forgetUnfinished(_ account: Account) async {
+        guard let vault = opened?.vault else { return }
+        try? await UnfinishedImports.forget(account.id, in: vault)
+        try? await UnfinishedJobs.forget(account.id, in: vault)
     }
 }

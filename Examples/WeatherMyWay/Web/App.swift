@@ -38,9 +38,11 @@ struct App: Sendable {
         }
         signIn = try SignInRoutes(
             handshake, at: address,
-            respond: { [visitors] outcome, _, request in
+            respond: { [visitors, handshake, vault] outcome, _, request in
                 // Another user may have signed in.
-                if case .signedIn = outcome, let session = visitors.session(of: request) { visitors.restart(session) }
+                if case .signedIn = outcome, let session = visitors.session(of: request) {
+                    await visitors.restart(session, try? await handshake.account(session), in: vault)
+                }
                 return Self.backToPage(outcome)
             }, user: visitor)
         files = FileSelectorRoutes(handshake, at: try PublicAddress("\(origin)/genes"), user: visitor)
@@ -157,7 +159,7 @@ struct App: Sendable {
     /// Whether the service has revoked the app's access. The account is forgotten in any case.
     private func revoke(_ session: String) async -> Bool {
         let account = try? await handshake.account(session)
-        if let account { try? await UnfinishedImports.forget(account.id, in: vault) }
+        if let account { await Visitors.forgetUnfinished(account.id, in: vault) }
         let report = try? await account?.signOut()
         if report?.isForgotten != true { try? await handshake.forget(session, of: Service.sequencing.name) }
         return report.map { $0.isForgotten && $0.notRevocable.isEmpty } ?? false

@@ -15,6 +15,8 @@ struct Visit: Sendable {
     /// What the chains found in ``file``.
     var genes: Genes?
     var importing = ImportProgress.none
+    /// Who has signed in; nil when the service did not say.
+    var subject: String?
 
     /// The chosen file, as far as pages show it.
     struct RememberedFile: Sendable {
@@ -50,6 +52,12 @@ final class Visitors: Sendable {
 
     /// Starts a session. With too many of them, the oldest ends.
     func begin() -> Cookie {
+        // Lax: with Strict, the browser would not send it with the redirect from Sequencing.com.
+        Cookie(name: Self.cookie, value: start(), path: "/", httpOnly: true, sameSite: .lax)
+    }
+
+    /// Starts a session, and returns its identifier.
+    func start() -> String {
         let id = Base64URL.encode(RandomSource.system.bytes(32))
         state.withLock { state in
             if state.visits.count >= Self.capacity,
@@ -59,13 +67,23 @@ final class Visitors: Sendable {
             }
             state.begin(id)
         }
-        // Lax: with Strict, the browser would not send it with the redirect from Sequencing.com.
-        return Cookie(name: Self.cookie, value: id, path: "/", httpOnly: true, sameSite: .lax)
+        return id
     }
 
-    /// Forgets what is known of a browser, in which a user has signed in.
-    func restart(_ session: String) {
+    /// Forgets what is known of a browser, in which a user has signed in. Another user's imports do not become this user's.
+    func restart(_ session: String, _ account: Account?, in vault: any Vault) async {
+        let earlier = visit(session).subject
         state.withLock { if $0.visits[session] != nil { $0.begin(session) } }
+        guard let account else { return }
+        let subject = try? await account.identity().subject
+        if subject == nil || subject != earlier { await Self.forgetUnfinished(account.id, in: vault) }
+        change(session) { $0.subject = subject }
+    }
+
+    /// Forgets what an account has not finished at the service. Whoever signs in in this browser has the same account's name.
+    static func forgetUnfinished(_ account: AccountID, in vault: any Vault) async {
+        try? await UnfinishedImports.forget(account, in: vault)
+        try? await UnfinishedJobs.forget(account, in: vault)
     }
 
     func visit(_ session: String) -> Visit { state.withLock { $0.visits[session] ?? Visit(number: 0) } }

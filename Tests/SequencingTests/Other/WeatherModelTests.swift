@@ -100,6 +100,33 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
+    @Test("C07: another user who signs in gets no import and no chain of the user before; the same user keeps them")
+    func anotherUsersImports() async throws {
+        let phone = try await Phone()
+        let model = await phone.launched()
+        await model.signIn()
+        guard case .signedIn(let genome) = model.step else {
+            Issue.record("\(model.step), \(model.problem ?? "")")
+            return
+        }
+        let keys = [UnfinishedImports.key(genome.account.id), UnfinishedJobs.key(genome.account.id)]
+        for key in keys { try await phone.vault.update(key) { try await $0.replace(with: Array("[]".utf8)) } }
+        func areThere() async throws -> [Bool] {
+            var areThere: [Bool] = []
+            for key in keys { areThere.append(try await phone.vault.record(key) != nil) }
+            return areThere
+        }
+        await model.signIn()
+        #expect(try await areThere() == [true, true], "the same user")
+        let again = await phone.launched()
+        #expect(try await areThere() == [true, true], "a launch")
+        phone.user = "grace@example.test"
+        await again.signIn()
+        #expect(again.userName != nil)
+        #expect(try await areThere() == [false, false])
+        await phone.sandbox.stop()
+    }
+
     @Test("a user whose name is not known sees no choice of an earlier launch")
     func unknownUser() async throws {
         let phone = try await Phone()
@@ -131,11 +158,14 @@ struct WeatherModelTests {
     func question() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()
-        let sheet = try #require(model.importing)
-        (sheet.login, sheet.password) = ("ada@example.test", "x")
-        await sheet.start()
-        // The sheet has gone away, and comes back.
-        await model.look()
+        func ask() async throws {
+            let sheet = try #require(model.importing)
+            (sheet.login, sheet.password) = ("ada@example.test", "x")
+            await sheet.start()
+        }
+        // Only the model keeps what the sheet showed, while the user does something else.
+        try await ask()
+        try await phone.choose(in: model)
         guard case .question(let question)? = model.importing?.step else {
             Issue.record("\(String(describing: model.importing?.step))")
             return

@@ -69,14 +69,18 @@ struct Login: AsyncParsableCommand {
         let first = try await makePlan(false)
         let isKnown = first.client.registration != nil && known.contains(first.client.id)
         if isKnown { waiting.note(registered: first.account) }
-        let earlierSubject = try await KnownAccount.naming(first.account) {
-            try await Self.subject(of: previous, before: first, in: vault)
+        let earlier = try await KnownAccount.naming(first.account) {
+            try await Self.account(of: previous, before: first, in: vault)
         }
+        let earlierSubject = earlier?.status.identity?.subject
+        let work = await UnfinishedWork(of: earlier, in: vault)
         let (account, plan) = try await signIn(first, waiting, unfinished, in: vault) {
             isKnown ? try await makePlan(true) : nil
         }
         // Also when time runs out just now: the account is stored, and commands find it by this.
         try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
+        let before = previous.map { AccountID($0, name: plan.account) }
+        try await Task { try await work.pass(to: account, from: before, in: vault) }.value
         await Self.remove(previous, unfinished, replacedBy: plan, in: vault)
         await report(account, plan)
         if let earlierSubject, let subject = account.status.identity?.subject, subject != earlierSubject {
@@ -86,10 +90,10 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// The user of the account that a sign-in is to replace; nil for none.
-    private static func subject(
+    /// The account that a sign-in is to replace; nil for none.
+    private static func account(
         of previous: Client?, before plan: LoginPlan, in vault: any Vault
-    ) async throws -> String? {
+    ) async throws -> Account? {
         // One name, one account: the tokens of the other one would live on where no command could reach them.
         let outdated = try await outdated(previous, by: plan, in: vault)
         // A client that was registered again for the same API is no other one to the user.
@@ -101,7 +105,7 @@ struct Login: AsyncParsableCommand {
         }
         // Nothing can be stored over a damaged record, which is better known before the user signs in.
         let current = try await Handshake(plan.client, vault: vault).account(plan.account)
-        return (outdated ?? current)?.status.identity?.subject
+        return outdated ?? current
     }
 
     /// Removes what a finished sign-in has replaced, as well as that is possible: a session, and registrations.

@@ -1,0 +1,43 @@
+#if CommandLine
+import Handshake
+import OAuth
+import Sequencing
+
+/// The imports and app chains at Sequencing.com that an account has not finished, before another sign-in to it.
+///
+/// They are found by the account's name, and are one user's: another user who signs in gets none of them.
+struct UnfinishedWork {
+    /// Whose they are; nil when there are none, or when the service does not say.
+    let subject: String?
+
+    /// Asks whose they are, if there are any.
+    init(of account: Account?, in vault: any Vault) async {
+        guard let account, account.service.name == Service.sequencing.name, await Self.isThere(account, in: vault)
+        else {
+            subject = nil
+            return
+        }
+        subject = await SignedInUser(account, needsName: false).subject
+    }
+
+    private static func isThere(_ account: Account, in vault: any Vault) async -> Bool {
+        for key in [UnfinishedImports.key(account.id), UnfinishedJobs.key(account.id)] {
+            if (try? await vault.record(key)) != nil { return true }
+        }
+        return false
+    }
+
+    /// Leaves them to the same user of the same account, and forgets them otherwise.
+    ///
+    /// - Parameter earlier: the account before, if it was made with another client.
+    func pass(to account: Account, from earlier: AccountID?, in vault: any Vault) async throws {
+        guard account.service.name == Service.sequencing.name else { return }
+        var isSameUser = false
+        if let subject { isSameUser = await SignedInUser(account, needsName: false).subject == subject }
+        for id in Set([account.id, earlier ?? account.id]) where id != account.id || !isSameUser {
+            try await UnfinishedImports.forget(id, in: vault)
+            try await UnfinishedJobs.forget(id, in: vault)
+        }
+    }
+}
+#endif
