@@ -56,19 +56,20 @@ enum CommandDeadline {
     static func run<Result: Sendable>(
         _ timeout: Int, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        try await run(
-            timeout,
-            expired: {
-                let longer = "--timeout \(min(86_400, timeout * 4))"
-                guard let input = GivenFile.current else {
-                    return CommandError.timedOut("The command did not end within \(timeout) s.", retry: longer)
-                }
-                return CommandError(
-                    status: .usage, code: "timed_out",
-                    message:
-                        "\(input) did not end within \(timeout) s. Check what writes to it, or run the command again "
-                        + "with \(longer)")
-            }, body)
+        try await run(timeout, expired: { expired(timeout) }, body)
+    }
+
+    /// The error of a command that can be run again, with a longer `--timeout`.
+    static func expired(_ timeout: Int) -> CommandError {
+        let longer = "--timeout \(min(86_400, timeout * 4))"
+        guard let input = GivenFile.current else {
+            return CommandError.timedOut("The command did not end within \(timeout) s.", retry: longer)
+        }
+        return CommandError(
+            status: .usage, code: "timed_out",
+            message:
+                "\(input) did not end within \(timeout) s. Check what writes to it, or run the command again "
+                + "with \(longer)")
     }
 
     /// Runs `body` with a timeout.

@@ -136,7 +136,7 @@ struct ParsingTests {
     func bounded() {
         let unbounded = Self.leaves(HandshakeCommand.self).filter { !($0 is any BoundedCommand.Type) }.map { "\($0)" }
         // These have a deadline of their own, whose error tells what was waited for.
-        let own = ["Login", "IFTTTConnectCommand", "CircleJoin", "NearbyPair"]
+        let own = ["Login", "SequencingImport", "IFTTTConnectCommand", "CircleJoin", "NearbyPair"]
         let local = [
             "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
             "NearbyShow",
@@ -159,6 +159,8 @@ struct ParsingTests {
             ["nearby", "watch", "--advertise", "static"], ["nearby", "advertise"],
             ["nearby", "log", "--csv", "--json"], ["nearby", "share", "--days", "32"],
             ["ifttt", "show", "not an id"], ["sequencing", "chain", "nine lives"],
+            ["sequencing", "import", "23andme", "--forget", "1", "--resume"],
+            ["sequencing", "import", "23andme", "--forget", "one"],
         ])
     func wrong(_ arguments: [String]) throws {
         let error = try #require(throws: (any Error).self) {

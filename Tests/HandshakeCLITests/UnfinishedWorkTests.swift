@@ -76,3 +76,14 @@ struct UnfinishedWorkTests {
         #expect(try await count(first.id) == 0)
     }
 }
+
+@Suite("The wait for imports")
+struct ImportClockTests {
+    @Test("it ends before the command's deadline, and after 10 minutes at most")
+    func limit() {
+        #expect(ImportClock.limit(1) == .milliseconds(900))
+        #expect(ImportClock.limit(100) == .seconds(90))
+        #expect(ImportClock.limit(660) == .seconds(600))
+        #expect(ImportClock.limit(86_400) == .seconds(600))
+    }
+}

@@ -583,6 +583,62 @@ def test_two_imports_that_nothing_tells_apart_are_told_and_no_file_is_named_as_o
     assert done.stdout == "" and done.error["message"].count("23andme_started.txt") == 2
 
 
+def test_an_import_whose_file_does_not_come_is_late_and_can_be_given_up(ada: Handshake, genome: StandIn) -> None:
+    genome.pass_time(91)
+    imported(ada, "23andme", "started", PASSWORD).ok()
+    late = resumed(ada, "--timeout", "2", "--json")
+    refused(late, 6, "import_unfinished")
+    assert "handshake sequencing import 23andme --resume" in late.error["message"]
+    number = re.search(r"handshake sequencing import 23andme --forget (\d+)", late.error["message"])
+    assert number and late.stdout == ""
+    given_up = ("sequencing", "import", "23andme", "--json", "--forget")
+    refused(ada.run(*given_up, "99"), 64)
+    assert ada.run(*given_up, number[1]).ok().json == {"outcome": "forgotten", "files": []}
+    refused(ada.run(*given_up, number[1]), 64)
+    refused(resumed(ada, "--json"), 64)
+
+
+def slow_and_started(command: Handshake, genome: StandIn) -> None:
+    """Starts two imports, and lets the second one end."""
+    genome.pass_time(91)
+    for login in ("slow", "started"):
+        imported(command, "23andme", login, PASSWORD).ok()
+    genome.pass_time(31)
+
+
+def test_a_file_that_has_come_is_shown_while_an_earlier_import_is_late(ada: Handshake, genome: StandIn) -> None:
+    slow_and_started(ada, genome)
+    done = resumed(ada, "--timeout", "3", "--json")
+    refused(done, 6, "import_unfinished")
+    assert [file["name"] for file in done.json["files"]] == ["23andme_started.txt"]
+
+
+def test_a_file_that_has_come_is_shown_when_a_later_look_fails(ada: Handshake, genome: StandIn) -> None:
+    slow_and_started(ada, genome)
+    before = len(genome.requests("/DataSourceList"))
+    running = ada.start("sequencing", "import", "23andme", "--resume", "--json")
+    until_asked(genome, "/DataSourceList", running, times=before + 3)
+    genome.fault("/DataSourceList => status 403")
+    done = running.finish(30)
+    refused(done, 4)
+    assert [file["name"] for file in done.json["files"]] == ["23andme_started.txt"]
+
+
+def test_a_timeout_after_an_import_was_sent_names_no_command_that_starts_another(ada: Handshake, genome: StandIn) -> None:
+    genome.fault("/23andMe/Download => delay 30")
+    done = imported(ada, "23andme", "started", PASSWORD, options=("--timeout", "2", "--json"))
+    refused(done, 6, "import_unfinished")
+    assert done.error["message"].endswith("handshake sequencing import 23andme --resume")
+
+
+def test_another_user_of_the_same_account_name_gets_no_import_of_the_user_before(ada: Handshake, genome: StandIn) -> None:
+    imported(ada, "23andme", "started", PASSWORD).ok()
+    genome.sign_in(ada)
+    assert resumed(ada, "--timeout", "2", "--json").status != 64, "the same user"
+    genome.sign_in(ada, "charles")
+    refused(resumed(ada, "--json"), 64)
+
+
 def test_an_import_is_not_repeated_when_its_answer_is_lost(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/23andMe/Download => drop")
     refused(imported(ada, "23andme", "started", PASSWORD, options=("--json",)), 6)
@@ -675,6 +731,8 @@ def test_ctrl_c_ends_every_command_that_waits_for_the_service_with_130(ada: Hand
     done = interrupted(running)
     assert done.status == 130 and done.stdout == "" and "Cancellation" not in done.stderr
     assert parts(folder) == []
+    if name == "import":
+        refused(resumed(ada, "--json"), 64)  # it was interrupted before it was sent
 
 
 @pytest.mark.parametrize("words", [

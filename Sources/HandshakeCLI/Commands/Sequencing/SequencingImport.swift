@@ -5,13 +5,16 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingImport: BoundedCommand {
+struct SequencingImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import genetic data from 23andMe or Ancestry into the account.",
         discussion: """
             Sequencing.com needs the login and the password of the other service, and passes them on. They are read from the terminal, \
             or as lines of standard input, and not stored. Standard input gives: login, password, then the answer to the security question \
             or the link from Ancestry's mail. Downloading the data yourself and uploading it on the site needs no password.
+
+            An import whose file does not come counts as unfinished for a day, and other imports may wait for it. --resume names its \
+            number; --forget gives it up.
             """)
 
     enum Source: String, ExpressibleByArgument, CaseIterable {
@@ -30,19 +33,46 @@ struct SequencingImport: BoundedCommand {
     @Flag(help: "Start nothing: wait for the files of imports that were started before.")
     var resume = false
 
+    @Option(
+        name: .customLong("forget"),
+        help: ArgumentHelp(
+            "Start nothing: give up an unfinished import whose file will not come.", valueName: "number"))
+    var forgotten: Int?
+
     @Option(help: .timeout)
     var timeout = 660
 
     @OptionGroup var options: SequencingOptions
 
+    func validate() throws {
+        guard forgotten == nil || !(wait || resume) else {
+            throw ValidationError("--forget waits for nothing: leave out --wait and --resume.")
+        }
+    }
+
+    /// Has a deadline of its own: an import that may run is not started again.
     func run() async throws {
-        try await options.use { genome, vault in
-            let unfinished = UnfinishedImports(of: genome, in: vault)
-            if resume { return try await showArrivals(try await left(unfinished), unfinished) }
-            let (outcome, started) = try await start(genome, noting: unfinished)
-            guard case .started = outcome else { throw Self.refusal(outcome) }
-            if wait, let started { return try await showArrivals([started], unfinished) }
-            show([])
+        try CommandDeadline.check(timeout)
+        let clock = ImportClock(timeout)
+        try await CommandDeadline.run(timeout) {
+            clock.mayRun ? unanswered : CommandDeadline.expired(timeout)
+        } _: {
+            try await options.use { genome, vault in
+                let unfinished = UnfinishedImports(of: genome, in: vault)
+                if let forgotten { return try await forget(forgotten, unfinished) }
+                if resume {
+                    let left = try await left(unfinished)
+                    clock.begin()
+                    return try await showArrivals(left, unfinished, clock)
+                }
+                let (outcome, started) = try await start(genome, unfinished, clock)
+                guard case .started = outcome else { throw Self.refusal(outcome) }
+                if wait, let started {
+                    clock.begin()
+                    return try await showArrivals([started], unfinished, clock)
+                }
+                show([])
+            }
         }
     }
 
@@ -51,14 +81,29 @@ struct SequencingImport: BoundedCommand {
         let left = try await unfinished.all.filter { $0.source == source.thirdParty }
         guard !left.isEmpty else {
             throw CommandError.usage(
-                "No unfinished imports from \(source.thirdParty.rawValue). Start one with: handshake sequencing import \(source.rawValue)"
-            )
+                "No unfinished imports from \(source.thirdParty.rawValue). Start one with: \(command)")
         }
         return left
     }
 
+    private var command: String { "handshake sequencing import \(source.rawValue)" }
+
+    /// Gives up one import. Its file, if one comes after all, is in the list of files.
+    private func forget(_ number: Int, _ unfinished: UnfinishedImports) async throws {
+        let left = try await left(unfinished)
+        guard let lost = left.first(where: { $0.id == number }) else {
+            let numbers = left.map { "\($0.id)" }.joined(separator: ", ")
+            throw CommandError.usage(
+                "No unfinished import from \(source.thirdParty.rawValue) has the number \(number). These do: \(numbers)"
+            )
+        }
+        try await unfinished.forget(lost)
+        if options.common.json { return show([], outcome: "forgotten") }
+        Output.note("Import \(number) from \(source.thirdParty.rawValue) is not waited for any more.")
+    }
+
     private func start(
-        _ genome: Sequencing, noting unfinished: UnfinishedImports
+        _ genome: Sequencing, _ unfinished: UnfinishedImports, _ clock: ImportClock
     ) async throws -> (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?) {
         let imports = ThirdPartyImport(genome)
         let party = source.thirdParty
@@ -69,14 +114,16 @@ struct SequencingImport: BoundedCommand {
         switch source {
         case .twentyThreeAndMe:
             let (answer, started) = try await unfinished.noting(party, login: login) {
-                try await imports.from23andMe(credentials)
+                try await clock.sending { try await imports.from23andMe(credentials) }
             }
             switch answer {
             case .ended(let outcome): return (outcome, started)
             case .question(let question):
                 let text = try await Prompt.filledLine(
                     "23andMe asks: \(question.text)", wanted: "the answer to 23andMe's question")
-                return try await unfinished.noting(party, login: login) { try await imports.answer(text, to: question) }
+                return try await unfinished.noting(party, login: login) {
+                    try await clock.sending { try await imports.answer(text, to: question) }
+                }
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
@@ -85,42 +132,58 @@ struct SequencingImport: BoundedCommand {
                 let link = try await Prompt.filledLine(
                     "Ancestry has sent you a mail. Paste its link:", wanted: "the link from Ancestry's mail")
                 return try await unfinished.noting(party, login: login) {
-                    try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session)
+                    try await clock.sending {
+                        try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session)
+                    }
                 }
             }
         }
     }
 
-    /// Waits for the own files of imports, in the order of their starts, and prints them. All have one deadline.
+    /// Prints the own files of imports in the order of their starts, and waits for those that have not come.
     ///
-    /// - Throws: why the first import without a file has none, after the other imports' files are printed.
-    private func showArrivals(_ started: [UnfinishedImport], _ unfinished: UnfinishedImports) async throws {
-        let (clock, limit) = (ContinuousClock(), Duration.seconds(600))
-        let end = clock.now + limit
-        var files: [GeneticFile] = []
-        var problem: CommandError?
-        for awaited in started {
-            let left = max(clock.now.duration(to: end), .zero)
-            let polling = Polling(firstInterval: .seconds(5), maximumInterval: .seconds(15), timeout: left)
-            switch try await unfinished.arrival(of: awaited, polling: polling) {
-            case .file(let file): files.append(file)
-            case .oneOf(let possible): problem = problem ?? Self.ambiguous(possible)
-            case .late(let possible): problem = problem ?? late(possible)
+    /// - Throws: why the first import without a file has none, after the other imports' files are printed. What ends a wait, an
+    ///   error or the deadline, does not hide the files that were found.
+    private func showArrivals(
+        _ started: [UnfinishedImport], _ unfinished: UnfinishedImports, _ clock: ImportClock
+    ) async throws {
+        var arrivals: [Int: ImportArrival] = [:]
+        do {
+            // All that have come are found before any is waited for.
+            for isWaiting in [false, true] {
+                for awaited in started where arrivals[awaited.id]?.isEnd != true {
+                    let polling = Polling(
+                        firstInterval: .seconds(5), maximumInterval: .seconds(15),
+                        timeout: isWaiting ? clock.left : .zero)
+                    arrivals[awaited.id] = try await unfinished.arrival(of: awaited, polling: polling)
+                }
             }
+        } catch {
+            let files = started.compactMap { arrivals[$0.id]?.file }
+            if !files.isEmpty { show(files) }
+            throw error
         }
-        if problem == nil || !files.isEmpty { show(files) }
-        if let problem { throw problem }
+        let files = started.compactMap { arrivals[$0.id]?.file }
+        let problems = started.compactMap { awaited in arrivals[awaited.id].flatMap { problem(of: awaited, $0) } }
+        if problems.isEmpty || !files.isEmpty { show(files) }
+        if let problem = problems.first { throw problem }
     }
 
-    private func show(_ files: [GeneticFile]) {
+    private func problem(of started: UnfinishedImport, _ arrival: ImportArrival) -> CommandError? {
+        switch arrival {
+        case .file: nil
+        case .oneOf(let possible): Self.ambiguous(possible)
+        case .late(let possible): late(started, possible)
+        }
+    }
+
+    private func show(_ files: [GeneticFile], outcome: String = "started") {
         if options.common.json {
             Output.result(
-                JSONText.object([("outcome", .string("started")), ("files", .array(files.map(SequencingFiles.json)))])
+                JSONText.object([("outcome", .string(outcome)), ("files", .array(files.map(SequencingFiles.json)))])
                     .text)
         } else if files.isEmpty {
-            Output.note(
-                "The import has started. Wait for its file with: handshake sequencing import \(source.rawValue) --resume"
-            )
+            Output.note("The import has started. Wait for its file with: \(command) --resume")
         } else {
             for file in files { Output.result(Self.line(file)) }
         }
@@ -138,7 +201,7 @@ struct SequencingImport: BoundedCommand {
                 """)
     }
 
-    private func late(_ files: [GeneticFile]) -> CommandError {
+    private func late(_ started: UnfinishedImport, _ files: [GeneticFile]) -> CommandError {
         let others =
             files.isEmpty
             ? ""
@@ -148,7 +211,18 @@ struct SequencingImport: BoundedCommand {
             status: .network, code: "import_unfinished",
             message: """
                 The import has started, but its own file is not in the list yet. \
-                Wait again with: handshake sequencing import \(source.rawValue) --resume\(others)
+                Wait again with: \(command) --resume
+                If it will not come, give the import up with: \(command) --forget \(started.id)\(others)
+                """)
+    }
+
+    /// The error of the deadline once an import may run.
+    private var unanswered: CommandError {
+        CommandError(
+            status: .network, code: "import_unfinished",
+            message: """
+                Sequencing.com did not answer within \(timeout) s, and the import may run. Do not start it again. \
+                Wait for its file with: \(command) --resume
                 """)
     }
 
@@ -162,6 +236,17 @@ struct SequencingImport: BoundedCommand {
             case .serverError: "import_failed"
             }
         return CommandError(status: .serviceError, code: code, message: outcome.problem ?? "")
+    }
+}
+
+extension ImportArrival {
+    fileprivate var file: GeneticFile? {
+        if case .file(let file) = self { file } else { nil }
+    }
+
+    /// Whether the import has ended.
+    fileprivate var isEnd: Bool {
+        if case .late = self { false } else { true }
     }
 }
 #endif
