@@ -130,19 +130,22 @@ struct ImportView: View {
                         verbatim: "Sequencing.com fetches your data. You may close this; the file will be in your list."
                     )
                 case .done(let file): Text(verbatim: "\(WeatherWords.newFile.rawValue) \(file.displayName)")
-                case .oneOf(let files):
-                    Text(
-                        verbatim: "\(WeatherWords.oneOfFiles.rawValue) "
-                            + files.map { "\($0.displayName) (\($0.id))" }.joined(separator: ", "))
+                case .oneOf(let files): Text(verbatim: Self.oneOf(files))
                 case .late: Text(verbatim: WeatherWords.importLate.rawValue)
                 }
                 ForEach(model.arrived, id: \.id) { Text(verbatim: "Also new in your list: \($0.displayName)") }
+                ForEach(model.uncertain, id: \.self) { Text(verbatim: Self.oneOf($0)) }
                 if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
                 if canRestart { Button("Another import") { model.restart() } }
                 Button("Close", action: close)
             }
             .padding(20)
         }
+    }
+
+    private static func oneOf(_ files: [GeneticFile]) -> String {
+        "\(WeatherWords.oneOfFiles.rawValue) "
+            + files.map { "\($0.displayName) (\($0.id))" }.joined(separator: ", ")
     }
 
     private var canRestart: Bool {

@@ -24,6 +24,8 @@ final class ImportModel {
     private(set) var problem: String?
     /// Files of imports that ended while the user was at another one.
     private(set) var arrived: [GeneticFile] = []
+    /// The same where nothing tells which of several files is the import's: the files of each such import.
+    private(set) var uncertain: [[GeneticFile]] = []
     var source = ThirdPartyImport.Source.twentyThreeAndMe
     var login = ""
     var password = ""
@@ -129,7 +131,11 @@ final class ImportModel {
         let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
         let arrival = try? await unfinished.arrival(of: started, polling: polling)
         guard attempt == attempts else {
-            if case .file(let file) = arrival { arrived.append(file) }
+            switch arrival {
+            case .file(let file): arrived.append(file)
+            case .oneOf(let files): uncertain.append(files)
+            case .late, nil: break
+            }
             return
         }
         step =

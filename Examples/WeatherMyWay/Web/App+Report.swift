@@ -61,7 +61,7 @@ extension App {
     // MARK: Import
 
     func progress(_ request: Request) throws -> JSONObject {
-        visitors.visit(try visitor(request)).importing.json
+        visitors.visit(try visitor(request)).imported
     }
 
     func startImport(_ request: Request) async throws -> Response {
@@ -74,7 +74,7 @@ extension App {
         try await Imports(visitors, session).start(
             source, login: members["login"]?.string ?? "", password: Secret(members["password"]?.string ?? ""),
             UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
-        return .json(visitors.visit(session).importing.json)
+        return .json(visitors.visit(session).imported)
     }
 
     func answerImport(_ request: Request) async throws -> Response {
@@ -83,7 +83,7 @@ extension App {
         let genome = try await genome(session)
         try await Imports(visitors, session).answer(
             answer, UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
-        return .json(visitors.visit(session).importing.json)
+        return .json(visitors.visit(session).imported)
     }
 
     // MARK: Connect

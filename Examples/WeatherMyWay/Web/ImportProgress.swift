@@ -5,10 +5,12 @@ import Sequencing
 /// Where an import of genetic data stands. No password is ever part of it.
 enum ImportProgress: Sendable {
     case none
-    /// 23andMe asks a security question.
-    case question(ThirdPartyImport.SecurityQuestion)
-    /// Ancestry has mailed a link.
-    case link(ThirdPartyImport.AncestrySession)
+    /// 23andMe asks a security question about a login.
+    case question(ThirdPartyImport.SecurityQuestion, login: String)
+    /// Ancestry has mailed a link to the owner of a login.
+    case link(ThirdPartyImport.AncestrySession, login: String)
+    /// The answer or the link is on its way.
+    case asking
     /// Sequencing.com fetches the data.
     case running(ThirdPartyImport.Source)
     case done(GeneticFile)
@@ -22,8 +24,9 @@ enum ImportProgress: Sendable {
     var json: JSONObject {
         switch self {
         case .none: ["state": .string("none")]
-        case .question(let question): ["state": .string("question"), "text": .string(question.text)]
+        case .question(let question, _): ["state": .string("question"), "text": .string(question.text)]
         case .link: ["state": .string("link")]
+        case .asking: ["state": .string("asking")]
         case .running(let source): ["state": .string("running"), "source": .string(source.rawValue)]
         case .done(let file): ["state": .string("done"), "files": .array([.string(file.displayName)])]
         case .oneOf(let files):
@@ -33,11 +36,28 @@ enum ImportProgress: Sendable {
         }
     }
 
+    /// Whether it waits for the user's answer or link.
+    var isWaiting: Bool {
+        switch self {
+        case .question, .link: true
+        default: false
+        }
+    }
+
     init(_ outcome: ThirdPartyImport.Outcome, from source: ThirdPartyImport.Source) {
         switch outcome {
         case .started: self = .running(source)
         case .badCredentials, .badAnswer, .badURL, .serverError: self = .failed(outcome.problem ?? "")
         }
+    }
+}
+
+extension Visit {
+    /// How the page is told of the imports.
+    var imported: JSONObject {
+        var told = importing.json
+        if !arrived.isEmpty { told["also"] = .array(arrived.map { .string($0.displayName) }) }
+        return told
     }
 }
 
@@ -66,31 +86,45 @@ struct Imports: Sendable {
                 try await imports.from23andMe(credentials)
             }
             switch answer {
-            case .question(let question): show(.question(question))
+            case .question(let question): begin(.question(question, login: login))
             case .ended(let outcome): follow((outcome, started), source, unfinished)
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
-            case .linkMailed(let link): show(.link(link))
-            case .ended(let outcome): show(ImportProgress(outcome, from: source))
+            case .linkMailed(let link): begin(.link(link, login: login))
+            case .ended(let outcome): begin(ImportProgress(outcome, from: source))
             }
         }
     }
 
     /// Goes on with the answer to the security question, or with the link from the mail.
+    ///
+    /// Only one tab does: it takes the question away. One that could not be answered comes back.
     func answer(_ text: String, _ unfinished: UnfinishedImports, _ imports: ThirdPartyImport) async throws {
-        switch visit.importing {
-        case .question(let question):
-            let ended = try await unfinished.noting(.twentyThreeAndMe, login: nil) {
-                try await imports.answer(text, to: question)
+        var (waiting, attempt) = (ImportProgress.none, 0)
+        visitors.change(session) {
+            guard $0.number == visit.number, $0.importing.isWaiting else { return }
+            waiting = $0.importing
+            $0.attempts += 1
+            ($0.importing, attempt) = (.asking, $0.attempts)
+        }
+        do {
+            switch waiting {
+            case .question(let question, let login):
+                let ended = try await unfinished.noting(.twentyThreeAndMe, login: login) {
+                    try await imports.answer(text, to: question)
+                }
+                follow(ended, .twentyThreeAndMe, unfinished)
+            case .link(let link, let login):
+                let ended = try await unfinished.noting(.ancestry, login: login) {
+                    try await imports.download(text, in: link)
+                }
+                follow(ended, .ancestry, unfinished)
+            default: break
             }
-            follow(ended, .twentyThreeAndMe, unfinished)
-        case .link(let link):
-            let ended = try await unfinished.noting(.ancestry, login: nil) {
-                try await imports.download(text, in: link)
-            }
-            follow(ended, .ancestry, unfinished)
-        default: break
+        } catch {
+            show(waiting, attempt)
+            throw error
         }
     }
 
@@ -99,24 +133,48 @@ struct Imports: Sendable {
         _ ended: (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?), _ source: ThirdPartyImport.Source,
         _ unfinished: UnfinishedImports
     ) {
-        show(ImportProgress(ended.outcome, from: source))
+        let attempt = begin(ImportProgress(ended.outcome, from: source))
         guard let started = ended.started else { return }
         Task {
             let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
             do {
                 switch try await unfinished.arrival(of: started, polling: polling) {
-                case .file(let file): show(.done(file))
-                case .oneOf(let files): show(.oneOf(files))
-                case .late: show(.late)
+                case .file(let file): if !show(.done(file), attempt) { add(file) }
+                case .oneOf(let files): show(.oneOf(files), attempt)
+                case .late: show(.late, attempt)
                 }
             } catch {
-                show(.failed("The import runs, but its progress cannot be seen: \(error)"))
+                show(.failed("The import runs, but its progress cannot be seen: \(error)"), attempt)
             }
         }
     }
 
-    private func show(_ progress: ImportProgress) {
-        visitors.change(session) { if $0.number == visit.number { $0.importing = progress } }
+    /// Shows what the service has answered last.
+    @discardableResult
+    private func begin(_ progress: ImportProgress) -> Int {
+        var attempt = 0
+        visitors.change(session) {
+            guard $0.number == visit.number else { return }
+            $0.attempts += 1
+            ($0.importing, attempt) = (progress, $0.attempts)
+        }
+        return attempt
+    }
+
+    /// Shows how an attempt went on, unless a later one is shown.
+    @discardableResult
+    private func show(_ progress: ImportProgress, _ attempt: Int) -> Bool {
+        var isLast = false
+        visitors.change(session) {
+            isLast = $0.number == visit.number && $0.attempts == attempt
+            if isLast { $0.importing = progress }
+        }
+        return isLast
+    }
+
+    /// Tells of the file of an earlier import beside what is shown.
+    private func add(_ file: GeneticFile) {
+        visitors.change(session) { if $0.number == visit.number { $0.arrived.append(file) } }
     }
 }
 #endif

@@ -15,6 +15,10 @@ struct Visit: Sendable {
     /// What the chains found in ``file``.
     var genes: Genes?
     var importing = ImportProgress.none
+    /// Counts imports: the end of an earlier one does not replace what a later one shows.
+    var attempts = 0
+    /// The files of imports that ended while a later one was shown.
+    var arrived: [GeneticFile] = []
     /// Who has signed in; nil when the service did not say.
     var subject: String?
 

@@ -145,7 +145,7 @@ function follow(told) {
   const number = look += 1;
   // A look that failed says nothing of the import, and what has not changed is not read out again.
   if (!told.problem && JSON.stringify(told) !== JSON.stringify(imported)) show(told);
-  if (imported.state !== "running") return;
+  if (imported.state !== "running" && imported.state !== "asking") return;
   setTimeout(async () => {
     if (number !== look) return;
     const next = await ask("/import");
@@ -158,7 +158,7 @@ function show(told) {
   const progress = $("progress");
   const { state } = told;
   progress.hidden = state === "none";
-  const at = { question: 0, link: 0, failed: 0, running: 1, late: 1, done: 3, "one-of": 3 }[state] ?? 0;
+  const at = { question: 0, link: 0, asking: 0, failed: 0, running: 1, late: 1, done: 3, "one-of": 3 }[state] ?? 0;
   const list = element("ol", ...STEPS.map((step, index) => {
     const line = element(index < at ? "li.done" : index === at ? "li.now" : "li", step);
     if (index === at) line.setAttribute("aria-current", "step");
@@ -169,10 +169,11 @@ function show(told) {
     running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
     late: WORDS.importLate, failed: told.text ?? "", done: `${WORDS.newFile} ${files}`,
     "one-of": `${WORDS.oneOfFiles} ${files}`,
-    question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
+    asking: "Sequencing.com passes your answer on.", question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
   }[state] ?? "");
   said.setAttribute("role", "status");
   const parts = [list, said];
+  if (told.also) parts.push(element("p", `${WORDS.newFile} ${told.also.join(", ")}`));
   if (state === "running") {
     const bar = element("progress");
     bar.setAttribute("aria-label", "Import");

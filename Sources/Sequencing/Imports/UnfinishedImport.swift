@@ -27,7 +27,7 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
         (self.id, self.source, self.started, self.login, known) = (id, source, started, login, [])
     }
 
-    /// Reads also what an earlier version has written, without ``isListed`` and ``possible``.
+    /// Reads an import. An earlier version wrote neither ``isListed`` nor ``possible``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int.self, forKey: .id)

@@ -125,6 +125,26 @@ struct ImportModelTests {
         #expect(model.arrived.map(\.id.string) == ["7"])
     }
 
+    @Test("an import that ends while another's question waits is told, also when nothing tells which file is its own")
+    func olderUncertain() async throws {
+        let clock = ManualClock()
+        let model = try await model(clock: clock)
+        service.script("POST /23andMe/Download", [.json(Self.started), .json(Self.question)])
+        let first = Task { await model.start() }
+        await clock.sleepers(1)
+        model.restart()
+        (model.login, model.password) = ("grace@example.test", "x")
+        await model.start()
+        let files = [7, 8].map {
+            #"{"Id":"\#($0)","Name":"23andme.txt","FileCategory":"Uploaded","FileType":"23andMe"}"#
+        }
+        service.script("GET /DataSourceList", [.json("[\(files.joined(separator: ","))]")])
+        clock.advance(by: .seconds(5))
+        await first.value
+        #expect(question(model) == "First pet?" && model.arrived.isEmpty)
+        #expect(model.uncertain.map { $0.map(\.id.string) } == [["7", "8"]])
+    }
+
     @Test("going back to the login is not possible while the service is asked")
     func restarting() async throws {
         let held = Held(service, answers)
@@ -146,7 +166,7 @@ struct ImportModelTests {
 }
 
 /// Holds the requests of one line until a gate opens.
-private struct Held: Transport {
+struct Held: Transport {
     let service: ScriptedService
     let line: String
     let reached = Gate()

@@ -1,0 +1,119 @@
+import Handshake
+import MessageFixtures
+import OAuth
+import Sequencing
+import TestFixtures
+import Testing
+
+@testable import WeatherMyWay
+
+@Suite("The imports of the web sample")
+struct WebImportTests {
+    private static let question = #"{"StatusCode":2,"SecurityQuestion":"First pet?","SessionId":"s-91"}"#
+    private static let started = #"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#
+    private static let file =
+        #"[{"Id":"7","Name":"23andme_ada.txt","FileCategory":"Uploaded","FileType":"23andMe"}]"#
+    private let service = ScriptedService(["GET /DataSourceList": [.json("[]")]])
+    private let answers = "POST /23andMe/DownloadWithSecurity"
+    private let visitors = Visitors()
+    private let session: String
+    private let vault = MemoryVault()
+
+    init() { session = visitors.start() }
+
+    private var visit: Visit { visitors.visit(session) }
+
+    private func state(_ visit: Visit) -> String { visit.imported["state"]?.string ?? "" }
+
+    private func start(_ genome: Sequencing, login: String = "ada@example.test") async throws {
+        try await Imports(visitors, session).start(
+            .twentyThreeAndMe, login: login, password: Secret("x"), UnfinishedImports(of: genome, in: vault),
+            ThirdPartyImport(genome))
+    }
+
+    private func answer(_ text: String, _ genome: Sequencing) async throws {
+        try await Imports(visitors, session)
+            .answer(text, UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
+    }
+
+    /// Returns when the page shows something else than a running import.
+    private func ended() async {
+        while state(visit) == "running" { await Task.yield() }
+    }
+
+    @Test("the end of an import does not replace the question of a later one, and its file is told beside it")
+    func older() async throws {
+        let clock = ManualClock()
+        let genome = try await service.genome(clock: clock)
+        service.script("POST /23andMe/Download", [.json(Self.started), .json(Self.question)])
+        try await start(genome)
+        #expect(state(visit) == "running")
+        await clock.sleepers(1)
+        try await start(genome, login: "grace@example.test")
+        #expect(state(visit) == "question")
+        service.script("GET /DataSourceList", [.json(Self.file)])
+        clock.advance(by: .seconds(5))
+        while visit.arrived.isEmpty, state(visit) == "question" { await Task.yield() }
+        #expect(state(visit) == "question")
+        #expect(visit.imported["also"]?.array?.map(\.string) == ["23andme_ada.txt"])
+    }
+
+    @Test("C02: an answer that two tabs send is sent once, for the login that was asked about")
+    func twoTabs() async throws {
+        let held = Held(service, answers)
+        let genome = try await service.genome(through: held)
+        service.script("POST /23andMe/Download", [.json(Self.question)])
+        service.script(answers, [.json(#"{"StatusCode":0}"#)])
+        try await start(genome)
+        // Another import without a login runs: only the login tells the two apart.
+        let beside = try await UnfinishedImports(of: genome, in: vault).noting(.twentyThreeAndMe, login: nil) {
+            ThirdPartyImport.Outcome.started
+        }
+        #expect(beside.started != nil)
+        let tab = Task { try await answer("Turing", genome) }
+        await held.reached.wait()
+        try await answer("Turing", genome)
+        #expect(state(visit) == "asking")
+        service.script("GET /DataSourceList", [.json(Self.file)])
+        held.gate.open()
+        try await tab.value
+        await ended()
+        #expect(service.lines.count { $0 == answers } == 1)
+        #expect(state(visit) == "done")
+    }
+
+    @Test("C02: an answer that the service does not read leaves the question")
+    func unread() async throws {
+        let genome = try await service.genome()
+        service.script("POST /23andMe/Download", [.json(Self.question)])
+        service.script(answers, [.json(#"{"Message":"no"}"#, status: 400)])
+        try await start(genome)
+        #expect(await sequencingError { try await answer("Turing", genome) } != nil)
+        #expect(state(visit) == "question")
+        #expect(await sequencingError { try await answer("", genome) } != nil)
+        #expect(state(visit) == "question")
+    }
+
+    @Test("another user who signs in in the same browser gets no import and no chain of the user before")
+    func anotherUser() async throws {
+        let genome = try await service.genome()
+        let account = genome.account
+        service.script("POST /23andMe/Download", [.json(Self.started)])
+        func signIn(_ subject: String?) async throws -> [Bool] {
+            let answer = subject.map { [ScriptedService.Reply.json(#"{"uid":"\#($0)"}"#)] } ?? []
+            for method in ["GET", "POST"] { service.script("\(method) /indexApi.php", answer) }
+            await visitors.restart(session, account, in: vault)
+            let keys = [UnfinishedImports.key(account.id), UnfinishedJobs.key(account.id)]
+            var areThere: [Bool] = []
+            for key in keys { areThere.append(try await vault.record(key) != nil) }
+            for key in keys { try await vault.update(key) { try await $0.replace(with: Array("[]".utf8)) } }
+            return areThere
+        }
+        _ = try await signIn("1")
+        #expect(try await signIn("1") == [true, true], "the same user")
+        #expect(try await signIn("2") == [false, false])
+        #expect(try await signIn("2") == [true, true])
+        #expect(try await signIn(nil) == [false, false], "the service does not say who it is")
+        #expect(try await signIn("2") == [false, false])
+    }
+}
