@@ -140,6 +140,23 @@ struct FileVaultTests {
         #expect(try Files.read(path) == Array(text.utf8))
     }
 
+    @Test(
+        "E6: a description that has a member twice is damaged, also when both are the same",
+        arguments: ["format", "id", "check"])
+    func doubledMember(_ name: String) async throws {
+        _ = try await folder.put([1], under: .alice)
+        let path = folder.directory + "/vault.json"
+        let text = String(decoding: try Files.read(path), as: UTF8.self).trimmingCharacters(in: .newlines)
+        let members = text.dropFirst().dropLast().split(separator: ",")
+        let member = try #require(members.first { $0.hasPrefix("\"\(name)\":") })
+        let rest = members.joined(separator: ",")
+        try Files.write(Array("{\(member),\(rest)}".utf8), to: path)
+        let error = #expect(throws: VaultError.self) { try folder.open() }
+        #expect(error?.code == "vault_damaged")
+        try Files.write(Array("{\(rest)}".utf8), to: path)
+        _ = try folder.open()
+    }
+
     @Test("a vault of an unknown format is damaged, and both formats are named")
     func format() async throws {
         _ = try await folder.put([1], under: .alice)
