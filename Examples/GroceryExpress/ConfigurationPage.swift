@@ -47,7 +47,7 @@ struct ConfigurationPage {
             <p class="field"><label for="{{name}}.address">Address</label>
             <input id="{{name}}.address" name="{{name}}.address" autocomplete="street-address" value="{{address}}"></p>
             {{#map}}<figure class="map"><div role="img" aria-label="{{label}}">{{{svg}}}</div>\
-            <figcaption>The area before this form is saved; the town around it is made up.</figcaption></figure>{{/map}}
+            <figcaption>The area as it was when this page was opened. The town is made up.</figcaption></figure>{{/map}}
             {{/areas}}
             {{#choices}}
             <p class="field"><label for="{{name}}">{{label}}</label><select id="{{name}}" name="{{name}}">

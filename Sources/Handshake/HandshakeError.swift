@@ -161,10 +161,11 @@ extension ResourceDemand {
                 ? "The token lacks a scope that the API requires"
                 : "The token lacks the scope “\(scopes.joined(separator: " "))”"
         case .boundToken: "The API takes only tokens that are bound to a key (DPoP)"
-        case .stepUp(let values, let age, _):
+        case .stepUp(let values, let age, let scopes):
             "The service requires the user to authenticate again"
                 + (values.isEmpty ? "" : " by \(values.joined(separator: " "))")
                 + (age.map { ", at most \($0) seconds before the request" } ?? "")
+                + (scopes.isEmpty ? "" : ", with the scope “\(scopes.joined(separator: " "))”")
         }
     }
 

@@ -77,7 +77,7 @@ extension HandshakeError {
         case .exchange(.redirected): true
         // A gateway answers 502 where nothing stands behind it.
         case .exchange(.server(let error)): error.status.map { $0 >= 500 && $0 != 502 } ?? false
-        // No document is so long.
+        // Too long for metadata: the next address is asked.
         case .network(.tooLarge): false
         case .network: true
         default: false

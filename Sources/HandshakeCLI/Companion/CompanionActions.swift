@@ -115,7 +115,7 @@ struct CompanionActions: Sendable {
                 state.say("You are in \(quoted(summary.circle, limit: 80)) as \(quoted(summary.name, limit: 80)).")
                 try await stored.renewWatches()
             } catch {
-                state.fail("circle_failed", "\(error)")
+                state.fail("circle_failed", (error as? NearbyError)?.message ?? "\(error)")
             }
             state.set(joining: nil)
             await refresh()

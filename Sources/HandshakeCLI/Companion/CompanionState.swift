@@ -95,7 +95,7 @@ final class CompanionState: NearbySink {
         case .sendingFailed(let error):
             change { contents in
                 contents.radio["send"] = "failed"
-                contents.note(Trouble(code: error.code, message: quoted(error.description), at: Now.seconds))
+                contents.note(Trouble(code: error.code, message: quoted(error.message), at: Now.seconds))
             }
         case .damage: break
         }

@@ -115,7 +115,7 @@ private struct NearbyReport: ~Copyable, Sendable {
         case .sending(let status): radio(status, isSending: true)
         case .sendingFailed(let error):
             sending = "not sending"
-            trouble(error.code, "Others cannot notice you: \(error.description). Scanning continues.")
+            trouble(error.code, "Others cannot notice you: \(error.message). Scanning continues.")
         case .damage(let error): trouble("damaged_recording", "\(error)")
         }
     }

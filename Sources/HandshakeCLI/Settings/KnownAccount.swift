@@ -79,12 +79,13 @@ struct KnownAccount {
 
     /// What an API demands of the user's sign-in, as a sentence.
     private func question(_ demand: ResourceDemand) -> String {
-        guard case .stepUp(let values, let age, _) = demand, !values.isEmpty || (age ?? 0) > 0 else {
-            return "The API requires a new sign-in."
-        }
+        guard case .stepUp(let values, let age, let scopes) = demand else { return "The API requires a new sign-in." }
+        let more = scopes.filter { !client.scopes.contains($0) }.map { "“\($0)”" }.joined(separator: ", ")
+        let asked = more.isEmpty ? "" : " It asks for more: \(more)."
+        guard !values.isEmpty || (age ?? 0) > 0 else { return "The API requires a new sign-in." + asked }
         return "The API requires a sign-in"
             + (values.isEmpty ? "" : " with \(values.map { "“\($0)”" }.joined(separator: " or "))")
-            + (age.map { $0 == 0 ? ", made now." : " that is at most \($0) s old." } ?? ".")
+            + (age.map { $0 == 0 ? ", made now." : " that is at most \($0) s old." } ?? ".") + asked
     }
 
     /// Asks a user at a terminal for what an API has demanded; nil when there is no terminal, when no sign-in satisfies the

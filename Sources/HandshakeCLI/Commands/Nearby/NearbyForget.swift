@@ -38,7 +38,7 @@ struct NearbyForget: AsyncParsableCommand {
         if everyone, let error = deletion.damaged.first {
             throw CommandError(
                 status: .vault, code: error.code,
-                message: "\(deletion.sentence) But damaged records remain: \(quoted("\(error)"))")
+                message: "\(deletion.sentence) But damaged records remain: \(quoted(error.message))")
         }
         if common.json {
             Output.result(

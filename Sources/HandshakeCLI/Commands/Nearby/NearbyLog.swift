@@ -37,7 +37,7 @@ struct NearbyLog: AsyncParsableCommand {
         } else {
             show(people)
         }
-        for error in contents.damaged { Output.note(quoted("\(error)")) }
+        for error in contents.damaged { Output.note(quoted(error.message)) }
     }
 
     private func show(_ people: [PersonHistory]) {

@@ -94,7 +94,7 @@ struct NearbyFriends: AsyncParsableCommand {
             }
             return (friends.sorted { $0.person < $1.person }, damaged)
         }
-        for error in damaged { Output.note(quoted("\(error)")) }
+        for error in damaged { Output.note(quoted(error.message)) }
         if common.json {
             let members = friends.map { friend in
                 JSONText.object([
