@@ -121,7 +121,7 @@ struct ImportView: View {
                 Text(verbatim: WeatherWords.importData.rawValue).fontWeight(.semibold).font(.title3)
                 switch model.step {
                 case .credentials: credentials
-                case .question(let question): ask("23andMe asks: \(question.text)")
+                case .question(let question): ask("\(WeatherWords.question.rawValue) \(question.text)")
                 case .link: ask(WeatherWords.pasteLink.rawValue)
                 case .asking: ProgressView()
                 case .running:

@@ -171,6 +171,26 @@ def test_a_question_of_an_import_outlasts_the_page_and_a_look_that_fails(open_pa
     assert failed
 
 
+def test_an_answer_that_is_sent_again_after_a_lost_one_ends_with_the_file(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    sign_in(page, weather)
+    page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
+    sheet = page.get_by_role("dialog", name="Import from")
+    sheet.get_by_label("Login").fill("ada@example.test")
+    sheet.get_by_label("Password").fill("correct-horse-battery")
+    sheet.get_by_role("button", name="Import", exact=True).click()
+    weather.fault("/23andMe/DownloadWithSecurity => status 502")
+    sheet.get_by_label("23andMe asks").fill("Turing")
+    sheet.get_by_role("button", name="Send").click()
+    expect(sheet.get_by_role("alert")).not_to_be_empty()
+    weather.reset()
+    sheet.get_by_label("23andMe asks").fill("Turing")
+    sheet.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("progressbar", name="Import")).to_be_visible()
+    weather.pass_time(3600)
+    expect(page.locator("#progress").get_by_text("New in your list:")).to_be_visible(timeout=20_000)
+
+
 def test_a_file_from_the_web_is_copied_into_an_account(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather)

@@ -17,6 +17,8 @@ enum WeatherWords: String, Sendable, CaseIterable {
         Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data yourself \
         and uploading it on the site needs no password.
         """
+    /// The question follows.
+    case question = "23andMe asks:"
     case pasteLink = "Paste the link from Ancestry's mail"
     case importLate = "The file is not in your list yet. Look again later."
     /// The names of files follow.

@@ -191,7 +191,7 @@ if (importSheet) {
     const isAsking = told.state === "question" || told.state === "link";
     credentials.hidden = credentials.disabled = isAsking;
     question.hidden = question.disabled = !isAsking;
-    $("asked").textContent = told.state === "question" ? `23andMe asks: ${told.text}` : WORDS.pasteLink;
+    $("asked").textContent = told.state === "question" ? `${WORDS.question} ${told.text}` : WORDS.pasteLink;
     $("import-go").textContent = isAsking ? "Send" : "Import";
     $("answer").value = "";
     if (isAsking) $("answer").focus();

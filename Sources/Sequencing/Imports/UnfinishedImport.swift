@@ -14,6 +14,10 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
     public let started: Date
     /// The login there before its `@`, in lower case; a file's name may hold it.
     let login: String?
+    /// The whole login there. Two attempts with one login are one import when the answer to the first was lost.
+    let account: String?
+    /// Whether the service has answered that the import started. False until then, and when the answer was lost.
+    var isConfirmed: Bool?
     /// The files that are not this import's: they were listed before its start, or are another import's.
     var known: Set<FileID>
     /// Whether ``known`` has the files from before the start. Until then the import has not been sent.
@@ -23,17 +27,22 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
     /// It stays in the list for the others: none of these files is certainly theirs.
     var possible: Set<FileID>?
 
-    init(id: Int, source: ThirdPartyImport.Source, started: Date, login: String?) {
-        (self.id, self.source, self.started, self.login, known) = (id, source, started, login, [])
+    /// - Parameter account: the login at the third party.
+    init(id: Int, source: ThirdPartyImport.Source, started: Date, account: String?) {
+        (self.id, self.source, self.started, self.account, known) = (id, source, started, account, [])
+        login = account.map { $0.prefix { $0 != "@" }.lowercased() }
+        isConfirmed = false
     }
 
-    /// Reads an import. An earlier version wrote neither ``isListed`` nor ``possible``.
+    /// Reads an import. An earlier version wrote neither ``isListed`` nor ``possible``, nor what attempts are joined by.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int.self, forKey: .id)
         source = try container.decode(ThirdPartyImport.Source.self, forKey: .source)
         started = try container.decode(Date.self, forKey: .started)
         login = try container.decodeIfPresent(String.self, forKey: .login)
+        account = try container.decodeIfPresent(String.self, forKey: .account)
+        isConfirmed = try container.decodeIfPresent(Bool.self, forKey: .isConfirmed)
         known = try container.decode(Set<FileID>.self, forKey: .known)
         isListed = try container.decodeIfPresent(Bool.self, forKey: .isListed) ?? true
         possible = try container.decodeIfPresent(Set<FileID>.self, forKey: .possible)
@@ -41,6 +50,17 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
 
     /// Whether it may run, and its file is awaited.
     var isAwaited: Bool { isListed && possible == nil }
+
+    /// Whether both are one import. A number is used again when the list was empty.
+    func isSame(as other: UnfinishedImport) -> Bool { id == other.id && started == other.started }
+
+    /// Whether this is an earlier attempt at an import, which the service did not answer.
+    func isLostAttempt(at later: UnfinishedImport) -> Bool {
+        guard isAwaited, isConfirmed == false, !isSame(as: later), let account, let other = later.account else {
+            return false
+        }
+        return source == later.source && account.utf8.elementsEqual(other.utf8)
+    }
 
     /// Whether a file of the list may be its own.
     func mayBeOwn(_ file: GeneticFile) -> Bool {

@@ -47,7 +47,8 @@ public struct UnfinishedImports: Sendable {
 
     /// Runs a call that may start an import, and notes the import if it does.
     ///
-    /// Lists the files immediately before the call. An import whose answer is lost stays noted: it may run.
+    /// Lists the files immediately before the call. An import whose answer is lost stays noted: it may run. A retry with the
+    /// same login is the same import.
     ///
     /// - Parameters:
     ///   - source: the third party.
@@ -83,14 +84,35 @@ public struct UnfinishedImports: Sendable {
         do {
             answer = try await call()
         } catch {
-            if Self.isRefusal(error) { try await forget(noted) }
+            if Self.isRefusal(error) {
+                try await forget(noted)
+            } else {
+                // Without the vault, two attempts stay in the list instead of one.
+                _ = try? await joinAttempts(at: noted, isConfirmed: false)
+            }
             throw error
         }
         guard hasStarted(answer) else {
             try await forget(noted)
             return (answer, nil)
         }
-        return (answer, noted)
+        return (answer, try await joinAttempts(at: noted, isConfirmed: true))
+    }
+
+    /// Makes one import of an attempt and of the earlier ones at it whose answers were lost.
+    private func joinAttempts(at noted: UnfinishedImport, isConfirmed: Bool) async throws -> UnfinishedImport {
+        try await settle { imports in
+            var joined = imports.first { $0.isSame(as: noted) } ?? noted
+            for lost in imports where lost.isLostAttempt(at: joined) { joined.known.formIntersection(lost.known) }
+            joined.isConfirmed = isConfirmed
+            if let place = imports.firstIndex(where: { $0.isSame(as: joined) }) {
+                imports[place] = joined
+            } else {
+                imports.append(joined)
+            }
+            imports.removeAll { [joined] in $0.isLostAttempt(at: joined) }
+            return joined
+        }
     }
 
     /// Whether a failed call has certainly started nothing.
@@ -110,10 +132,9 @@ public struct UnfinishedImports: Sendable {
     private func begin(
         _ source: ThirdPartyImport.Source, _ login: String?, _ time: Date
     ) async throws -> UnfinishedImport {
-        let word = login.map { $0.prefix { $0 != "@" }.lowercased() }
         let noted = try await change { imports in
             let id = (imports.map(\.id).max() ?? 0) + 1
-            imports.append(UnfinishedImport(id: id, source: source, started: time, login: word))
+            imports.append(UnfinishedImport(id: id, source: source, started: time, account: login))
             return imports[imports.count - 1]
         }
         do {
@@ -157,7 +178,9 @@ public struct UnfinishedImports: Sendable {
         }
     }
 
-    /// Forgets an import that was lost: its file comes no more. Other imports then do not wait for it.
+    /// Gives up an import whose file will not come. Other imports then do not wait for it.
+    ///
+    /// If its file comes after all, it counts as the file of another import that is awaited.
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written.
     public func forget(_ lost: UnfinishedImport) async throws {
@@ -197,7 +220,9 @@ public struct UnfinishedImports: Sendable {
     }
 
     /// Changes the list also in a task that is cancelled: what the service has answered stays known.
-    private func settle(_ body: @escaping @Sendable (inout [UnfinishedImport]) -> Void) async throws {
+    private func settle<Result: Sendable>(
+        _ body: @escaping @Sendable (inout [UnfinishedImport]) -> Result
+    ) async throws -> Result {
         try await Task { try await change(body) }.value
     }
 
@@ -221,9 +246,4 @@ public struct UnfinishedImports: Sendable {
     private static func living(_ imports: [UnfinishedImport], at time: Date) -> [UnfinishedImport] {
         imports.filter { time.timeIntervalSince($0.started) < lifetime }.suffix(limit)
     }
-}
-
-extension UnfinishedImport {
-    /// Whether both are one import. A number is used again when the list was empty.
-    fileprivate func isSame(as other: UnfinishedImport) -> Bool { id == other.id && started == other.started }
 }

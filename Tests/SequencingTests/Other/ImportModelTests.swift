@@ -91,6 +91,17 @@ struct ImportModelTests {
         #expect(sent(answers) == 2 && file(model) == "7")
     }
 
+    @Test("C07: an answer that is sent again after a lost one ends with the file")
+    func lost() async throws {
+        let model = try await asked()
+        service.script(answers, [.lost, .json(#"{"StatusCode":0}"#)])
+        await model.proceed()
+        #expect(question(model) == "First pet?" && model.answer == "Turing" && model.problem != nil)
+        service.script("GET /DataSourceList", [.json("[]"), .json(Self.file)])
+        await model.proceed()
+        #expect(file(model) == "7", "\(model.step)")
+    }
+
     @Test("a wrong answer ends the question, as the service has it")
     func wrong() async throws {
         let model = try await asked()

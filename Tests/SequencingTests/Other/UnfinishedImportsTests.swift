@@ -9,9 +9,8 @@ import Testing
 
 @Suite("Unfinished imports")
 struct UnfinishedImportsTests {
-    let service = ScriptedService([
-        "POST /23andMe/Download": [.json(#"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#)]
-    ])
+    private static let started = #"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#
+    let service = ScriptedService(["POST /23andMe/Download": [.json(Self.started)]])
     let vault = MemoryVault()
 
     /// Lists files by number from now on: an import's without a name of its own, or with this one.
@@ -37,10 +36,10 @@ struct UnfinishedImportsTests {
     }
 
     /// Notes what a call to the import answers; nil when it throws.
-    func outcome(_ unfinished: UnfinishedImports) async throws -> ThirdPartyImport.Login? {
+    func outcome(_ unfinished: UnfinishedImports, login: String? = nil) async throws -> ThirdPartyImport.Login? {
         let imports = ThirdPartyImport(try await service.genome())
         do {
-            return try await unfinished.noting(.twentyThreeAndMe, login: nil) {
+            return try await unfinished.noting(.twentyThreeAndMe, login: login) {
                 try await imports.from23andMe(.init(login: "x", password: Secret("x")))
             }.answer
         } catch is SequencingError {
@@ -172,6 +171,42 @@ struct UnfinishedImportsTests {
         #expect(try await outcome(unfinished) == nil)
         #expect(service.lines.count { $0.hasPrefix("POST") } == sent, "nothing was sent")
         #expect(try await unfinished.all.count == 3)
+    }
+
+    /// Attempts as this login whose answers are lost, while no file is listed.
+    private func lose(_ unfinished: UnfinishedImports, as login: String, times: Int = 1) async throws {
+        list()
+        service.script("POST /23andMe/Download", [.lost])
+        for _ in 0..<times { #expect(try await outcome(unfinished, login: login) == nil) }
+        service.script("POST /23andMe/Download", [.json(Self.started)])
+    }
+
+    @Test("C07: a retry after lost answers is the same import", arguments: [false, true])
+    func retry(isListedBefore: Bool) async throws {
+        let unfinished = try await unfinished()
+        try await lose(unfinished, as: "ada@example.test", times: 2)
+        #expect(try await unfinished.all.count == 1)
+        // The lost attempt has started an import when its file is there before the retry.
+        if isListedBefore { list((1, "genome.txt")) }
+        let retried = try await start(unfinished, login: "ada@example.test")
+        #expect(try await unfinished.all == [retried])
+        list((1, "genome.txt"))
+        #expect(ids(try await unfinished.arrival(of: retried)) == ["file", "1"])
+        #expect(try await unfinished.all.isEmpty)
+    }
+
+    @Test("C07: a lost attempt stays an import of its own beside another login, another source and a refused retry")
+    func noRetry() async throws {
+        let unfinished = try await unfinished()
+        try await lose(unfinished, as: "ada@example.test")
+        let other = try await start(unfinished, login: "ada@example.org")
+        list((1, "genome.txt"))
+        #expect(ids(try await unfinished.arrival(of: other)) == ["late", "1"])
+        _ = try await unfinished.noting(.ancestry, login: "ada@example.test") { .started }
+        let refusal = #"{"StatusCode":1,"SecurityQuestion":null,"SessionId":null}"#
+        service.script("POST /23andMe/Download", [.json(refusal)])
+        #expect(try await outcome(unfinished, login: "ada@example.test") == .ended(.badCredentials))
+        #expect(try await unfinished.all.map(\.id) == [1, 2, 3])
     }
 
     @Test("imports are forgotten after a day, beyond 20, and when their user signs out")
