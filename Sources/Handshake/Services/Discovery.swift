@@ -43,10 +43,10 @@ extension Environment {
         return found
     }
 
-    /// Why an issuer has no metadata. A document of another issuer is named before all else.
+    /// Why an issuer has no metadata. A document that was refused is named before all else.
     private static func reason(_ issuer: Issuer, _ failures: [MetadataFailure]) -> HandshakeError {
         let errors = failures.map(\.error)
-        if let refused = errors.first(where: \.isRefusedDocument) { return refused }
+        if let refused = errors.first(where: { $0.refusedCheck != nil }) { return refused }
         if case .network? = errors.last, let last = errors.last, last.stopsDiscovery { return last }
         return .undiscovered(issuer: issuer, failures: failures)
     }
@@ -66,15 +66,17 @@ extension Environment {
 }
 
 extension HandshakeError {
-    /// Whether a document was found that must not be used: it is another issuer's.
-    fileprivate var isRefusedDocument: Bool {
-        if case .exchange(.refused) = self { true } else { false }
+    /// What is wrong with a document that was found; nil when none was.
+    fileprivate var refusedCheck: Refusal.Check? {
+        if case .exchange(.refused(let refusal)) = self { refusal.check } else { nil }
     }
 
     /// Whether no later address is asked: the host is out of reach or in trouble, or leads elsewhere (`any-server.md` 5).
     fileprivate var stopsDiscovery: Bool {
         switch self {
         case .exchange(.redirected): true
+        // Another issuer's document is passed over. The issuer's own one that is wrong, such as an endpoint without TLS, is not.
+        case .exchange(.refused(let refusal)): refusal.check != .issuer
         // A gateway answers 502 where nothing stands behind it.
         case .exchange(.server(let error)): error.status.map { $0 >= 500 && $0 != 502 } ?? false
         // Too long for metadata: the next address is asked.

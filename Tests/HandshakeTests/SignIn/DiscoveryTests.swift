@@ -95,6 +95,22 @@ struct DiscoveryTests {
         #expect(provider.paths == [Self.first])
     }
 
+    @Test("M510: the issuer's own document with an endpoint without TLS stops, and names it")
+    func insecureEndpoint() async throws {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.overrides[Self.first] = { request in
+                let answer = try provider.answer(Self.second, request)
+                var members = try JSONSerialization.jsonObject(with: Data(answer.content)) as? [String: Any] ?? [:]
+                members["token_endpoint"] = "http://op.example/token"
+                return .json(200, members)
+            }
+        }
+        let app = try provider.app()
+        #expect(await handshakeError { try await app.beginSignIn() }?.code == "insecure_transport")
+        #expect(provider.paths == [Self.first])
+    }
+
     @Test("M510: a document that was found counts, whatever the other address answers", arguments: stops)
     func completed(_ stop: Stop) async throws {
         let provider = ScriptedProvider()
