@@ -194,7 +194,7 @@ extension String {
     ///
     /// Comparing, hashing and normalizing such a text takes linear time; a longer run of marks makes it quadratic.
     package var streamSafe: String {
-        guard mayHoldManyMarks else { return self }
+        guard utf8.mayHoldManyMarks else { return self }
         var output = ""
         var start = unicodeScalars.startIndex
         var run = 0
@@ -209,13 +209,15 @@ extension String {
         }
         return start == unicodeScalars.startIndex ? self : output + Substring(unicodeScalars[start...])
     }
+}
 
-    /// Whether there are as many bytes outside ASCII in a row as ``maximumMarks`` marks need, which have two or more each.
-    private var mayHoldManyMarks: Bool {
+extension Sequence<UInt8> {
+    /// Whether there are as many bytes outside ASCII in a row as 31 combining marks need, which have two or more each.
+    package var mayHoldManyMarks: Bool {
         var run = 0
-        for byte in utf8 {
+        for byte in self {
             run = byte < 0x80 ? 0 : run + 1
-            if run > 2 * Self.maximumMarks { return true }
+            if run > 2 * String.maximumMarks { return true }
         }
         return false
     }

@@ -164,7 +164,7 @@ enum StoredForm {
     }
 
     static func decode<Value: Decodable>(_ bytes: [UInt8], what: String) throws(HandshakeError) -> Value {
-        if let value: Value = quickly(bytes) { return value }
+        if let value: Value = decodeWithoutFoundation(bytes) { return value }
         do {
             return try JSONDecoder().decode(Value.self, from: Data(bytes))
         } catch {
@@ -174,20 +174,14 @@ enum StoredForm {
     }
 
     /// The value without Foundation's decoder; nil where that one has to decide, also about damage.
-    static func quickly<Value: Decodable>(_ bytes: [UInt8]) -> Value? {
-        guard isReadAlike(bytes), let value = try? JSONValue(parsing: bytes) else { return nil }
+    static func decodeWithoutFoundation<Value: Decodable>(_ bytes: [UInt8]) -> Value? {
+        guard canUseOwnReader(bytes), let value = try? JSONValue(parsing: bytes) else { return nil }
         return try? Value(from: StoredValueDecoder(value: value))
     }
 
-    /// Whether both readers see the same texts. The package's own one inserts a character among 30 combining marks, which take two
-    /// bytes each or an escape.
-    private static func isReadAlike(_ bytes: [UInt8]) -> Bool {
-        var (run, previous) = (0, UInt8(0))
-        for byte in bytes {
-            run = byte < 0x80 ? 0 : run + 1
-            if run >= 60 || (byte == UInt8(ascii: "u") && previous == UInt8(ascii: "\\")) { return false }
-            previous = byte
-        }
-        return true
+    /// Whether both readers see the same texts: the package's own one inserts a character among 30 combining marks, which an escape may
+    /// be too.
+    private static func canUseOwnReader(_ bytes: [UInt8]) -> Bool {
+        !bytes.mayHoldManyMarks && !bytes.contains(#"\u"#.utf8)
     }
 }
