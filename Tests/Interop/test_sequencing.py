@@ -598,10 +598,10 @@ def test_an_import_whose_file_does_not_come_is_late_and_can_be_given_up(ada: Han
     refused(resumed(ada, "--json"), 64)
 
 
-def slow_and_started(command: Handshake, genome: StandIn) -> None:
-    """Starts two imports, and lets the second one end."""
+def slow_and_started(command: Handshake, genome: StandIn, *logins: str) -> None:
+    """Starts imports, a slow one first, and lets the others end."""
     genome.pass_time(91)
-    for login in ("slow", "started"):
+    for login in logins or ("slow", "started"):
         imported(command, "23andme", login, PASSWORD).ok()
     genome.pass_time(31)
 
@@ -624,6 +624,17 @@ def test_a_file_that_has_come_is_shown_when_a_later_look_fails(ada: Handshake, g
     assert [file["name"] for file in done.json["files"]] == ["23andme_started.txt"]
 
 
+def test_files_of_which_one_is_an_import_s_own_are_told_when_a_later_look_fails(ada: Handshake, genome: StandIn) -> None:
+    slow_and_started(ada, genome, "slow", "started", "started")
+    before = len(genome.requests("/DataSourceList"))
+    running = ada.start("sequencing", "import", "23andme", "--resume", "--json")
+    until_asked(genome, "/DataSourceList", running, times=before + 4)
+    genome.fault("/DataSourceList => status 403")
+    done = running.finish(30)
+    refused(done, 4)
+    assert done.stdout == "" and done.stderr.count("23andme_started.txt") == 2
+
+
 def test_a_timeout_after_an_import_was_sent_names_no_command_that_starts_another(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/23andMe/Download => delay 30")
     done = imported(ada, "23andme", "started", PASSWORD, options=("--timeout", "2", "--json"))
@@ -633,9 +644,9 @@ def test_a_timeout_after_an_import_was_sent_names_no_command_that_starts_another
 
 def test_another_user_of_the_same_account_name_gets_no_import_of_the_user_before(ada: Handshake, genome: StandIn) -> None:
     imported(ada, "23andme", "started", PASSWORD).ok()
-    genome.sign_in(ada)
+    assert "forgotten" not in genome.sign_in(ada).stderr
     assert resumed(ada, "--timeout", "2", "--json").status != 64, "the same user"
-    genome.sign_in(ada, "charles")
+    assert "imports and app chains of the earlier sign-in are forgotten" in genome.sign_in(ada, "charles").stderr
     refused(resumed(ada, "--json"), 64)
 
 

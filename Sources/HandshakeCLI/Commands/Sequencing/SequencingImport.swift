@@ -142,7 +142,7 @@ struct SequencingImport: AsyncParsableCommand {
 
     /// Prints the own files of imports in the order of their starts, and waits for those that have not come.
     ///
-    /// - Throws: why the first import without a file has none, after the other imports' files are printed. What ends a wait, an
+    /// - Throws: why the last import without a file has none, after the other imports' files and reasons are printed. What ends a wait, an
     ///   error or the deadline, does not hide the files that were found.
     private func showArrivals(
         _ started: [UnfinishedImport], _ unfinished: UnfinishedImports, _ clock: ImportClock
@@ -161,12 +161,23 @@ struct SequencingImport: AsyncParsableCommand {
         } catch {
             let files = started.compactMap { arrivals[$0.id]?.file }
             if !files.isEmpty { show(files) }
+            // An import that has ended is in no later list.
+            let ended = started.filter { arrivals[$0.id]?.isEnd == true }
+            note(ended.compactMap { awaited in arrivals[awaited.id].flatMap { problem(of: awaited, $0) } })
             throw error
         }
         let files = started.compactMap { arrivals[$0.id]?.file }
-        let problems = started.compactMap { awaited in arrivals[awaited.id].flatMap { problem(of: awaited, $0) } }
+        var problems = started.compactMap { awaited in arrivals[awaited.id].flatMap { problem(of: awaited, $0) } }
         if problems.isEmpty || !files.isEmpty { show(files) }
-        if let problem = problems.first { throw problem }
+        guard let last = problems.popLast() else { return }
+        note(problems.filter { $0.message != last.message })
+        throw last
+    }
+
+    /// Prints each reason once: imports of which nothing tells whose file is which have one reason.
+    private func note(_ problems: [CommandError]) {
+        var printed: Set<String> = []
+        for problem in problems where printed.insert(problem.message).inserted { Output.note(problem.message) }
     }
 
     private func problem(of started: UnfinishedImport, _ arrival: ImportArrival) -> CommandError? {

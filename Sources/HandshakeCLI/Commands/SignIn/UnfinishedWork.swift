@@ -7,20 +7,23 @@ import Sequencing
 ///
 /// They are found by the account's name, and are one user's: another user who signs in gets none of them.
 struct UnfinishedWork {
+    /// Whether there are any.
+    private let exists: Bool
     /// Whose they are; nil when there are none, or when the service does not say.
     let subject: String?
 
-    /// Asks whose they are, if there are any.
+    /// Reads which user they belong to, if there are any.
     init(of account: Account?, in vault: any Vault) async {
-        guard let account, account.service.name == Service.sequencing.name, await Self.isThere(account, in: vault)
+        guard let account, account.service.name == Service.sequencing.name, await Self.exist(for: account, in: vault)
         else {
-            subject = nil
+            (exists, subject) = (false, nil)
             return
         }
+        exists = true
         subject = await SignedInUser(account, needsName: false).subject
     }
 
-    private static func isThere(_ account: Account, in vault: any Vault) async -> Bool {
+    private static func exist(for account: Account, in vault: any Vault) async -> Bool {
         for key in [UnfinishedImports.key(account.id), UnfinishedJobs.key(account.id)] {
             if (try? await vault.record(key)) != nil { return true }
         }
@@ -38,6 +41,10 @@ struct UnfinishedWork {
             try await UnfinishedImports.forget(id, in: vault)
             try await UnfinishedJobs.forget(id, in: vault)
         }
+        guard exists, !isSameUser else { return }
+        Output.note(
+            "Unfinished imports and app chains of the earlier sign-in are forgotten: they are another user's, or it is not known whose. "
+                + "Their files and reports are still at Sequencing.com.")
     }
 }
 #endif
