@@ -10,7 +10,7 @@ enum ImportProgress: Sendable {
     /// Ancestry has mailed a link to the owner of a login.
     case link(ThirdPartyImport.AncestrySession, login: String)
     /// The answer or the link is on its way.
-    case asking
+    case answering
     /// Sequencing.com fetches the data.
     case running(ThirdPartyImport.Source)
     case done(GeneticFile)
@@ -26,15 +26,18 @@ enum ImportProgress: Sendable {
         case .none: ["state": .string("none")]
         case .question(let question, _): ["state": .string("question"), "text": .string(question.text)]
         case .link: ["state": .string("link")]
-        case .asking: ["state": .string("asking")]
+        case .answering: ["state": .string("answering")]
         case .running(let source): ["state": .string("running"), "source": .string(source.rawValue)]
         case .done(let file): ["state": .string("done"), "files": .array([.string(file.displayName)])]
         case .oneOf(let files):
-            ["state": .string("one-of"), "files": .array(files.map { .string("\($0.displayName) (\($0.id))") })]
+            ["state": .string("one-of"), "files": .array(files.map { .string(Self.name($0)) })]
         case .late: ["state": .string("late")]
         case .failed(let reason): ["state": .string("failed"), "text": .string(reason)]
         }
     }
+
+    /// A file among others of the same name.
+    fileprivate static func name(_ file: GeneticFile) -> String { "\(file.displayName) (\(file.id))" }
 
     /// Whether it waits for the user's answer or link.
     var isWaiting: Bool {
@@ -57,6 +60,10 @@ extension Visit {
     var imported: JSONObject {
         var told = importing.json
         if !arrived.isEmpty { told["also"] = .array(arrived.map { .string($0.displayName) }) }
+        if !uncertain.isEmpty {
+            told["also_one_of"] = .array(uncertain.map { .array($0.map { .string(ImportProgress.name($0)) }) })
+        }
+        told["followed"] = .number("\(followed)")
         return told
     }
 }
@@ -80,19 +87,20 @@ struct Imports: Sendable {
         _ imports: ThirdPartyImport
     ) async throws {
         let credentials = try ThirdPartyImport.Credentials(login: login, password: password)
+        let attempt = begin()
         switch source {
         case .twentyThreeAndMe:
             let (answer, started) = try await unfinished.noting(source, login: login) {
                 try await imports.from23andMe(credentials)
             }
             switch answer {
-            case .question(let question): begin(.question(question, login: login))
-            case .ended(let outcome): follow((outcome, started), source, unfinished)
+            case .question(let question): show(.question(question, login: login), attempt)
+            case .ended(let outcome): follow((outcome, started), source, unfinished, attempt)
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
-            case .linkMailed(let link): begin(.link(link, login: login))
-            case .ended(let outcome): begin(ImportProgress(outcome, from: source))
+            case .linkMailed(let link): show(.link(link, login: login), attempt)
+            case .ended(let outcome): show(ImportProgress(outcome, from: source), attempt)
             }
         }
     }
@@ -101,12 +109,12 @@ struct Imports: Sendable {
     ///
     /// Only one tab does: it takes the question away. One that could not be answered comes back.
     func answer(_ text: String, _ unfinished: UnfinishedImports, _ imports: ThirdPartyImport) async throws {
-        var (waiting, attempt) = (ImportProgress.none, 0)
+        let attempt = begin()
+        var waiting = ImportProgress.none
         visitors.change(session) {
             guard $0.number == visit.number, $0.importing.isWaiting else { return }
             waiting = $0.importing
-            $0.attempts += 1
-            ($0.importing, attempt) = (.asking, $0.attempts)
+            ($0.importing, $0.attempts.shown) = (.answering, attempt)
         }
         do {
             switch waiting {
@@ -114,12 +122,12 @@ struct Imports: Sendable {
                 let ended = try await unfinished.noting(.twentyThreeAndMe, login: login) {
                     try await imports.answer(text, to: question)
                 }
-                follow(ended, .twentyThreeAndMe, unfinished)
+                follow(ended, .twentyThreeAndMe, unfinished, attempt)
             case .link(let link, let login):
                 let ended = try await unfinished.noting(.ancestry, login: login) {
                     try await imports.download(text, in: link)
                 }
-                follow(ended, .ancestry, unfinished)
+                follow(ended, .ancestry, unfinished, attempt)
             default: break
             }
         } catch {
@@ -131,50 +139,63 @@ struct Imports: Sendable {
     /// Waits in the background until the import's own file is in the list.
     private func follow(
         _ ended: (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?), _ source: ThirdPartyImport.Source,
-        _ unfinished: UnfinishedImports
+        _ unfinished: UnfinishedImports, _ attempt: Int
     ) {
-        let attempt = begin(ImportProgress(ended.outcome, from: source))
+        show(ImportProgress(ended.outcome, from: source), attempt)
         guard let started = ended.started else { return }
+        change { $0.followed += 1 }
         Task {
             let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
             do {
                 switch try await unfinished.arrival(of: started, polling: polling) {
-                case .file(let file): if !show(.done(file), attempt) { add(file) }
-                case .oneOf(let files): show(.oneOf(files), attempt)
-                case .late: show(.late, attempt)
+                case .file(let file): end(.done(file), attempt) { $0.arrived.append(file) }
+                case .oneOf(let files): end(.oneOf(files), attempt) { $0.uncertain.append(files) }
+                case .late: end(.late, attempt) { _ in }
                 }
             } catch {
-                show(.failed("The import runs, but its progress cannot be seen: \(error)"), attempt)
+                end(.failed("The import runs, but its progress cannot be seen: \(error)"), attempt) { _ in }
             }
         }
     }
 
-    /// Shows what the service has answered last.
-    @discardableResult
-    private func begin(_ progress: ImportProgress) -> Int {
+    /// Begins a request for an import, and returns its number.
+    private func begin() -> Int {
         var attempt = 0
-        visitors.change(session) {
-            guard $0.number == visit.number else { return }
-            $0.attempts += 1
-            ($0.importing, attempt) = (progress, $0.attempts)
+        change {
+            $0.attempts.begun += 1
+            attempt = $0.attempts.begun
         }
         return attempt
     }
 
     /// Shows how an attempt went on, unless a later one is shown.
-    @discardableResult
-    private func show(_ progress: ImportProgress, _ attempt: Int) -> Bool {
-        var isLast = false
-        visitors.change(session) {
-            isLast = $0.number == visit.number && $0.attempts == attempt
-            if isLast { $0.importing = progress }
-        }
-        return isLast
+    private func show(_ progress: ImportProgress, _ attempt: Int) {
+        change { $0.show(progress, attempt) }
     }
 
-    /// Tells of the file of an earlier import beside what is shown.
-    private func add(_ file: GeneticFile) {
-        visitors.change(session) { if $0.number == visit.number { $0.arrived.append(file) } }
+    /// Shows how an import ended, or tells of it beside a later one that is shown.
+    private func end(_ progress: ImportProgress, _ attempt: Int, beside tell: (inout Visit) -> Void) {
+        change {
+            $0.followed -= 1
+            if !$0.show(progress, attempt) { tell(&$0) }
+        }
+    }
+
+    /// Changes the visit, unless another one has begun.
+    private func change(_ body: (inout Visit) -> Void) {
+        visitors.change(session) { if $0.number == visit.number { body(&$0) } }
+    }
+}
+
+extension Visit {
+    /// Shows how an attempt went on.
+    ///
+    /// - Returns: false when a later one is shown.
+    @discardableResult
+    fileprivate mutating func show(_ progress: ImportProgress, _ attempt: Int) -> Bool {
+        guard attempt >= attempts.shown else { return false }
+        (importing, attempts.shown) = (progress, attempt)
+        return true
     }
 }
 #endif

@@ -15,10 +15,14 @@ struct Visit: Sendable {
     /// What the chains found in ``file``.
     var genes: Genes?
     var importing = ImportProgress.none
-    /// Counts imports: the end of an earlier one does not replace what a later one shows.
-    var attempts = 0
+    /// How many requests for imports have begun, and which of them is shown. An earlier one does not replace a later one.
+    var attempts = (begun: 0, shown: 0)
+    /// How many imports are waited for.
+    var followed = 0
     /// The files of imports that ended while a later one was shown.
     var arrived: [GeneticFile] = []
+    /// The same where nothing tells which of several files is the import's: the files of each such import.
+    var uncertain: [[GeneticFile]] = []
     /// Who has signed in; nil when the service did not say.
     var subject: String?
 

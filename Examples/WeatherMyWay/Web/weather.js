@@ -145,7 +145,8 @@ function follow(told) {
   const number = look += 1;
   // A look that failed says nothing of the import, and what has not changed is not read out again.
   if (!told.problem && JSON.stringify(told) !== JSON.stringify(imported)) show(told);
-  if (imported.state !== "running" && imported.state !== "asking") return;
+  // An import that another one has taken the place of still ends.
+  if (imported.state !== "running" && imported.state !== "answering" && !(imported.followed > 0)) return;
   setTimeout(async () => {
     if (number !== look) return;
     const next = await ask("/import");
@@ -158,7 +159,7 @@ function show(told) {
   const progress = $("progress");
   const { state } = told;
   progress.hidden = state === "none";
-  const at = { question: 0, link: 0, asking: 0, failed: 0, running: 1, late: 1, done: 3, "one-of": 3 }[state] ?? 0;
+  const at = { question: 0, link: 0, answering: 0, failed: 0, running: 1, late: 1, done: 3, "one-of": 3 }[state] ?? 0;
   const list = element("ol", ...STEPS.map((step, index) => {
     const line = element(index < at ? "li.done" : index === at ? "li.now" : "li", step);
     if (index === at) line.setAttribute("aria-current", "step");
@@ -169,11 +170,17 @@ function show(told) {
     running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
     late: WORDS.importLate, failed: told.text ?? "", done: `${WORDS.newFile} ${files}`,
     "one-of": `${WORDS.oneOfFiles} ${files}`,
-    asking: "Sequencing.com passes your answer on.", question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
+    answering: "Sequencing.com is checking your answer.", question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
   }[state] ?? "");
   said.setAttribute("role", "status");
   const parts = [list, said];
-  if (told.also) parts.push(element("p", `${WORDS.newFile} ${told.also.join(", ")}`));
+  const others = [...(told.also ? [`${WORDS.newFile} ${told.also.join(", ")}`] : []),
+    ...(told.also_one_of ?? []).map((files) => `${WORDS.oneOfFiles} ${files.join(", ")}`)];
+  for (const text of others) {
+    const other = element("p", text);
+    other.setAttribute("role", "status");
+    parts.push(other);
+  }
   if (state === "running") {
     const bar = element("progress");
     bar.setAttribute("aria-label", "Import");
@@ -193,22 +200,28 @@ if (importSheet) {
     question.hidden = question.disabled = !isAsking;
     $("asked").textContent = told.state === "question" ? `${WORDS.question} ${told.text}` : WORDS.pasteLink;
     $("import-go").textContent = isAsking ? "Send" : "Import";
+    $("import-go").disabled = false;
     $("answer").value = "";
     if (isAsking) $("answer").focus();
   };
 
+  // Counts what the user began in the sheet.
+  let sheet = 0;
   $("import").addEventListener("click", () => {
+    sheet += 1;
     // A question or a link that is waited for outlasts the page.
     expect(imported);
     $("import-problem").textContent = "";
     importSheet.showModal();
   });
   $("restart").addEventListener("click", () => {
+    sheet += 1;
     expect({ state: "none" });
     $("login").focus();
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    const number = sheet;
     const isAnswer = !question.hidden;
     $("import-problem").textContent = "";
     $("import-go").disabled = true;
@@ -216,13 +229,14 @@ if (importSheet) {
       : { source: form.source.value, login: $("login").value.trim(), password: $("password").value };
     $("password").value = "";
     const told = await ask(isAnswer ? "/import/answer" : "/import", content);
-    $("import-go").disabled = false;
-    if (!told) return;
+    if (number === sheet) $("import-go").disabled = false;
+    if (told && !told.problem) follow(told);
+    // The user has begun something else in the sheet meanwhile.
+    if (!told || number !== sheet) return;
     if (told.problem) {
       $("import-problem").textContent = told.problem;
       return;
     }
-    follow(told);
     if (told.state === "question" || told.state === "link") return expect(told);
     if (told.state === "failed" || told.state === "none") {
       expect({ state: "none" });

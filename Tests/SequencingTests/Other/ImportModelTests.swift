@@ -10,12 +10,7 @@ import Testing
 @Suite("The imports of the iOS sample")
 @MainActor
 struct ImportModelTests {
-    private static let question = #"{"StatusCode":2,"SecurityQuestion":"First pet?","SessionId":"s-91"}"#
-    private static let started = #"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#
-    private static let file =
-        #"[{"Id":"7","Name":"23andme_ada.txt","FileCategory":"Uploaded","FileType":"23andMe"}]"#
     private let service = ScriptedService(["GET /DataSourceList": [.json("[]")]])
-    private let answers = "POST /23andMe/DownloadWithSecurity"
 
     private func model(
         clock: any Clock<Duration> = HurriedClock(), through transport: (any Transport)? = nil
@@ -28,7 +23,7 @@ struct ImportModelTests {
 
     /// A model whose question waits for its answer.
     private func asked(through transport: (any Transport)? = nil) async throws -> ImportModel {
-        service.script("POST /23andMe/Download", [.json(Self.question)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.question)])
         let model = try await model(through: transport)
         await model.start()
         #expect(question(model) == "First pet?")
@@ -48,22 +43,22 @@ struct ImportModelTests {
 
     @Test("C02: Send that is tapped twice sends the answer once, and the import goes on")
     func twice() async throws {
-        let held = Held(service, answers)
+        let held = Held(service, ImportAnswers.path)
         let model = try await asked(through: held)
-        service.script(answers, [.json(#"{"StatusCode":0}"#)])
-        service.script("GET /DataSourceList", [.json("[]"), .json(Self.file)])
+        service.script(ImportAnswers.path, [.json(#"{"StatusCode":0}"#)])
+        service.script("GET /DataSourceList", [.json("[]"), .json(ImportAnswers.file)])
         let tap = Task { await model.proceed() }
         await held.reached.wait()
         await model.proceed()
         held.gate.open()
         await tap.value
-        #expect(sent(answers) == 1)
+        #expect(sent(ImportAnswers.path) == 1)
         #expect(file(model) == "7" && model.problem == nil)
     }
 
     @Test("Import that is tapped twice logs in once")
     func startTwice() async throws {
-        service.script("POST /23andMe/Download", [.json(Self.question)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.question)])
         let held = Held(service, "POST /23andMe/Download")
         let model = try await model(through: held)
         let tap = Task { await model.start() }
@@ -79,25 +74,25 @@ struct ImportModelTests {
     @Test("C02: an answer that the service does not read keeps the question and the answer")
     func unread() async throws {
         let model = try await asked()
-        service.script(answers, [.json(#"{"Message":"no"}"#, status: 400), .json(#"{"StatusCode":0}"#)])
+        service.script(ImportAnswers.path, [.json(#"{"Message":"no"}"#, status: 400), .json(#"{"StatusCode":0}"#)])
         await model.proceed()
         #expect(question(model) == "First pet?" && model.answer == "Turing" && model.problem != nil)
         model.answer = ""
         await model.proceed()
-        #expect(question(model) == "First pet?" && model.problem != nil && sent(answers) == 1)
+        #expect(question(model) == "First pet?" && model.problem != nil && sent(ImportAnswers.path) == 1)
         model.answer = "Turing"
-        service.script("GET /DataSourceList", [.json("[]"), .json(Self.file)])
+        service.script("GET /DataSourceList", [.json("[]"), .json(ImportAnswers.file)])
         await model.proceed()
-        #expect(sent(answers) == 2 && file(model) == "7")
+        #expect(sent(ImportAnswers.path) == 2 && file(model) == "7")
     }
 
     @Test("C07: an answer that is sent again after a lost one ends with the file")
     func lost() async throws {
         let model = try await asked()
-        service.script(answers, [.lost, .json(#"{"StatusCode":0}"#)])
+        service.script(ImportAnswers.path, [.lost, .json(#"{"StatusCode":0}"#)])
         await model.proceed()
         #expect(question(model) == "First pet?" && model.answer == "Turing" && model.problem != nil)
-        service.script("GET /DataSourceList", [.json("[]"), .json(Self.file)])
+        service.script("GET /DataSourceList", [.json("[]"), .json(ImportAnswers.file)])
         await model.proceed()
         #expect(file(model) == "7", "\(model.step)")
     }
@@ -105,7 +100,7 @@ struct ImportModelTests {
     @Test("a wrong answer ends the question, as the service has it")
     func wrong() async throws {
         let model = try await asked()
-        service.script(answers, [.json(#"{"StatusCode":1}"#)])
+        service.script(ImportAnswers.path, [.json(#"{"StatusCode":1}"#)])
         await model.proceed()
         guard case .credentials = model.step else {
             Issue.record("\(model.step)")
@@ -118,7 +113,7 @@ struct ImportModelTests {
     func older() async throws {
         let clock = ManualClock()
         let model = try await model(clock: clock)
-        service.script("POST /23andMe/Download", [.json(Self.started), .json(Self.question)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started), .json(ImportAnswers.question)])
         let first = Task { await model.start() }
         await clock.sleepers(1)
         guard case .running = model.step else {
@@ -129,7 +124,7 @@ struct ImportModelTests {
         (model.login, model.password) = ("grace@example.test", "x")
         await model.start()
         #expect(question(model) == "First pet?")
-        service.script("GET /DataSourceList", [.json(Self.file)])
+        service.script("GET /DataSourceList", [.json(ImportAnswers.file)])
         clock.advance(by: .seconds(5))
         await first.value
         #expect(question(model) == "First pet?")
@@ -140,16 +135,13 @@ struct ImportModelTests {
     func olderUncertain() async throws {
         let clock = ManualClock()
         let model = try await model(clock: clock)
-        service.script("POST /23andMe/Download", [.json(Self.started), .json(Self.question)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started), .json(ImportAnswers.question)])
         let first = Task { await model.start() }
         await clock.sleepers(1)
         model.restart()
         (model.login, model.password) = ("grace@example.test", "x")
         await model.start()
-        let files = [7, 8].map {
-            #"{"Id":"\#($0)","Name":"23andme.txt","FileCategory":"Uploaded","FileType":"23andMe"}"#
-        }
-        service.script("GET /DataSourceList", [.json("[\(files.joined(separator: ","))]")])
+        service.script("GET /DataSourceList", [.json(ImportAnswers.files(7, 8))])
         clock.advance(by: .seconds(5))
         await first.value
         #expect(question(model) == "First pet?" && model.arrived.isEmpty)
@@ -158,9 +150,9 @@ struct ImportModelTests {
 
     @Test("going back to the login is not possible while the service is asked")
     func restarting() async throws {
-        let held = Held(service, answers)
+        let held = Held(service, ImportAnswers.path)
         let model = try await asked(through: held)
-        service.script(answers, [.json(#"{"StatusCode":1}"#)])
+        service.script(ImportAnswers.path, [.json(#"{"StatusCode":1}"#)])
         let tap = Task { await model.proceed() }
         await held.reached.wait()
         model.restart()

@@ -9,8 +9,7 @@ import Testing
 
 @Suite("Unfinished imports")
 struct UnfinishedImportsTests {
-    private static let started = #"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#
-    let service = ScriptedService(["POST /23andMe/Download": [.json(Self.started)]])
+    let service = ScriptedService(["POST /23andMe/Download": [.json(ImportAnswers.started)]])
     let vault = MemoryVault()
 
     /// Lists files by number from now on: an import's without a name of its own, or with this one.
@@ -178,7 +177,7 @@ struct UnfinishedImportsTests {
         list()
         service.script("POST /23andMe/Download", [.lost])
         for _ in 0..<times { #expect(try await outcome(unfinished, login: login) == nil) }
-        service.script("POST /23andMe/Download", [.json(Self.started)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started)])
     }
 
     @Test("C07: a retry after lost answers is the same import", arguments: [false, true])

@@ -9,12 +9,7 @@ import Testing
 
 @Suite("The imports of the web sample")
 struct WebImportTests {
-    private static let question = #"{"StatusCode":2,"SecurityQuestion":"First pet?","SessionId":"s-91"}"#
-    private static let started = #"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#
-    private static let file =
-        #"[{"Id":"7","Name":"23andme_ada.txt","FileCategory":"Uploaded","FileType":"23andMe"}]"#
     private let service = ScriptedService(["GET /DataSourceList": [.json("[]")]])
-    private let answers = "POST /23andMe/DownloadWithSecurity"
     private let visitors = Visitors()
     private let session: String
     private let vault = MemoryVault()
@@ -45,13 +40,13 @@ struct WebImportTests {
     func older() async throws {
         let clock = ManualClock()
         let genome = try await service.genome(clock: clock)
-        service.script("POST /23andMe/Download", [.json(Self.started), .json(Self.question)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started), .json(ImportAnswers.question)])
         try await start(genome)
         #expect(state(visit) == "running")
         await clock.sleepers(1)
         try await start(genome, login: "grace@example.test")
         #expect(state(visit) == "question")
-        service.script("GET /DataSourceList", [.json(Self.file)])
+        service.script("GET /DataSourceList", [.json(ImportAnswers.file)])
         clock.advance(by: .seconds(5))
         while visit.arrived.isEmpty, state(visit) == "question" { await Task.yield() }
         #expect(state(visit) == "question")
@@ -60,10 +55,10 @@ struct WebImportTests {
 
     @Test("C02: an answer that two tabs send is sent once, for the login that was asked about")
     func twoTabs() async throws {
-        let held = Held(service, answers)
+        let held = Held(service, ImportAnswers.path)
         let genome = try await service.genome(through: held)
-        service.script("POST /23andMe/Download", [.json(Self.question)])
-        service.script(answers, [.json(#"{"StatusCode":0}"#)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.question)])
+        service.script(ImportAnswers.path, [.json(#"{"StatusCode":0}"#)])
         try await start(genome)
         // Another import without a login runs: only the login tells the two apart.
         let beside = try await UnfinishedImports(of: genome, in: vault).noting(.twentyThreeAndMe, login: nil) {
@@ -73,20 +68,44 @@ struct WebImportTests {
         let tab = Task { try await answer("Turing", genome) }
         await held.reached.wait()
         try await answer("Turing", genome)
-        #expect(state(visit) == "asking")
-        service.script("GET /DataSourceList", [.json(Self.file)])
+        #expect(state(visit) == "answering")
+        service.script("GET /DataSourceList", [.json(ImportAnswers.file)])
         held.gate.open()
         try await tab.value
         await ended()
-        #expect(service.lines.count { $0 == answers } == 1)
+        #expect(service.lines.count { $0 == ImportAnswers.path } == 1)
         #expect(state(visit) == "done")
+    }
+
+    @Test("an answer that comes late does not replace a later import's question, and its files are told beside it")
+    func lateAnswer() async throws {
+        let (clock, held) = (ManualClock(), Held(service, ImportAnswers.path))
+        let genome = try await service.genome(clock: clock, through: held)
+        let other = ImportAnswers.question.replacing("First pet?", with: "First car?")
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.question), .json(other)])
+        service.script(ImportAnswers.path, [.json(#"{"StatusCode":0}"#)])
+        try await start(genome)
+        let late = Task { try await answer("Turing", genome) }
+        await held.reached.wait()
+        try await start(genome, login: "grace@example.test")
+        held.gate.open()
+        try await late.value
+        #expect(state(visit) == "question" && visit.imported["text"]?.string == "First car?")
+        #expect(visit.imported["followed"]?.integer == 1)
+        await clock.sleepers(1)
+        service.script("GET /DataSourceList", [.json(ImportAnswers.files(7, 8))])
+        clock.advance(by: .seconds(5))
+        while visit.followed > 0 { await Task.yield() }
+        #expect(visit.imported["text"]?.string == "First car?")
+        let files = visit.imported["also_one_of"]?.array?.first?.array?.map(\.string)
+        #expect(files == ["23andme.txt (7)", "23andme.txt (8)"])
     }
 
     @Test("C02: an answer that the service does not read leaves the question")
     func unread() async throws {
         let genome = try await service.genome()
-        service.script("POST /23andMe/Download", [.json(Self.question)])
-        service.script(answers, [.json(#"{"Message":"no"}"#, status: 400)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.question)])
+        service.script(ImportAnswers.path, [.json(#"{"Message":"no"}"#, status: 400)])
         try await start(genome)
         #expect(await sequencingError { try await answer("Turing", genome) } != nil)
         #expect(state(visit) == "question")
@@ -98,7 +117,7 @@ struct WebImportTests {
     func anotherUser() async throws {
         let genome = try await service.genome()
         let account = genome.account
-        service.script("POST /23andMe/Download", [.json(Self.started)])
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started)])
         func signIn(_ subject: String?) async throws -> [Bool] {
             let answer = subject.map { [ScriptedService.Reply.json(#"{"uid":"\#($0)"}"#)] } ?? []
             for method in ["GET", "POST"] { service.script("\(method) /indexApi.php", answer) }
