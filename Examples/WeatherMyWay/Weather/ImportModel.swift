@@ -129,20 +129,24 @@ final class ImportModel {
     private func follow(_ started: UnfinishedImport, _ attempt: Int) async {
         step = .running
         let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
-        let arrival = try? await unfinished.arrival(of: started, polling: polling)
+        let end: (step: Step, problem: String?)
+        do {
+            switch try await unfinished.arrival(of: started, polling: polling) {
+            case .file(let file): end = (.done(file), nil)
+            case .oneOf(let files): end = (.oneOf(files), nil)
+            case .late: end = (.late, nil)
+            }
+        } catch {
+            end = (.late, "\(error)")
+        }
         guard attempt == attempts else {
-            switch arrival {
-            case .file(let file): arrived.append(file)
+            switch end.step {
+            case .done(let file): arrived.append(file)
             case .oneOf(let files): uncertain.append(files)
-            case .late, nil: break
+            default: break
             }
             return
         }
-        step =
-            switch arrival {
-            case .file(let file): .done(file)
-            case .oneOf(let files): .oneOf(files)
-            case .late, nil: .late
-            }
+        (step, problem) = end
     }
 }

@@ -148,6 +148,19 @@ struct ImportModelTests {
         #expect(model.uncertain.map { $0.map(\.id.string) } == [["7", "8"]])
     }
 
+    @Test("a look at the list that fails ends the wait, and says why")
+    func failingLook() async throws {
+        let model = try await model()
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started)])
+        service.script("GET /DataSourceList", [.json("[]"), .json(#"{"Message":"closed"}"#, status: 403)])
+        await model.start()
+        guard case .late = model.step else {
+            Issue.record("\(model.step)")
+            return
+        }
+        #expect(model.problem?.contains("403") == true, "\(model.problem ?? "")")
+    }
+
     @Test("going back to the login is not possible while the service is asked")
     func restarting() async throws {
         let held = Held(service, ImportAnswers.path)

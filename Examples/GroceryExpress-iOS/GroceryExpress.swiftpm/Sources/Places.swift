@@ -2,21 +2,19 @@ import CoreLocation
 import Foundation
 import Geofences
 import IFTTTConnect
+import Observation
 import Positions
 import SwiftUI
 
 /// The areas of the customer's connections: monitored by the system, recorded and uploaded. As in the article *Regions in the background*.
-@MainActor final class Places: NSObject, CLLocationManagerDelegate {
-    let steps: AsyncStream<LocationPermission.Step>
-    private let continuation: AsyncStream<LocationPermission.Step>.Continuation
+@MainActor @Observable final class Places: NSObject, CLLocationManagerDelegate {
+    private(set) var step = LocationPermission.Step.wait
     private let synchronizer: PlacesSynchronizer
     private let manager = CLLocationManager()
     private var hasAreas = false
-    private var step = LocationPermission.Step.wait
 
     init(_ synchronizer: PlacesSynchronizer) {
         self.synchronizer = synchronizer
-        (steps, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         super.init()
         manager.delegate = self
     }
@@ -69,7 +67,6 @@ import SwiftUI
         let permission = LocationPermission(manager.authorizationStatus)
         step = permission.nextStep(
             needsRegions: hasAreas, hasRequestedAlways: UserDefaults.standard.bool(forKey: "hasRequestedAlways"))
-        continuation.yield(step)
         let canMonitor = permission.canMonitorRegions
         Task { [synchronizer] in try? await synchronizer.permissionChanged(canMonitorRegions: canMonitor) }
     }
@@ -107,12 +104,11 @@ extension Places {
 /// What the system still has to allow, explained before it is asked for.
 struct PlacesPermission: View {
     let places: Places
-    @State private var step = LocationPermission.Step.wait
     @Environment(\.openURL) private var openURL
 
     var body: some View {
         VStack {
-            switch step {
+            switch places.step {
             case .none, .wait: EmptyView()
             case .explainAndRequestWhenInUse:
                 Text("Your connections act when you arrive or leave. For that the app needs your position.")
@@ -129,6 +125,5 @@ struct PlacesPermission: View {
                 Text("Your areas are not monitored: this device does not allow apps to use the position.")
             }
         }
-        .task { for await next in places.steps { step = next } }
     }
 }

@@ -48,6 +48,7 @@ final class Shop {
             let api = ConnectAPI(.stored(UserTokens(in: handshake)), at: Hosts(allAt: origin))
             let synchronizer = PlacesSynchronizer(of: "customer", api: api, vault: vault)
             running?.cancel()
+            await running?.value
             let places = Places(synchronizer)
             running = Task { await places.run() }
             self.places = places
