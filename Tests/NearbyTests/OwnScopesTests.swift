@@ -113,12 +113,24 @@ struct OwnScopesTests {
         _ = try await keys.share(ada, days: 3, from: newYear)
         let (vault, ada, seedKey, dayKey) = (vault, ada, keys.seedKey, keys.lastSharedDayKey)
         let sharing = Mutex<Task<RollingKeys.Shared, any Error>?>(nil)
+        let asked = Gate()
+        let other = InterruptedVault(over: vault) { key, isChange in
+            key == dayKey && isChange
+        } event: {
+            asked.open()
+        }
         let interrupted = InterruptedVault(over: vault) { key, isChange in
             isDuring ? key == seedKey && isChange : key == dayKey
         } event: {
-            let task = Task { try await RollingKeys(in: vault, community: "c").share(ada, days: 3, from: later) }
+            let task = Task { try await RollingKeys(in: other, community: "c").share(ada, days: 3, from: later) }
             sharing.withLock { $0 = task }
-            if !isDuring { _ = try await task.value }
+            guard isDuring else {
+                _ = try await task.value
+                return
+            }
+            // Goes as far as it can, which is to the record that is held.
+            await asked.wait()
+            for _ in 0..<1_000 { await Task.yield() }
         }
         try await RollingKeys(in: interrupted, community: "c").expireSeed(at: later)
         let started = sharing.withLock(\.self)
