@@ -10,7 +10,7 @@ struct NearbyAuditReportTests {
     private typealias Scope = NearbyAuditReport.Scope
 
     private func scope(_ circle: String?, isSent: Bool = true, _ count: Int) -> Scope {
-        Scope(name: circle ?? "Friends", isCircle: circle != nil, isSent: isSent, count: count)
+        Scope(circle: circle, isSent: isSent, count: count)
     }
 
     @Test("a circle and friends that were not heard are named, and nothing is said to be clean")
@@ -25,7 +25,7 @@ struct NearbyAuditReportTests {
             ])
         let failure = try #require(report.failure)
         #expect(failure.status == .abandoned && failure.code == "too_short")
-        #expect(failure.message.hasPrefix("Too little was heard of: Hub (1 heard), friends (not heard). "))
+        #expect(failure.message.hasPrefix("Not enough was heard of: Hub (1 heard), friends (not heard). "))
         #expect(
             report.json.text
                 == #"{"verdict":"too_short","identifiers":9,"scopes":["#
@@ -64,6 +64,6 @@ struct NearbyAuditReportTests {
     @Test("who sends nothing is told how to send")
     func nothingSent() throws {
         let report = NearbyAuditReport(scopes: [scope("Old", isSent: false, 0)], verdict: .tooShort, findings: [])
-        #expect(try #require(report.failure).message.hasPrefix("You send no identifier now, and none was heard."))
+        #expect(try #require(report.failure).message.hasPrefix("You send no identifiers now."))
     }
 }

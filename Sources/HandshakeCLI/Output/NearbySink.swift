@@ -22,8 +22,8 @@ protocol NearbySink: Sendable {
 extension NearbySink {
     /// An event of the radio, while something is sent for the user's scopes.
     func note(_ event: RadioWatchEvent, sending scopes: OwnScopes) {
-        if case .sending(let status) = event, case .takingTurns(_, let places) = status {
-            note(turns: scopes.turns(atATime: places))
+        if case .sending(let status) = event, case .takingTurns(_, let instances) = status {
+            note(turns: scopes.turns(atATime: instances))
         } else {
             note(event)
         }
@@ -35,9 +35,9 @@ extension NearbySink {
 
 extension OwnScopes {
     /// That identifiers take turns, in one sentence.
-    func turns(atATime places: Int) -> String {
+    func turns(atATime instances: Int) -> String {
         let circles = circles == 1 ? "circle" : "\(circles) circles"
-        let number = places == 1 ? "one identifier" : "\(places) identifiers"
+        let number = instances == 1 ? "one identifier" : "\(instances) identifiers"
         return
             "This adapter sends \(number) at a time, so your \(circles)\(hasFriends ? " and your friends" : "") take turns of 15 minutes."
     }

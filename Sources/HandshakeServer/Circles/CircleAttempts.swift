@@ -79,7 +79,7 @@ final class CircleAttempts: Sendable {
                 let wait = others.map(\.expires).min().map { $0 - now } ?? Self.lifetime
                 return .failure(
                     RequestRefusal(
-                        .tooManyRequests, "too_many", "Too many devices of your network are joining. Try again later",
+                        .tooManyRequests, "too_many", "Too many devices on your network are joining this circle. Try again later",
                         retryAfter: Int(wait.rounded(.up))))
             }
             guard attempts.count < capacity else { return .failure(.busy) }

@@ -17,7 +17,7 @@ extension RollingKeys {
         return Self.isUsable(keyOf: last, on: today)
     }
 
-    /// Deletes the seed when all keys that anybody has of it are of past days.
+    /// Deletes the seed once every key that was shared is for a past day.
     ///
     /// The check and the deletion are one exclusive step: ``givenKeys(days:from:)`` notes the last day before it reads the seed.
     func expireSeed(at time: Timestamp) async throws {

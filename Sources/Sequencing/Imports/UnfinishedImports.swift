@@ -38,7 +38,7 @@ public struct UnfinishedImports: Sendable {
         stored = Self.list(of: genome.account.id, in: vault)
     }
 
-    /// The imports, the oldest first.
+    /// The imports whose files are awaited, the oldest first.
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be read.
     public var all: [UnfinishedImport] {

@@ -7,8 +7,8 @@ import OAuth
 struct NearbyAuditReport {
     /// A circle, or friends.
     struct Scope {
-        let name: String
-        let isCircle: Bool
+        /// The circle's name, as its server has it; nil for friends.
+        let circle: String?
         /// Whether its identifiers are sent now.
         let isSent: Bool
         /// How many identifiers were heard.
@@ -17,8 +17,11 @@ struct NearbyAuditReport {
         /// Whether nothing can be said about it.
         var isTooShort: Bool { (isSent || count > 0) && count < LinkabilityAudit.minimumTerms }
 
+        fileprivate var name: String { circle.map { quoted($0, limit: 80) } ?? "friends" }
+
         fileprivate var line: String {
-            switch count {
+            let name = circle == nil ? "Friends" : name
+            return switch count {
             case 0: isSent ? "\(name): not heard" : "\(name): not sent now, not heard"
             case 1: "\(name): 1 identifier heard"
             default: "\(name): \(count) identifiers heard"
@@ -48,7 +51,7 @@ struct NearbyAuditReport {
                 .array(
                     scopes.map { scope in
                         .object([
-                            ("circle", .optional(scope.isCircle ? scope.name : nil)), ("sent", .bool(scope.isSent)),
+                            ("circle", .optional(scope.circle)), ("sent", .bool(scope.isSent)),
                             ("identifiers", .integer(Int64(scope.count))),
                         ])
                     })
@@ -78,15 +81,14 @@ struct NearbyAuditReport {
 
     private var tooShort: String {
         let missing = scopes.filter(\.isTooShort).map { scope in
-            let name = scope.isCircle ? scope.name : "friends"
-            return scope.count == 0 ? "\(name) (not heard)" : "\(name) (\(scope.count) heard)"
+            scope.count == 0 ? "\(scope.name) (not heard)" : "\(scope.name) (\(scope.count) heard)"
         }
         guard !missing.isEmpty else {
             return
-                "You send no identifier now, and none was heard. Send with: handshake nearby watch --advertise rolling"
+                "You send no identifiers now. Start with: handshake nearby watch --advertise rolling"
         }
         return
-            "Too little was heard of: \(missing.joined(separator: ", ")). An audit needs \(LinkabilityAudit.minimumTerms) identifiers of each circle, and of friends. Listen longer, with another adapter than the one that sends."
+            "Not enough was heard of: \(missing.joined(separator: ", ")). An audit needs \(LinkabilityAudit.minimumTerms) identifiers of each circle, and of friends. Listen longer, with another adapter than the one that sends."
     }
 }
 
@@ -97,9 +99,7 @@ extension NearbyAuditReport {
     init(_ audit: LinkabilityAudit, of own: OwnScopes) {
         let (sent, silent) = Self.split(own)
         scopes = zip(sent + silent, audit.termCounts).map { scope, count in
-            Scope(
-                name: scope.circle.map { quoted($0, limit: 80) } ?? "Friends", isCircle: scope.circle != nil,
-                isSent: scope.isSent, count: count)
+            Scope(circle: scope.circle, isSent: scope.isSent, count: count)
         }
         (verdict, findings) = audit.report()
     }
