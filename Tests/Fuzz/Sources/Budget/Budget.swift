@@ -8,10 +8,11 @@ import Musl
 import Darwin
 #endif
 
-/// The time that a reader may take for its longest input.
+/// The time that a reader may take for its longest input: no more than grows with the length.
 ///
 /// One input in 64 is swollen to that length by repeating a piece of it, and read again while the thread's processor time is
-/// measured. The slowest reading of each reader is printed when the process ends.
+/// measured. A reading that takes long is compared with one of a quarter of the length. The slowest reading of each reader is
+/// printed when the process ends.
 public struct Budget: Sendable {
     /// The length of a swollen input, in bytes.
     public let length: Int
@@ -20,9 +21,12 @@ public struct Budget: Sendable {
         self.length = length
     }
 
-    /// In seconds: six times the 50 ms that a reader may take. The fuzzer counts every comparison, which makes a loop over bytes five to ten times as
-    /// slow, and shares its core. What is not linear takes many seconds for a length of 1 MiB.
-    private static let limit = 0.300
+    /// A reading of less is not compared, in seconds.
+    private static let unquestioned = 0.300
+    /// No reading takes longer, in seconds. The fuzzer counts every comparison, which makes a loop over bytes five to ten times as slow.
+    private static let limit = 3.0
+    /// What is linear takes four times as long for four times the length; what is quadratic, 16 times.
+    private static let growth = 8.0
     private static let slowest = Mutex<[UInt8: Double]>([:])
 
     /// Reads a swollen form of `content` and checks the time, for one content in 64.
@@ -31,16 +35,29 @@ public struct Budget: Sendable {
     public func check(_ kind: UInt8, _ content: [UInt8], _ read: ([UInt8]) -> Void) {
         let sum = content.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         guard sum % 64 == 0, !content.isEmpty else { return }
-        let swollen = swollen(content, by: sum / 64)
-        // A pause of the machine is not the reader's: the best of three counts.
+        let swollen = Self.swollen(content, to: length, by: sum / 64)
+        var whole = Self.best(of: 3, below: Self.unquestioned) { read(swollen) }
+        Self.note(kind, whole)
+        guard whole > Self.unquestioned else { return }
+        // Where one length is refused at once, for its padding, another is not.
+        let part = (0..<4).map { more in
+            let quarter = Self.swollen(content, to: length / 4, with: more, by: sum / 64)
+            return Self.best(of: 3) { read(quarter) }
+        }.reduce(0, max)
+        if whole > Self.growth * part { whole = min(whole, Self.best(of: 5) { read(swollen) }) }
+        require(whole <= Self.growth * part, "\(swollen.count) bytes took \(whole) s, and a quarter of them \(part) s")
+        require(whole <= Self.limit, "\(swollen.count) bytes took \(whole) s")
+    }
+
+    /// The shortest time of some readings: a pause of the machine is not the reader's.
+    private static func best(of tries: Int, below enough: Double = 0, _ read: () -> Void) -> Double {
         var best = Double.infinity
-        for _ in 0..<3 where best > Self.limit {
-            let start = Self.processorTime()
-            read(swollen)
-            best = min(best, Self.processorTime() - start)
+        for _ in 0..<tries where best > enough {
+            let start = processorTime()
+            read()
+            best = min(best, processorTime() - start)
         }
-        Self.note(kind, best)
-        require(best <= Self.limit, "\(swollen.count) bytes took \(best) s")
+        return best
     }
 
     private static func note(_ kind: UInt8, _ seconds: Double) {
@@ -64,13 +81,14 @@ public struct Budget: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The content with one piece of it repeated until it has the length.
-    private func swollen(_ content: [UInt8], by choice: UInt32) -> [UInt8] {
+    /// The content with one piece of it repeated until it has the length, and some times more.
+    private static func swollen(_ content: [UInt8], to length: Int, with more: Int = 0, by choice: UInt32) -> [UInt8] {
         let start = Int(choice) % content.count
         let piece = content[start..<start + 1 + Int(choice / 7) % min(16, content.count - start)]
         var output = Array(content[..<start])
-        output.reserveCapacity(length + piece.count)
+        output.reserveCapacity(length + 4 * piece.count)
         while output.count + content.count < length { output += piece }
+        for _ in 0..<more { output += piece }
         return output + content[start...]
     }
 }
