@@ -25,6 +25,13 @@ public enum HandshakeError: Error, Sendable, Hashable {
     /// There is no working session: the user has to sign in. Asking again will not help.
     case signInRequired(AccountID, SignInReason)
 
+    /// The server no longer knows the client that it registered (RFC 7591).
+    ///
+    /// A refresh found it out (`invalid_client`).
+    /// Only a new registration and sign-in help. The session is as it was: its access token serves until it expires. The
+    /// registration in the vault is marked, so that the next sign-in registers the app again.
+    case clientForgotten(AccountID, ServerError)
+
     /// A refresh was sent and no answer came back. The service may have replaced the refresh token. The next attempt
     /// finds out; it ends either in the working session or in ``signInRequired(_:_:)``.
     case refreshUncertain(AccountID, TransportError?)
@@ -87,6 +94,7 @@ extension HandshakeError: CustomStringConvertible {
         case .rejected(let response): response.code
         case .vault(let error): error.code
         case .signInRequired: "sign_in_required"
+        case .clientForgotten: "client_forgotten"
         case .refreshUncertain: "refresh_uncertain"
         case .demanded(.scopes, _): "insufficient_scope"
         case .demanded(.stepUp, _): "insufficient_user_authentication"
@@ -113,6 +121,9 @@ extension HandshakeError: CustomStringConvertible {
         case .rejected(let response): "\(response)"
         case .vault(let error): "\(error)"
         case .signInRequired(let account, let reason): "Sign in to \(account) again: \(reason.text)."
+        case .clientForgotten(let account, let error):
+            "The service no longer knows this app, which was registered there for \(account). Register the app again and sign in."
+                + (error.text.map { " The service answered: “\($0)”" } ?? "")
         case .refreshUncertain(let account, let error):
             "The response to the refresh of \(account) was lost. Try again: the session continues, or a sign-in is required."
                 + (error.map { " \($0)" } ?? "")

@@ -18,7 +18,10 @@ package struct Registrations: Sendable {
     /// - Throws: ``HandshakeError/vault(_:)``.
     package func client(named name: String) async throws -> Client? {
         do {
-            return try await vault.record(Self.key(name)).map { try Self.client(stored: $0, as: name) }
+            let key = Self.key(name)
+            var client = try await vault.record(key).map { try Self.client(stored: $0, as: name) }
+            client?.registration?.vaultKey = key
+            return client
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
@@ -62,6 +65,22 @@ package struct Registrations: Sendable {
             try await vault.remove(Self.key(name))
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Notes that a server no longer knows a client, as well as that is possible: the next sign-in registers the app again.
+    ///
+    /// A client that was registered in its place meanwhile stays as it is.
+    func noteForgotten(_ client: Client) async {
+        guard let key = client.registration?.vaultKey else { return }
+        try? await vault.update(key) { locked in
+            guard let bytes = await locked.contents else { return }
+            var stored = try Self.client(stored: bytes, as: key.components[0])
+            guard stored.id.utf8.elementsEqual(client.id.utf8), stored.registration?.isForgotten == false else {
+                return
+            }
+            stored.registration?.isForgotten = true
+            try await locked.replace(with: Self.stored(stored))
         }
     }
 
@@ -219,6 +238,8 @@ struct StoredRegistration: Codable {
     let expiresAt: Double?
     let managementEndpoint: String?
     let managementToken: String?
+    /// Absent where the server has not said so, and in older records.
+    let isForgotten: Bool?
 
     init(_ registration: ClientRegistration) {
         name = registration.name
@@ -233,6 +254,7 @@ struct StoredRegistration: Codable {
         expiresAt = registration.expiresAt
         managementEndpoint = registration.management?.endpoint.string
         managementToken = registration.management?.token.reveal()
+        isForgotten = registration.isForgotten ? true : nil
     }
 
     func registration(at issuer: EndpointURL, security: TransportSecurity) throws(OAuthError) -> ClientRegistration {
@@ -247,6 +269,6 @@ struct StoredRegistration: Codable {
         return ClientRegistration(
             name: name, endpoint: endpoint, scopes: scopes,
             redirect: redirectPath.map { .loopback(port: redirectPort, path: $0) } ?? .uri(uri), redirectURI: uri,
-            isForDevices: isForDevices, expiresAt: expiresAt, management: management)
+            isForDevices: isForDevices, expiresAt: expiresAt, management: management, isForgotten: isForgotten ?? false)
     }
 }

@@ -31,6 +31,9 @@ struct ErrorTextTests {
                 error: .exchange(.server(rejected)), code: "invalid_client",
                 names: ["token", "invalid_client", "401", "unknown client", "Check the client ID, the secret or key"]),
             Row(
+                error: .clientForgotten(account, rejected), code: "client_forgotten",
+                names: ["no longer knows this app", "mine", "unknown client", "Register the app again and sign in"]),
+            Row(
                 error: .exchange(
                     .server(ServerError(step: .pushedAuthorization, code: "invalid_request", status: 400))),
                 code: "invalid_request",

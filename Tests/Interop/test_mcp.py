@@ -1,6 +1,7 @@
 """`login --resource`: from the address of an MCP server alone to a call of its tool. The server is the Python SDK's own."""
 
 import json
+import shlex
 import socket
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -126,6 +127,28 @@ def test_a_purged_client_is_registered_again_once(handshake: Handshake, mcp: Str
     assert "no longer knows this app" in done.stderr
     assert registrations(mcp) == registered + 1
     assert call(handshake, mcp, "sums") == "42"
+
+
+def test_m503_a_refresh_tells_of_a_forgotten_client_and_the_next_sign_in_registers_again(handshake: Handshake, mcp: Stranger) -> None:
+    first = begin(handshake, mcp, "sums")
+    complete(first)
+    registered = registrations(mcp)
+    token = handshake.token("sums")
+    (mcp.state / "purge").touch()
+    refused = handshake.run("token", "sums", "--min-valid", "100000", "--json")
+    assert (refused.status, refused.error["code"]) == (3, "client_forgotten"), refused
+    assert mcp.requests("/token")[-1]["status"] == 401
+    assert handshake.token("sums") == token, "the token that lives is used"
+    assert call(handshake, mcp, "sums") == "42"
+    assert [account["state"] for account in handshake.accounts()] == ["signed_in"]
+    command = shlex.split(refused.error["message"].rpartition("sign in again with: ")[2])
+    assert command == ["handshake", "login", "sums"], refused
+    again = handshake.begin_login(*command[2:])
+    assert again.parameters["client_id"] != first.parameters["client_id"]
+    assert "no longer knows this app" in complete(again).stderr
+    assert registrations(mcp) == registered + 1
+    assert call(handshake, mcp, "sums") == "42"
+    assert handshake.run("token", "sums", "--min-valid", "3590").ok().stdout.strip() not in ("", token)
 
 
 def test_a_client_id_is_for_the_server_that_the_user_names(handshake: Handshake, mcp: Stranger) -> None:

@@ -87,7 +87,8 @@ public final class Account: Sendable {
     ///
     /// - Throws: ``HandshakeError/signInRequired(_:_:)`` when the session has ended; ``HandshakeError/network(_:)`` and
     ///   ``HandshakeError/refreshUncertain(_:_:)`` when the service could not be asked, which leaves the session as it
-    ///   is; ``HandshakeError/exchange(_:)`` when it answered with an error; ``HandshakeError/vault(_:)``;
+    ///   is; ``HandshakeError/exchange(_:)`` when it answered with an error; ``HandshakeError/clientForgotten(_:_:)``;
+    ///   ``HandshakeError/vault(_:)``;
     ///   `CancellationError`.
     public func accessToken() async throws -> Secret {
         try await credential().token
@@ -210,7 +211,7 @@ extension HandshakeError {
     /// Whether the session is as good as before the error.
     var leavesSession: Bool {
         switch self {
-        case .network, .refreshUncertain: true
+        case .network, .refreshUncertain, .clientForgotten: true
         case .exchange(.server(let error)): !error.isInvalidGrant
         case .exchange(.refused(let refusal)): refusal.check.mayNeedNewKeys || refusal.check == .movedEndpoint
         case .exchange(.malformed(let step, _, _, _)): step != .idToken

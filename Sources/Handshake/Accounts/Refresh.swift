@@ -32,6 +32,9 @@ extension Account {
             return AccessCredential(next, of: client, margin: refreshMargin)
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
+        } catch HandshakeError.clientForgotten(let id, let error) {
+            await Registrations(in: environment.vault).noteForgotten(client)
+            throw HandshakeError.clientForgotten(id, error)
         }
     }
 
@@ -257,6 +260,8 @@ extension Account {
             throw .rejected(isRepeat: isRepeat)
         } catch OAuthError.server(let error) where (error.status ?? 400) >= 500 && error.status != 503 {
             throw .uncertain(.exchange(.server(error.asking(for: pause))))
+        } catch OAuthError.server(let error) where client.registration != nil && error.isUnknownClient {
+            throw .unprocessed(.clientForgotten(id, error))
         } catch OAuthError.server(let error) {
             throw .unprocessed(.exchange(.server(error.asking(for: pause))))
         } catch let error as OAuthError {
@@ -308,6 +313,11 @@ extension Account {
 }
 
 extension ServerError {
+    /// Whether the server does not take the client for one of its own. A server that failed or is busy says nothing of it.
+    fileprivate var isUnknownClient: Bool {
+        code == "invalid_client" && (status ?? 400) < 500 && status != 429
+    }
+
     /// The same error with the pause that the response asked for, also as a date: reading that one needs a clock.
     fileprivate func asking(for pause: Duration?) -> ServerError {
         guard retryAfter == nil, let pause else { return self }

@@ -19,6 +19,10 @@ package struct ClientRegistration: Sendable {
     package var expiresAt: Double?
     /// Where the registration is managed (RFC 7592); nil when the server does not offer it.
     package var management: ClientManagement?
+    /// Whether the server has said that it no longer knows the client.
+    package var isForgotten = false
+    /// Where the registration rests in the vault; nil when it does not.
+    var vaultKey: VaultKey?
 
     /// Whether the client may ask for scopes.
     package func covers(_ scopes: [String]) -> Bool { Set(self.scopes).isSuperset(of: scopes) }
@@ -53,7 +57,8 @@ extension DiscoveredResource {
     /// (RFC 7592), and otherwise made again. A loopback redirect keeps its port as long as no other program has it.
     ///
     /// When the server says at a sign-in that it no longer knows the client (`invalid_client`, `unauthorized_client`), call
-    /// ``forgetClient(redirect:in:)``, then this, and sign in again.
+    /// ``forgetClient(redirect:in:)``, then this, and sign in again. After ``HandshakeError/clientForgotten(_:_:)`` this alone
+    /// registers the app again, if `vault` is that of the accounts.
     ///
     /// - Parameters:
     ///   - name: the app's name, which the server shows to its users.
@@ -88,10 +93,13 @@ extension DiscoveredResource {
         as name: String, redirect: Client.Redirect, key: SigningKey?, presenting initialAccessToken: Secret?,
         in vault: any Vault, _ time: TimeSource
     ) async throws -> Client {
-        try await recording(registrationKey(redirect, isKeyed: key != nil), in: vault) { locked in
+        let place = registrationKey(redirect, isKeyed: key != nil)
+        var known = try await recording(place, in: vault) { locked in
             if let bytes = await locked.contents {
                 let stored = try Registrations.client(stored: bytes, as: name)
-                if let registration = stored.registration, stored.credential?.key?.thumbprint == key?.thumbprint {
+                if let registration = stored.registration, !registration.isForgotten,
+                    stored.credential?.key?.thumbprint == key?.thumbprint
+                {
                     if registration.covers(scopes), !registration.hasExpired(at: time.now()) {
                         return try client(of: stored, registration)
                     }
@@ -106,6 +114,8 @@ extension DiscoveredResource {
             try await locked.replace(with: Registrations.stored(registered))
             return registered
         }
+        known.registration?.vaultKey = place
+        return known
     }
 
     /// Forgets the registration that the vault keeps.

@@ -153,6 +153,7 @@ package final class Telemetry: Sendable {
             case .refreshUncertain: return "uncertain"
             case .vault(let error): return error.code
             case .exchange(let error): return error.isAnswer ? "server" : "refused"
+            case .clientForgotten: return "server"
             default: return "other"
             }
         default: return "other"

@@ -150,6 +150,11 @@ struct KnownAccount {
                 message:
                     "The session of “\(account.status.id.name)” has ended: \(reason.text). Sign in again with: \(login())"
             )
+        case .clientForgotten:
+            return CommandError(
+                status: .signInNeeded, code: error.code,
+                message: "\(client.service.authorizationServer.issuer) no longer knows the app that it registered for "
+                    + "“\(account.status.id.name)”. To register it again, sign in again with: \(login())")
         case .demanded(.scopes(let scopes), _) where !scopes.isEmpty:
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             return CommandError(

@@ -50,7 +50,8 @@ extension HandshakeError {
         switch self {
         case .signInAbandoned: .forbidden
         case .vault: .serviceUnavailable
-        case .exchange, .undiscovered, .rejected, .network, .refreshUncertain, .tooManyRedirects: .badGateway
+        case .exchange, .undiscovered, .rejected, .network, .refreshUncertain, .clientForgotten, .tooManyRedirects:
+            .badGateway
         case .signInRequired, .demanded: .unauthorized
         case .configuration, .contentNotReplayable: .internalServerError
         }

@@ -16,6 +16,8 @@ final class RegistrationNetwork: Transport {
         var metadata: [String: any Sendable] = [:]
         /// What the registration's management answers instead.
         var managed: ResponseMessage?
+        /// What the token endpoint answers instead.
+        var token: ResponseMessage?
         var count = 0
         var requests: [RequestMessage] = []
     }
@@ -76,12 +78,13 @@ final class RegistrationNetwork: Transport {
                 return .json(201, members)
             case (_, "/managed"): return state.managed ?? .json(200, ["client_id": "client-1"])
             case (_, "/token"):
-                return .json(
-                    200,
-                    [
-                        "access_token": "access", "token_type": "Bearer", "expires_in": 3600,
-                        "refresh_token": "refresh",
-                    ])
+                return state.token
+                    ?? .json(
+                        200,
+                        [
+                            "access_token": "access", "token_type": "Bearer", "expires_in": 3600,
+                            "refresh_token": "refresh",
+                        ])
             default: return .json(404, [:])
             }
         }

@@ -197,7 +197,11 @@ struct ResourceChoice {
         }
         // A key of the user's has to be registered too.
         let isKeyKnown = credential?.key.map { $0.thumbprint == previous.credential?.key?.thumbprint } ?? true
-        guard !isPurged, isServed, isKeyKnown, !options.device || registration.isForDevices else { return nil }
+        if registration.isForgotten && canRegister {
+            Output.note("\(found.server.issuer) no longer knows this app. Registering it again.")
+        }
+        guard !isPurged, !registration.isForgotten, isServed, isKeyKnown, !options.device || registration.isForDevices
+        else { return nil }
         let isCurrent = registration.covers(found.scopes) && !registration.hasExpired(at: TimeSource.system.now())
         if isCurrent || !canRegister { return try found.client(of: previous, registration) }
         guard let changed = try await found.changed(previous, store),
