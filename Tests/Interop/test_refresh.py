@@ -192,6 +192,14 @@ def test_only_invalid_grant_ends_the_session(handshake: Handshake, expiring: Str
     assert handshake.token("mine") != expired
 
 
+def test_a_client_that_the_server_refuses_is_told_with_its_settings(handshake: Handshake, expiring: Stranger, expired: str) -> None:
+    with expiring.held(process=False, status=401, body='{"error":"invalid_client"}'):
+        done = handshake.run("token", "mine", "--json")
+    assert (done.status, done.error["code"]) == (4, "invalid_client"), done
+    assert "or settings of “mine”, with the names “client-id”. Then sign in again with: handshake login mine" in done.error["message"]
+    assert handshake.token("mine") != expired
+
+
 def test_a_server_that_quotes_tokens_in_its_errors_does_not_make_us_print_them(
         handshake: Handshake, expiring: Stranger, expired: str) -> None:
     # canaille really does so: its 500 carries the SQL statement with its values (test_canaille.py).

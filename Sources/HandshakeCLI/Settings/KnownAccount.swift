@@ -129,6 +129,16 @@ struct KnownAccount {
         return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
+    /// The settings that say which client this is, and how it authenticates.
+    private var clientSettings: [String] {
+        switch client.credential {
+        case nil: ["client-id"]
+        case .secret?: ["client-id", "client-secret-file", "auth"]
+        case .key?: ["client-id", "key", "key-id", "auth"]
+        case .certificate?: ["client-id", "certificate", "auth"]
+        }
+    }
+
     /// Why a token that is bound to a key authorizes no other program, and what does.
     var boundTokenNote: String {
         "The token of “\(account.status.id.name)” is bound to a key (DPoP): each request needs a proof by that key. "
@@ -155,6 +165,12 @@ struct KnownAccount {
                 status: .signInNeeded, code: error.code,
                 message: "\(client.service.authorizationServer.issuer) no longer knows the app that it registered for "
                     + "“\(account.status.id.name)”. To register it again, sign in again with: \(login())")
+        case .exchange(.server(let answer)) where answer.refusesClient && client.registration == nil:
+            let settings = clientSettings.map { "“\($0)”" }.joined(separator: ", ")
+            return CommandError(
+                status: ExitStatus(error), code: error.code,
+                message: "\(error) They are options of login, or settings of “\(client.service.name)”, with the names "
+                    + "\(settings). Then sign in again with: \(login())")
         case .demanded(.scopes(let scopes), _) where !scopes.isEmpty:
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             return CommandError(
@@ -194,6 +210,13 @@ struct KnownAccount {
         return CommandError(
             status: .signInNeeded, code: "sign_in_required",
             message: "There is no account “\(quoted(name, limit: 80))”. \(cure)")
+    }
+}
+
+extension ServerError {
+    /// Whether the token endpoint takes the client for none of its own.
+    fileprivate var refusesClient: Bool {
+        code == "invalid_client" && step == .token && (status ?? 400) < 500 && status != 429
     }
 }
 #endif
