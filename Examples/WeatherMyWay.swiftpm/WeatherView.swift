@@ -138,9 +138,28 @@ struct ImportView: View {
                 if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
                 if canRestart { Button("Another import") { model.restart() } }
                 Button("Close", action: close)
+                if !model.left.isEmpty { unfinished }
             }
             .padding(20)
         }
+        .task { await model.look() }
+    }
+
+    /// The imports whose files have not come, and the way to give one up.
+    @ViewBuilder private var unfinished: some View {
+        Text(verbatim: WeatherWords.unfinished.rawValue).fontWeight(.semibold)
+        ForEach(model.left, id: \.key) { left in
+            Text(verbatim: "\(left.source.rawValue), started \(Self.started(left))")
+            Button(WeatherWords.giveUp.rawValue) { Task { await model.giveUp(left) } }
+                .accessibilityHint(Text(verbatim: "\(left.source.rawValue), started \(Self.started(left))"))
+        }
+        Text(verbatim: WeatherWords.giveUpNote.rawValue).font(.footnote)
+    }
+
+    private static func started(_ left: UnfinishedImport) -> String {
+        let formatter = DateFormatter()
+        (formatter.dateStyle, formatter.timeStyle) = (.medium, .short)
+        return formatter.string(from: left.started)
     }
 
     private static func oneOf(_ files: [GeneticFile]) -> String {

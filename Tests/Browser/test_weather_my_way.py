@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 import requests
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import person
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
-from weather_visit import Weather, choose, open_weather, sign_in
+from weather_visit import Weather, answer, begin_import, choose, fill_in, open_weather, sign_in
 
 DISCLAIMER = "This is an example and no medical advice."
 
@@ -116,12 +116,9 @@ def test_an_import_asks_its_question_shows_its_progress_and_ends_with_the_file(o
     sheet = page.get_by_role("dialog", name="Import from")
     sheet.get_by_role("button", name="Import").click()
     expect(sheet.get_by_role("alert")).to_contain_text("login: it is empty")
-    for login, answer in (("wrong@example.test", "rejected the login or password"), ("ada@example.test", None)):
-        sheet.get_by_label("Login").fill(login)
-        sheet.get_by_label("Password").fill("correct-horse-battery")
-        sheet.get_by_role("button", name="Import").click()
-        if answer:
-            expect(sheet.get_by_role("alert")).to_contain_text(answer)
+    fill_in(sheet, "wrong@example.test")
+    expect(sheet.get_by_role("alert")).to_contain_text("rejected the login or password")
+    fill_in(sheet, "ada@example.test")
     expect(sheet.get_by_text("23andMe asks: First pet?")).to_be_visible()
     page.screenshot(path=artefact("weather-import-question-390"))
     fine(page)
@@ -145,11 +142,7 @@ def test_a_question_of_an_import_outlasts_the_page_and_a_look_that_fails(open_pa
     page = open_page(reduced_motion="reduce")
     sign_in(page, weather)
     start = page.get_by_role("button", name="Import from 23andMe or Ancestry")
-    sheet = page.get_by_role("dialog", name="Import from")
-    start.click()
-    sheet.get_by_label("Login").fill("ada@example.test")
-    sheet.get_by_label("Password").fill("correct-horse-battery")
-    sheet.get_by_role("button", name="Import", exact=True).click()
+    sheet = begin_import(page, "ada@example.test")
     expect(sheet.get_by_text("23andMe asks: First pet?")).to_be_visible()
     page.reload()
     expect(page.locator("#progress")).to_contain_text("23andMe asks you a question.")
@@ -171,21 +164,70 @@ def test_a_question_of_an_import_outlasts_the_page_and_a_look_that_fails(open_pa
     assert failed
 
 
+def test_an_import_whose_file_does_not_come_is_given_up_and_another_one_s_file_is_found(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(width=390, height=844, reduced_motion="reduce")
+    sign_in(page, weather)
+    sheet = begin_import(page, "ada@example.test")
+    weather.fault("/23andMe/DownloadWithSecurity => status 502")
+    answer(sheet, "Turing")
+    lost = sheet.get_by_role("region", name="Imports whose files have not come")
+    ways_out = lost.get_by_role("button", name="Give up waiting")
+    expect(ways_out).to_have_count(1)
+    weather.reset()
+    sheet.get_by_role("button", name="Start the import again").click()
+    # Another login with the same name before its "@": nothing tells the two imports' files apart.
+    fill_in(sheet, "ada@elsewhere.test")
+    answer(sheet, "Turing")
+    expect(page.get_by_role("progressbar", name="Import")).to_be_visible()
+    weather.pass_time(3600)
+    page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
+    expect(ways_out).to_have_count(2)
+    expect(lost).to_contain_text("Sequencing.com does not stop the import")
+    page.screenshot(path=artefact("weather-import-unfinished-390"))
+    fine(page)
+    # The answer is late.
+    held: list[Route] = []
+    page.route("**/import/give-up", lambda route: held.append(route))
+    ways_out.first.click()
+    while not held:
+        page.wait_for_timeout(20)
+    expect(ways_out.first).to_be_disabled()
+    held[0].continue_()
+    expect(sheet.get_by_text("The import from 23andMe is not waited for any more.")).to_be_visible()
+    expect(page.locator("#progress").get_by_text("New in your list: 23andme_ada.txt")).to_be_visible()
+    expect(lost).to_be_hidden()
+
+
+def test_giving_up_an_import_ends_its_wait_also_while_the_list_is_asked_for(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    sign_in(page, weather)
+    begin_import(page, "started@example.test")
+    progress = page.locator("#progress")
+    expect(progress.get_by_role("progressbar", name="Import")).to_be_visible()
+    weather.fault("/DataSourceList => delay 600")
+    looks = weather.requests().count("/DataSourceList")
+    while weather.requests().count("/DataSourceList") == looks:
+        page.wait_for_timeout(50)
+    page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
+    sheet = page.get_by_role("dialog", name="Import from")
+    sheet.get_by_role("button", name="Give up waiting").click()
+    expect(sheet.get_by_text("The import from 23andMe is not waited for any more.")).to_be_visible()
+    expect(sheet.get_by_role("heading", name="Import from", exact=True)).to_be_focused()
+    expect(progress).to_be_hidden()
+    expect(sheet.get_by_role("button", name="Give up waiting")).to_have_count(0)
+    # Its file comes before a later test's import begins.
+    weather.pass_time(3600)
+
+
 def test_an_answer_that_is_sent_again_after_a_lost_one_ends_with_the_file(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(reduced_motion="reduce")
     sign_in(page, weather)
-    page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
-    sheet = page.get_by_role("dialog", name="Import from")
-    sheet.get_by_label("Login").fill("ada@example.test")
-    sheet.get_by_label("Password").fill("correct-horse-battery")
-    sheet.get_by_role("button", name="Import", exact=True).click()
+    sheet = begin_import(page, "ada@example.test")
     weather.fault("/23andMe/DownloadWithSecurity => status 502")
-    sheet.get_by_label("23andMe asks").fill("Turing")
-    sheet.get_by_role("button", name="Send").click()
+    answer(sheet, "Turing")
     expect(sheet.get_by_role("alert")).not_to_be_empty()
     weather.reset()
-    sheet.get_by_label("23andMe asks").fill("Turing")
-    sheet.get_by_role("button", name="Send").click()
+    answer(sheet, "Turing")
     expect(page.get_by_role("progressbar", name="Import")).to_be_visible()
     weather.pass_time(3600)
     expect(page.locator("#progress").get_by_text("New in your list:")).to_be_visible(timeout=20_000)
@@ -250,8 +292,8 @@ def test_a_sign_out_that_the_service_has_not_heard_of_says_so(open_page: OpenPag
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("status")).to_have_text("You are signed out here, but Sequencing.com has not revoked the app's access.")
     weather.reset()
-    answer = requests.post(f"{weather.origin}/sign-out", headers={"Origin": weather.origin}, allow_redirects=False, timeout=10)
-    assert answer.status_code == 303 and answer.headers["Location"] == "/", "a second tab is led to the first page"
+    response = requests.post(f"{weather.origin}/sign-out", headers={"Origin": weather.origin}, allow_redirects=False, timeout=10)
+    assert response.status_code == 303 and response.headers["Location"] == "/", "a second tab is led to the first page"
 
 
 def test_a_refusal_at_the_service_changes_nothing(open_page: OpenPage, weather: Weather) -> None:
@@ -299,11 +341,11 @@ def test_the_page_never_sees_a_token_and_other_sites_see_nothing(open_page: Open
     # The sandbox's tokens are 40 hexadecimal digits.
     assert not [text for text in seen if text.startswith(weather.origin) and re.search(r"[0-9a-f]{40}", text)]
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
-    for method, path in (("POST", "/file"), ("POST", "/import"), ("POST", "/sign-out"), ("POST", "/copy")):
-        answer = requests.request(method, weather.origin + path, cookies=cookies, headers={"Origin": "https://evil.example"}, timeout=10)
-        assert answer.status_code == 403, path
-    answer = requests.get(weather.origin + "/genes/files?all=true", cookies=cookies, headers={"Sec-Fetch-Site": "cross-site"}, timeout=10)
-    assert answer.status_code == 403
+    for method, path in (("POST", "/file"), ("POST", "/import"), ("POST", "/import/give-up"), ("POST", "/sign-out"), ("POST", "/copy")):
+        response = requests.request(method, weather.origin + path, cookies=cookies, headers={"Origin": "https://evil.example"}, timeout=10)
+        assert response.status_code == 403, path
+    response = requests.get(weather.origin + "/genes/files?all=true", cookies=cookies, headers={"Sec-Fetch-Site": "cross-site"}, timeout=10)
+    assert response.status_code == 403
     other = requests.get(weather.origin + "/genes/files?all=true", timeout=10)
     assert other.status_code == 401
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from sample import Sample, opened
 from strangers import http
@@ -54,3 +54,22 @@ def choose(page: Page, persona: str, tab: str = "Sample Files") -> None:
     question.or_(page.get_by_role("tab", name=tab)).locator("visible=true").first.click()
     page.get_by_role("listbox").get_by_role("option").filter(has_text=persona).first.click()
     page.get_by_role("button", name="Continue").click()
+
+
+def begin_import(page: Page, login: str) -> Locator:
+    """Opens the sheet and sends a login at 23andMe; what the sandbox answers goes by the login."""
+    page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
+    sheet = page.get_by_role("dialog", name="Import from")
+    fill_in(sheet, login)
+    return sheet
+
+
+def fill_in(sheet: Locator, login: str) -> None:
+    sheet.get_by_label("Login").fill(login)
+    sheet.get_by_label("Password").fill("correct-horse-battery")
+    sheet.get_by_role("button", name="Import", exact=True).click()
+
+
+def answer(sheet: Locator, text: str) -> None:
+    sheet.get_by_label("23andMe asks").fill(text)
+    sheet.get_by_role("button", name="Send").click()

@@ -1,3 +1,4 @@
+import Foundation
 import Handshake
 import OAuth
 import Observation
@@ -13,11 +14,19 @@ final class ImportModel {
         case question(ThirdPartyImport.SecurityQuestion)
         case link(ThirdPartyImport.AncestrySession)
         case asking
-        case running
+        case running(UnfinishedImport)
         case done(GeneticFile)
         /// Several imports ran, and nothing tells which of these files is this one's.
         case oneOf([GeneticFile])
-        case late
+        case late(UnfinishedImport)
+
+        /// The import whose file it waits for, or has waited for.
+        var awaited: UnfinishedImport? {
+            switch self {
+            case .running(let started), .late(let started): started
+            default: nil
+            }
+        }
     }
 
     private(set) var step = Step.credentials
@@ -26,6 +35,8 @@ final class ImportModel {
     private(set) var arrived: [GeneticFile] = []
     /// The same where nothing tells which of several files is the import's: the files of each such import.
     private(set) var uncertain: [[GeneticFile]] = []
+    /// The imports whose files have not come, also those of an earlier launch.
+    private(set) var left: [UnfinishedImport] = []
     var source = ThirdPartyImport.Source.twentyThreeAndMe
     var login = ""
     var password = ""
@@ -37,6 +48,8 @@ final class ImportModel {
     @ObservationIgnored private var asked: (source: ThirdPartyImport.Source, login: String)
     /// Counts what the user began: the end of an earlier import does not replace a question of a later one.
     @ObservationIgnored private var attempts = 0
+    /// The waits for imports' files, by the imports' keys.
+    @ObservationIgnored private var waits: [String: Task<ImportArrival, any Error>] = [:]
 
     private enum Answer: Sendable {
         case next(Step)
@@ -57,6 +70,32 @@ final class ImportModel {
         if case .asking = step { return }
         attempts += 1
         (step, problem, answer) = (.credentials, nil, "")
+    }
+
+    /// Reads which imports' files have not come.
+    func look() async {
+        do { left = try await unfinished.all } catch { problem = "\(error)" }
+    }
+
+    /// Gives up an import whose file will not come.
+    func giveUp(_ lost: UnfinishedImport) async {
+        // A wait that goes on could take another import's file for this one's.
+        let wait = waits[lost.key]
+        wait?.cancel()
+        switch try? await wait?.value {
+        case .file?, .oneOf?: return  // It has come first, and is told.
+        default: waits[lost.key] = nil
+        }
+        problem = nil
+        do { try await unfinished.forget(lost) } catch { problem = "\(error)" }
+        if step.awaited?.key == lost.key { step = problem == nil ? .credentials : .late(lost) }
+        await look()
+    }
+
+    /// Ends all waits. Another user may sign in.
+    func stop() {
+        for wait in waits.values { wait.cancel() }
+        waits = [:]
     }
 
     /// Starts with the user's login at the third party.
@@ -121,24 +160,37 @@ final class ImportModel {
             return true
         } catch {
             (step, problem) = (before, "\(error)")
+            // An import whose answer was lost may run.
+            await look()
             return false
         }
     }
 
     /// Waits until the import's own file is in the list.
     private func follow(_ started: UnfinishedImport, _ attempt: Int) async {
-        step = .running
+        step = .running(started)
         let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
+        let wait = Task { [unfinished] in try await unfinished.arrival(of: started, polling: polling) }
+        waits[started.key] = wait
+        await look()
         let end: (step: Step, problem: String?)
         do {
-            switch try await unfinished.arrival(of: started, polling: polling) {
+            switch try await wait.value {
             case .file(let file): end = (.done(file), nil)
             case .oneOf(let files): end = (.oneOf(files), nil)
-            case .late: end = (.late, nil)
+            case .late: end = (.late(started), nil)
             }
         } catch {
-            end = (.late, "\(error)")
+            end = (.late(started), wait.isCancelled ? nil : "\(error)")
         }
+        // It was given up, or the user has left.
+        guard waits.removeValue(forKey: started.key) != nil else { return }
+        show(end, attempt)
+        await look()
+    }
+
+    /// Shows how an import ended, or tells of it beside a later one that is shown.
+    private func show(_ end: (step: Step, problem: String?), _ attempt: Int) {
         guard attempt == attempts else {
             switch end.step {
             case .done(let file): arrived.append(file)
@@ -149,4 +201,9 @@ final class ImportModel {
         }
         (step, problem) = end
     }
+}
+
+extension UnfinishedImport {
+    /// Tells the import from all others of the account. A number alone is used again when the list was empty.
+    var key: String { "\(id) \(started.timeIntervalSince1970)" }
 }

@@ -93,12 +93,14 @@ final class WeatherModel {
 
     /// - Parameter isNew: whether the user has just signed in, perhaps in another's place.
     private func enter(_ account: Account, isNew: Bool) async {
-        let earlier = subject
+        let (earlier, imports) = (subject, importing)
         leave()
         let visit = visits
         let identity = try? await account.identity()
         // What is unfinished is found by the account's name, which all users of this device share.
-        if isNew, earlier == nil || identity?.subject != earlier { await forgetUnfinished(account) }
+        let isSame = earlier != nil && identity?.subject == earlier
+        imports?.stop()
+        if isNew, !isSame { await forgetUnfinished(account) }
         guard visit == visits, let opened else { return }
         (subject, userName) = (identity?.subject, identity?.name)
         choice = device.choices.choice(of: subject)
@@ -161,6 +163,7 @@ final class WeatherModel {
     func signOut() async {
         guard let opened else { return }
         device.choices.keep(nil, of: nil)
+        importing?.stop()
         leave()
         var isTold = true
         do {

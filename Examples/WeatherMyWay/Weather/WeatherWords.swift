@@ -20,9 +20,19 @@ enum WeatherWords: String, Sendable, CaseIterable {
     /// The question follows.
     case question = "23andMe asks:"
     case pasteLink = "Paste the link from Ancestry's mail"
-    case importLate = "The file is not in your list yet. Look again later."
+    case importLate = """
+        The file is not in your list yet. Look again later. If it will not come, give up waiting under “Import from 23andMe or \
+        Ancestry”.
+        """
     /// The names of files follow.
     case newFile = "New in your list:"
     /// The names of files follow.
     case oneOfFiles = "Several imports ran. One of these files is yours:"
+    case unfinished = "Imports whose files have not come"
+    case giveUp = "Give up waiting"
+    case giveUpNote = """
+        An import can take a while, and one that got no answer may run. Imports from the same source wait for each other's files, \
+        for a day at most. If a file will not come, give up waiting for it. Sequencing.com does not stop the import: a file that \
+        comes later is in your list, and may be taken for another import's.
+        """
 }

@@ -60,8 +60,14 @@ extension App {
 
     // MARK: Import
 
-    func progress(_ request: Request) throws -> JSONObject {
-        visitors.visit(try visitor(request)).imported
+    func progress(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        return try await told(session, try await genome(session))
+    }
+
+    /// How the page is told of the imports.
+    private func told(_ session: String, _ genome: Sequencing) async throws -> Response {
+        .json(try await Imports(visitors, session).told(UnfinishedImports(of: genome, in: vault)))
     }
 
     func startImport(_ request: Request) async throws -> Response {
@@ -74,7 +80,7 @@ extension App {
         try await Imports(visitors, session).start(
             source, login: members["login"]?.string ?? "", password: Secret(members["password"]?.string ?? ""),
             UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
-        return .json(visitors.visit(session).imported)
+        return try await told(session, genome)
     }
 
     func answerImport(_ request: Request) async throws -> Response {
@@ -83,7 +89,16 @@ extension App {
         let genome = try await genome(session)
         try await Imports(visitors, session).answer(
             answer, UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
-        return .json(visitors.visit(session).imported)
+        return try await told(session, genome)
+    }
+
+    /// Gives up an import whose file will not come.
+    func giveUp(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        let key = try await content(of: request)["key"]?.string ?? ""
+        let genome = try await genome(session)
+        try await Imports(visitors, session).giveUp(key, UnfinishedImports(of: genome, in: vault))
+        return try await told(session, genome)
     }
 
     // MARK: Connect

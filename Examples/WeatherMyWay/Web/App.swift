@@ -86,9 +86,10 @@ struct App: Sendable {
         router.get("/") { request, _ in try await page(request) }
         router.get("report") { request, _ in await answering { try await report(request) } }
         router.post("file") { request, _ in await answering { try await choose(request) } }
-        router.get("import") { request, _ in await answering { .json(try progress(request)) } }
+        router.get("import") { request, _ in await answering { try await progress(request) } }
         router.post("import") { request, _ in await answering { try await startImport(request) } }
         router.post("import/answer") { request, _ in await answering { try await answerImport(request) } }
+        router.post("import/give-up") { request, _ in await answering { try await giveUp(request) } }
         router.post("copy") { request, _ in await answering { try await copy(request) } }
         router.post("sign-out") { request, _ in try await signOut(request) }
         return router

@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import Foundation
 import OAuth
 import Sequencing
 
@@ -12,12 +13,12 @@ enum ImportProgress: Sendable {
     /// The answer or the link is on its way.
     case answering
     /// Sequencing.com fetches the data.
-    case running(ThirdPartyImport.Source)
+    case running(UnfinishedImport)
     case done(GeneticFile)
     /// Several imports ran, and nothing tells which of these files is this one's.
     case oneOf([GeneticFile])
-    /// The wait is over, and the file is not in the list yet.
-    case late
+    /// The wait is over, and the file is not in the list yet. The text says why, unless the time was over.
+    case late(UnfinishedImport, String?)
     case failed(String)
 
     /// How the page is told.
@@ -27,11 +28,13 @@ enum ImportProgress: Sendable {
         case .question(let question, _): ["state": .string("question"), "text": .string(question.text)]
         case .link: ["state": .string("link")]
         case .answering: ["state": .string("answering")]
-        case .running(let source): ["state": .string("running"), "source": .string(source.rawValue)]
+        case .running(let started):
+            ["state": .string("running"), "source": .string(started.source.rawValue)]
         case .done(let file): ["state": .string("done"), "files": .array([.string(file.displayName)])]
         case .oneOf(let files):
             ["state": .string("one-of"), "files": .array(files.map { .string(Self.name($0)) })]
-        case .late: ["state": .string("late")]
+        case .late(_, let reason):
+            reason.map { ["state": .string("late"), "text": .string($0)] } ?? ["state": .string("late")]
         case .failed(let reason): ["state": .string("failed"), "text": .string(reason)]
         }
     }
@@ -47,12 +50,16 @@ enum ImportProgress: Sendable {
         }
     }
 
-    init(_ outcome: ThirdPartyImport.Outcome, from source: ThirdPartyImport.Source) {
-        switch outcome {
-        case .started: self = .running(source)
-        case .badCredentials, .badAnswer, .badURL, .serverError: self = .failed(outcome.problem ?? "")
+    /// The import whose file it waits for, or has waited for.
+    var awaited: UnfinishedImport? {
+        switch self {
+        case .running(let started), .late(let started, _): started
+        default: nil
         }
     }
+
+    /// An import that has not started.
+    init(refused outcome: ThirdPartyImport.Outcome) { self = .failed(outcome.problem ?? "") }
 }
 
 extension Visit {
@@ -63,7 +70,7 @@ extension Visit {
         if !uncertain.isEmpty {
             told["also_one_of"] = .array(uncertain.map { .array($0.map { .string(ImportProgress.name($0)) }) })
         }
-        told["followed"] = .number("\(followed)")
+        told["followed"] = .number("\(waits.count)")
         return told
     }
 }
@@ -95,12 +102,12 @@ struct Imports: Sendable {
             }
             switch answer {
             case .question(let question): show(.question(question, login: login), attempt)
-            case .ended(let outcome): follow((outcome, started), source, unfinished, attempt)
+            case .ended(let outcome): follow((outcome, started), unfinished, attempt)
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
             case .linkMailed(let link): show(.link(link, login: login), attempt)
-            case .ended(let outcome): show(ImportProgress(outcome, from: source), attempt)
+            case .ended(let outcome): show(ImportProgress(refused: outcome), attempt)
             }
         }
     }
@@ -122,12 +129,12 @@ struct Imports: Sendable {
                 let ended = try await unfinished.noting(.twentyThreeAndMe, login: login) {
                     try await imports.answer(text, to: question)
                 }
-                follow(ended, .twentyThreeAndMe, unfinished, attempt)
+                follow(ended, unfinished, attempt)
             case .link(let link, let login):
                 let ended = try await unfinished.noting(.ancestry, login: login) {
                     try await imports.download(text, in: link)
                 }
-                follow(ended, .ancestry, unfinished, attempt)
+                follow(ended, unfinished, attempt)
             default: break
             }
         } catch {
@@ -138,24 +145,55 @@ struct Imports: Sendable {
 
     /// Waits in the background until the import's own file is in the list.
     private func follow(
-        _ ended: (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?), _ source: ThirdPartyImport.Source,
-        _ unfinished: UnfinishedImports, _ attempt: Int
+        _ ended: (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?), _ unfinished: UnfinishedImports,
+        _ attempt: Int
     ) {
-        show(ImportProgress(ended.outcome, from: source), attempt)
-        guard let started = ended.started else { return }
-        change { $0.followed += 1 }
-        Task {
-            let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
-            do {
-                switch try await unfinished.arrival(of: started, polling: polling) {
-                case .file(let file): end(.done(file), attempt) { $0.arrived.append(file) }
-                case .oneOf(let files): end(.oneOf(files), attempt) { $0.uncertain.append(files) }
-                case .late: end(.late, attempt) { _ in }
-                }
-            } catch {
-                end(.failed("The import runs, but its progress cannot be seen: \(error)"), attempt) { _ in }
+        guard let started = ended.started else { return show(ImportProgress(refused: ended.outcome), attempt) }
+        show(.running(started), attempt)
+        change { $0.waits[started.key] = Task { await wait(for: started, unfinished, attempt) } }
+    }
+
+    private func wait(for started: UnfinishedImport, _ unfinished: UnfinishedImports, _ attempt: Int) async {
+        let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
+        do {
+            switch try await unfinished.arrival(of: started, polling: polling) {
+            case .file(let file): end(started, .done(file), attempt) { $0.arrived.append(file) }
+            case .oneOf(let files): end(started, .oneOf(files), attempt) { $0.uncertain.append(files) }
+            case .late: end(started, .late(started, nil), attempt) { _ in }
             }
+        } catch {
+            let reason = "The import runs, but its progress cannot be seen: \(error)"
+            end(started, .late(started, Task.isCancelled ? nil : reason), attempt) { _ in }
         }
+    }
+
+    /// Gives up an import whose file will not come. One whose file has come meanwhile stays as it is.
+    func giveUp(_ key: String, _ unfinished: UnfinishedImports) async throws {
+        guard let lost = try await unfinished.all.first(where: { $0.key == key }) else { return }
+        // A wait that goes on could take another import's file for this one's.
+        var wait: Task<Void, Never>?
+        change { wait = $0.waits[key] }
+        wait?.cancel()
+        await wait?.value
+        try await unfinished.forget(lost)
+        change { if $0.importing.awaited?.key == key { $0.importing = .none } }
+    }
+
+    /// How the page is told of the imports, with all whose files have not come.
+    func told(_ unfinished: UnfinishedImports) async throws -> JSONObject {
+        let left = try await unfinished.all
+        let visit = visitors.visit(session)
+        var told = visit.imported
+        // After a sign-in the list may be another user's.
+        guard visit.number == self.visit.number else { return told }
+        told["unfinished"] = .array(
+            left.map {
+                .object([
+                    "key": .string($0.key), "source": .string($0.source.rawValue),
+                    "started": .number("\(Int($0.started.timeIntervalSince1970))"),
+                ])
+            })
+        return told
     }
 
     /// Begins a request for an import, and returns its number.
@@ -174,9 +212,11 @@ struct Imports: Sendable {
     }
 
     /// Shows how an import ended, or tells of it beside a later one that is shown.
-    private func end(_ progress: ImportProgress, _ attempt: Int, beside tell: (inout Visit) -> Void) {
+    private func end(
+        _ ended: UnfinishedImport, _ progress: ImportProgress, _ attempt: Int, beside tell: (inout Visit) -> Void
+    ) {
         change {
-            $0.followed -= 1
+            $0.waits[ended.key] = nil
             if !$0.show(progress, attempt) { tell(&$0) }
         }
     }

@@ -70,7 +70,7 @@ enum Pages {
         <file-selector modal src="/genes/files?all=true"{{#account}} remember="{{.}}"{{/account}}
         sign-in-href="/connect/sequencing/start?return_to=/"></file-selector>
         <dialog id="import-sheet" aria-labelledby="import-title"><form method="dialog" novalidate>
-        <h2 id="import-title">Import from</h2>
+        <h2 id="import-title" tabindex="-1">Import from</h2>
         <fieldset id="credentials"><legend class="unseen">Where the data is</legend>
         <div class="choice"><label><input type="radio" name="source" value="23andMe" checked> 23andMe</label>
         <label><input type="radio" name="source" value="Ancestry"> Ancestry</label></div>
@@ -82,7 +82,11 @@ enum Pages {
         <p class="acts"><button type="button" id="restart">Start the import again</button></p></fieldset>
         <p class="problem" id="import-problem" role="alert"></p>
         <p class="acts"><button class="first" value="go" id="import-go">Import</button><button value="cancel" type="button"
-        class="leave">Cancel</button></p></form></dialog>
+        class="leave">Cancel</button></p>
+        <section id="unfinished" aria-labelledby="unfinished-title" hidden>
+        <h3 id="unfinished-title">\(WeatherWords.unfinished.rawValue)</h3><ul></ul>
+        <p class="quiet">\(WeatherWords.giveUpNote.rawValue)</p></section>
+        <p class="quiet" id="given-up" role="status"></p></form></dialog>
         <dialog id="copy-sheet" aria-labelledby="copy-title"><form method="dialog" novalidate>
         <h2 id="copy-title">Copy a file from the web</h2>
         <p class="quiet">Sequencing.com downloads it into the account of this address, and creates the account if there is none.</p>

@@ -10,7 +10,7 @@ enum Style {
         body{margin:0 auto;padding:1.25rem;max-width:56rem;min-height:100dvh;display:flex;flex-direction:column;background:var(--paper);
           color:var(--ink);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
         h1{margin:0 0 .75rem;font-size:clamp(1.6rem,5vw,2.2rem);line-height:1.15;letter-spacing:-.02em;text-wrap:balance}
-        h1:focus{outline:none}
+        h1:focus,h2:focus{outline:none}
         h2{margin:0 0 .4rem;font-size:1.15rem;letter-spacing:-.01em}
         p{margin:0 0 1rem;text-wrap:pretty}
         header{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;padding-bottom:1.25rem}
@@ -62,6 +62,11 @@ enum Style {
         .choice{display:flex;gap:1.25rem}.choice label{display:flex;align-items:center;gap:.5rem;min-height:2.75rem;margin:0;font-weight:400}
         .choice input{min-height:0;width:1.15rem;height:1.15rem;accent-color:var(--accent)}
         dialog .acts{margin-top:1.25rem}
+        #unfinished{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--line)}
+        #unfinished h3{margin:0 0 .5rem;font-size:1rem}#unfinished .quiet{margin:0}
+        #unfinished ul{display:grid;gap:.6rem;margin:0 0 .75rem;padding:0;list-style:none}
+        #unfinished li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center;justify-content:space-between}
+        #given-up{margin:1rem 0 0}#given-up:empty{margin:0}
         .problem{margin:.75rem 0 0;color:var(--bad)}.problem:empty{display:none}
         .quiet{color:var(--quiet);font-size:.92rem}
         .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}

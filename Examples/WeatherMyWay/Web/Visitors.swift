@@ -17,8 +17,8 @@ struct Visit: Sendable {
     var importing = ImportProgress.none
     /// How many requests for imports have begun, and which of them is shown. An earlier one does not replace a later one.
     var attempts = (begun: 0, shown: 0)
-    /// How many imports are waited for.
-    var followed = 0
+    /// The waits for imports' files, by the imports' keys.
+    var waits: [String: Task<Void, Never>] = [:]
     /// The files of imports that ended while a later one was shown.
     var arrived: [GeneticFile] = []
     /// The same where nothing tells which of several files is the import's: the files of each such import.
@@ -48,7 +48,13 @@ final class Visitors: Sendable {
 
         mutating func begin(_ session: String) {
             count += 1
+            end(session)
             visits[session] = Visit(number: count)
+        }
+
+        mutating func end(_ session: String) {
+            guard let ended = visits.removeValue(forKey: session) else { return }
+            for wait in ended.waits.values { wait.cancel() }
         }
     }
 
@@ -71,7 +77,7 @@ final class Visitors: Sendable {
             if state.visits.count >= Self.capacity,
                 let oldest = state.visits.min(by: { $0.value.number < $1.value.number })
             {
-                state.visits[oldest.key] = nil
+                state.end(oldest.key)
             }
             state.begin(id)
         }
@@ -106,7 +112,7 @@ final class Visitors: Sendable {
     }
 
     func end(_ session: String) {
-        state.withLock { $0.visits[session] = nil }
+        state.withLock { $0.end(session) }
     }
 }
 #endif

@@ -168,7 +168,7 @@ function show(told) {
   const files = (told.files ?? []).join(", ");
   const said = element("p", {
     running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
-    late: WORDS.importLate, failed: told.text ?? "", done: `${WORDS.newFile} ${files}`,
+    late: [told.text, WORDS.importLate].filter(Boolean).join(" "), failed: told.text ?? "", done: `${WORDS.newFile} ${files}`,
     "one-of": `${WORDS.oneOfFiles} ${files}`,
     answering: "Sequencing.com is checking your answer.", question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
   }[state] ?? "");
@@ -187,6 +187,45 @@ function show(told) {
     parts.splice(1, 0, bar);
   }
   progress.replaceChildren(...parts);
+  showUnfinished(told.unfinished ?? []);
+}
+
+const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+let listed = "[]";
+
+/** Lists the imports whose files have not come, each with a button that gives it up. */
+function showUnfinished(unfinished) {
+  // A list that has not changed keeps its buttons, and the focus.
+  if (JSON.stringify(unfinished) === listed) return;
+  listed = JSON.stringify(unfinished);
+  $("unfinished").hidden = unfinished.length === 0;
+  $("unfinished").querySelector("ul").replaceChildren(...unfinished.map((one) => {
+    const name = element("span", `${one.source}, started ${moment.format(new Date(one.started * 1000))}`);
+    name.id = `unfinished ${one.key}`.replaceAll(" ", "-");
+    const button = element("button", WORDS.giveUp);
+    button.type = "button";
+    button.setAttribute("aria-describedby", name.id);
+    button.addEventListener("click", () => giveUp(one, button));
+    return element("li", name, button);
+  }));
+}
+
+async function giveUp(one, button) {
+  button.disabled = true;
+  $("import-problem").textContent = $("given-up").textContent = "";
+  const told = await ask("/import/give-up", { key: one.key });
+  button.disabled = false;
+  if (!told) return;
+  if (told.problem) {
+    $("import-problem").textContent = told.problem;
+    button.focus();
+    return;
+  }
+  follow(told);
+  const isLeft = told.unfinished?.some(({ key }) => key === one.key);
+  $("given-up").textContent = isLeft ? "" : `The import from ${one.source} is not waited for any more.`;
+  // The button that had the focus is gone.
+  $("import-title").focus();
 }
 
 const importSheet = $("import-sheet");
@@ -211,7 +250,7 @@ if (importSheet) {
     sheet += 1;
     // A question or a link that is waited for outlasts the page.
     expect(imported);
-    $("import-problem").textContent = "";
+    $("import-problem").textContent = $("given-up").textContent = "";
     importSheet.showModal();
   });
   $("restart").addEventListener("click", () => {
@@ -223,7 +262,7 @@ if (importSheet) {
     event.preventDefault();
     const number = sheet;
     const isAnswer = !question.hidden;
-    $("import-problem").textContent = "";
+    $("import-problem").textContent = $("given-up").textContent = "";
     $("import-go").disabled = true;
     const content = isAnswer ? { answer: $("answer").value.trim() }
       : { source: form.source.value, login: $("login").value.trim(), password: $("password").value };
@@ -231,6 +270,8 @@ if (importSheet) {
     const told = await ask(isAnswer ? "/import/answer" : "/import", content);
     if (number === sheet) $("import-go").disabled = false;
     if (told && !told.problem) follow(told);
+    // An import whose answer was lost may run.
+    if (told?.problem) ask("/import").then((now) => now && follow(now));
     // The user has begun something else in the sheet meanwhile.
     if (!told || number !== sheet) return;
     if (told.problem) {

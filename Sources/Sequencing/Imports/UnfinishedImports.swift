@@ -180,7 +180,8 @@ public struct UnfinishedImports: Sendable {
 
     /// Gives up an import whose file will not come. Other imports then do not wait for it.
     ///
-    /// If its file comes after all, it counts as the file of another import that is awaited.
+    /// Cancel a wait for it first: one that goes on can take another import's file for this one's. If its own file comes after all, it
+    /// counts as the file of another import that is awaited.
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written.
     public func forget(_ lost: UnfinishedImport) async throws {

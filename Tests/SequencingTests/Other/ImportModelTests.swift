@@ -161,6 +161,54 @@ struct ImportModelTests {
         #expect(model.problem?.contains("403") == true, "\(model.problem ?? "")")
     }
 
+    @Test("C07: an import whose file does not come is given up, and others wait for it no more")
+    func givenUp() async throws {
+        let model = try await model()
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started)])
+        await model.start()
+        #expect(model.step.awaited != nil && model.left.map(\.source) == [.twentyThreeAndMe], "\(model.step)")
+        await model.giveUp(try #require(model.left.first))
+        #expect(model.step.awaited == nil && model.left.isEmpty, "\(model.step)")
+        // No name tells the two imports apart.
+        service.script("GET /DataSourceList", [.json("[]"), .json(ImportAnswers.file)])
+        (model.login, model.password) = ("ada@elsewhere.test", "x")
+        await model.start()
+        #expect(file(model) == "7" && model.left.isEmpty, "\(model.step)")
+    }
+
+    @Test("C07: giving up an import that runs ends the wait for its file")
+    func givenUpWhileRunning() async throws {
+        let clock = ManualClock()
+        let model = try await model(clock: clock)
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started)])
+        let start = Task { await model.start() }
+        await clock.sleepers(1)
+        await model.look()
+        await model.giveUp(try #require(model.left.first))
+        await start.value
+        guard case .credentials = model.step else {
+            Issue.record("\(model.step)")
+            return
+        }
+        #expect(model.left.isEmpty && model.problem == nil)
+    }
+
+    @Test("an import whose answer was lost, and one of an earlier launch, can be given up")
+    func lostOnes() async throws {
+        let (vault, genome) = (MemoryVault(), try await service.genome())
+        service.script("POST /23andMe/Download", [.lost])
+        let model = ImportModel(genome, vault: vault)
+        (model.login, model.password) = ("ada@example.test", "x")
+        await model.start()
+        #expect(model.problem != nil && model.left.count == 1)
+        let later = ImportModel(genome, vault: vault)
+        await later.look()
+        #expect(later.left == model.left)
+        await later.giveUp(try #require(later.left.first))
+        await model.look()
+        #expect(later.left.isEmpty && model.left.isEmpty)
+    }
+
     @Test("going back to the login is not possible while the service is asked")
     func restarting() async throws {
         let held = Held(service, ImportAnswers.path)
@@ -181,7 +229,7 @@ struct ImportModelTests {
     }
 }
 
-/// Holds the requests of one line until a gate opens.
+/// Holds the requests of one method and path until a gate opens.
 struct Held: Transport {
     let service: ScriptedService
     let line: String
@@ -193,7 +241,7 @@ struct Held: Transport {
     }
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-        if request.line == line {
+        if request.line.prefix(while: { $0 != "?" }) == line {
             reached.open()
             await gate.wait()
         }

@@ -31,6 +31,16 @@ struct WebImportTests {
             .answer(text, UnfinishedImports(of: genome, in: vault), ThirdPartyImport(genome))
     }
 
+    private func giveUp(_ key: String, _ genome: Sequencing) async throws {
+        try await Imports(visitors, session).giveUp(key, UnfinishedImports(of: genome, in: vault))
+    }
+
+    /// The imports whose files have not come, as the page is told.
+    private func unfinished(_ genome: Sequencing) async throws -> [JSONObject] {
+        let told = try await Imports(visitors, session).told(UnfinishedImports(of: genome, in: vault))
+        return told["unfinished"]?.array?.compactMap(\.object) ?? []
+    }
+
     /// Returns when the page shows something else than a running import.
     private func ended() async {
         while state(visit) == "running" { await Task.yield() }
@@ -95,7 +105,7 @@ struct WebImportTests {
         await clock.sleepers(1)
         service.script("GET /DataSourceList", [.json(ImportAnswers.files(7, 8))])
         clock.advance(by: .seconds(5))
-        while visit.followed > 0 { await Task.yield() }
+        while !visit.waits.isEmpty { await Task.yield() }
         #expect(visit.imported["text"]?.string == "First car?")
         let files = visit.imported["also_one_of"]?.array?.first?.array?.map(\.string)
         #expect(files == ["23andme.txt (7)", "23andme.txt (8)"])
@@ -111,6 +121,41 @@ struct WebImportTests {
         #expect(state(visit) == "question")
         #expect(await sequencingError { try await answer("", genome) } != nil)
         #expect(state(visit) == "question")
+    }
+
+    @Test("C07: an import whose file does not come is given up, and others wait for it no more")
+    func givenUp() async throws {
+        let genome = try await service.genome()
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started)])
+        try await start(genome)
+        await ended()
+        #expect(state(visit) == "late")
+        let left = try await unfinished(genome)
+        #expect(left.map { $0["source"]?.string } == ["23andMe"])
+        try await giveUp("none of them", genome)
+        #expect(try await unfinished(genome) == left && state(visit) == "late")
+        try await giveUp(left.first?["key"]?.string ?? "", genome)
+        #expect(try await unfinished(genome).isEmpty && state(visit) == "none")
+        // No name tells the two imports apart.
+        service.script("GET /DataSourceList", [.json("[]"), .json(ImportAnswers.file)])
+        try await start(genome, login: "ada@elsewhere.test")
+        await ended()
+        #expect(visit.imported["files"]?.array?.map(\.string) == ["23andme_ada.txt"])
+    }
+
+    @Test("C07: giving up an import that runs ends the wait for its file, and leaves a later one's question")
+    func givenUpWhileRunning() async throws {
+        let clock = ManualClock()
+        let genome = try await service.genome(clock: clock)
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started), .json(ImportAnswers.question)])
+        try await start(genome)
+        await clock.sleepers(1)
+        let first = try #require(try await unfinished(genome).first?["key"]?.string)
+        try await start(genome, login: "grace@example.test")
+        #expect(visit.imported["followed"]?.integer == 1)
+        try await giveUp(first, genome)
+        #expect(visit.imported["followed"]?.integer == 0 && state(visit) == "question")
+        #expect(try await unfinished(genome).isEmpty)
     }
 
     @Test("another user who signs in in the same browser gets no import and no chain of the user before")
