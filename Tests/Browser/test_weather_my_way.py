@@ -146,6 +146,10 @@ def test_a_question_of_an_import_outlasts_the_page_and_a_look_that_fails(open_pa
     expect(sheet.get_by_text("23andMe asks: First pet?")).to_be_visible()
     page.reload()
     expect(page.locator("#progress")).to_contain_text("23andMe asks you a question.")
+    # The same user signs in again.
+    page.goto(f"{weather.origin}/connect/sequencing/start?return_to=/")
+    page.get_by_role("button", name="Yes (I authorize access)").click()
+    expect(page.locator("#progress")).to_contain_text("23andMe asks you a question.")
     start.click()
     expect(sheet.get_by_text("23andMe asks: First pet?")).to_be_visible()
     expect(sheet.get_by_label("Login")).to_be_hidden()

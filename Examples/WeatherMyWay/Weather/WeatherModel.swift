@@ -99,14 +99,14 @@ final class WeatherModel {
         let identity = try? await account.identity()
         // What is unfinished is found by the account's name, which all users of this device share.
         let isSame = earlier != nil && identity?.subject == earlier
-        imports?.stop()
+        if !isSame { imports?.stop() }
         if isNew, !isSame { await forgetUnfinished(account) }
         guard visit == visits, let opened else { return }
         (subject, userName) = (identity?.subject, identity?.name)
         choice = device.choices.choice(of: subject)
         let genome = device.genome(account)
         selector = FileSelectorModel(genome, remembered: choice)
-        importing = ImportModel(genome, vault: opened.vault)
+        importing = isSame ? imports : ImportModel(genome, vault: opened.vault)
         step = .signedIn(genome)
         if choice != nil { await look() }
     }

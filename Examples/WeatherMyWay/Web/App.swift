@@ -39,7 +39,7 @@ struct App: Sendable {
         signIn = try SignInRoutes(
             handshake, at: address,
             respond: { [visitors, handshake, vault] outcome, _, request in
-                // Another user may have signed in.
+                // Another user may have signed in, or the same one again.
                 if case .signedIn = outcome, let session = visitors.session(of: request) {
                     await visitors.restart(session, try? await handshake.account(session), in: vault)
                 }

@@ -185,7 +185,7 @@ struct Imports: Sendable {
         let visit = visitors.visit(session)
         var told = visit.imported
         // After a sign-in the list may be another user's.
-        guard visit.number == self.visit.number else { return told }
+        guard visit.number == self.visit.number, visit.isKnown else { return told }
         told["unfinished"] = .array(
             left.map {
                 .object([

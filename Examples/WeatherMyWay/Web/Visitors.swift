@@ -25,6 +25,10 @@ struct Visit: Sendable {
     var uncertain: [[GeneticFile]] = []
     /// Who has signed in; nil when the service did not say.
     var subject: String?
+    /// How many sign-ins have ended of which it is not known yet whose they are.
+    var newSignIns = 0
+    /// Whether pages may see it. While it is not known who has signed in, they see an empty one.
+    var isKnown: Bool { number > 0 && newSignIns == 0 }
 
     /// The chosen file, as far as pages show it.
     struct RememberedFile: Sendable {
@@ -84,14 +88,20 @@ final class Visitors: Sendable {
         return id
     }
 
-    /// Forgets what is known of a browser, in which a user has signed in. Another user's imports do not become this user's.
+    /// Forgets what is known of a browser in which a user has signed in, unless it is the same user.
+    ///
+    /// Another user's imports do not become this user's.
     func restart(_ session: String, _ account: Account?, in vault: any Vault) async {
-        let earlier = visit(session).subject
-        state.withLock { if $0.visits[session] != nil { $0.begin(session) } }
-        guard let account else { return }
-        let subject = try? await account.identity().subject
-        if subject == nil || subject != earlier { await Self.forgetUnfinished(account.id, in: vault) }
-        change(session) { $0.subject = subject }
+        change(session) { $0.newSignIns += 1 }
+        let subject = try? await account?.identity().subject
+        let isSame = state.withLock { subject != nil && $0.visits[session]?.subject == subject }
+        if !isSame, let account { await Self.forgetUnfinished(account.id, in: vault) }
+        state.withLock { state in
+            guard let earlier = state.visits[session] else { return }
+            if subject == nil || earlier.subject != subject { state.begin(session) }
+            state.visits[session]?.subject = subject
+            state.visits[session]?.newSignIns = earlier.newSignIns - 1
+        }
     }
 
     /// Forgets what an account has not finished at the service. Whoever signs in in this browser has the same account's name.
@@ -100,7 +110,10 @@ final class Visitors: Sendable {
         try? await UnfinishedJobs.forget(account, in: vault)
     }
 
-    func visit(_ session: String) -> Visit { state.withLock { $0.visits[session] ?? Visit(number: 0) } }
+    /// What pages may see of a browser's visit.
+    func visit(_ session: String) -> Visit {
+        state.withLock { $0.visits[session].flatMap { $0.isKnown ? $0 : nil } ?? Visit(number: 0) }
+    }
 
     /// Changes what is known of a browser; nothing when its session has ended.
     func change(_ session: String, _ body: (inout Visit) -> Void) {

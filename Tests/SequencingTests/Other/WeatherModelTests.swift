@@ -154,7 +154,7 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
-    @Test("C02: a question that waits for its answer outlasts the sheet, and no sign-out")
+    @Test("C02: a question that waits for its answer outlasts the sheet and a new sign-in, and no sign-out")
     func question() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()
@@ -171,6 +171,11 @@ struct WeatherModelTests {
             return
         }
         #expect(question.text == "First pet?")
+        await model.signIn()
+        guard case .question? = model.importing?.step else {
+            Issue.record("the same user's new sign-in: \(String(describing: model.importing?.step))")
+            return
+        }
         await model.signOut()
         await model.signIn()
         guard case .credentials? = model.importing?.step else {

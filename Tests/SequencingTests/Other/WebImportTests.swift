@@ -158,6 +158,29 @@ struct WebImportTests {
         #expect(try await unfinished(genome).isEmpty)
     }
 
+    @Test("a question outlasts a new sign-in of the same user, and pages see nothing until it is known who that is")
+    func sameUser() async throws {
+        let held = Held(service, "GET /indexApi.php")
+        let genome = try await service.genome(through: held)
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.question)])
+        service.script("GET /indexApi.php", [.json(#"{"uid":"1"}"#)])
+        held.gate.open()
+        await visitors.restart(session, genome.account, in: vault)
+        try await start(genome)
+        #expect(state(visit) == "question")
+        let again = Held(service, "GET /indexApi.php")
+        let other = try await service.genome(through: again)
+        let signIn = Task { await visitors.restart(session, other.account, in: vault) }
+        await again.reached.wait()
+        #expect(state(visit) == "none")
+        again.gate.open()
+        await signIn.value
+        #expect(state(visit) == "question")
+        service.script("GET /indexApi.php", [.json(#"{"uid":"2"}"#)])
+        await visitors.restart(session, other.account, in: vault)
+        #expect(state(visit) == "none")
+    }
+
     @Test("another user who signs in in the same browser gets no import and no chain of the user before")
     func anotherUser() async throws {
         let genome = try await service.genome()
