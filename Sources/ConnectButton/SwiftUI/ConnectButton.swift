@@ -181,9 +181,10 @@ extension ConnectButton {
         with { $0.locale = locale }
     }
 
-    /// Takes the user token from the app's own server alone.
+    /// Takes the user token from your server, and ignores that of the redirect.
     ///
-    /// The server exchanges it with its service key. A token in a redirect, which any app on the device could have caught, is ignored (W14). Returns nil where there is none.
+    /// Your server exchanges it with its service key; the closure returns nil while there is none. Without this modifier, the button
+    /// takes the token from the redirect. Another app on the device can catch a redirect with a private scheme (W14).
     public func connectToken(_ token: @escaping @Sendable () async throws -> UserToken?) -> ConnectButton {
         with { $0.token = token }
     }

@@ -80,7 +80,7 @@ public struct ConnectButtonSettings: Sendable {
     ///   - address: the public URL of the routes.
     ///   - offers: the connections.
     ///   - tokens: how a user's token is obtained; called each time. With `TokenDelivery/partnerServer(_:)` the app exchanges it
-    ///     with its service key (``UserTokenRoutes``), and no token travels through a browser (W14).
+    ///     with its service key (``UserTokenRoutes``), and a token in a redirect is ignored (W14).
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for a connection that comes twice,
     ///   and for an undo time or an attempt lifetime out of range.
     public init(

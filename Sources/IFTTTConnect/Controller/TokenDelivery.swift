@@ -1,4 +1,7 @@
 /// How a user token is obtained (dossier 10.2, W14).
+///
+/// IFTTT can put the token into the redirect's query, where it stays in the browser's history. An app with a server takes
+/// ``partnerServer(_:)``, and uses no token from a redirect.
 public enum TokenDelivery: Sendable {
     /// From the redirect, through the browser's history: for apps without a server.
     case redirect
