@@ -93,6 +93,25 @@ def test_labels_fit_in_every_locale(open_page: OpenPage, server: ButtonServer, l
           return clear && text.height <= pill.height && text.left >= pill.left && text.right <= pill.right }"""), f"{locale}: {step}"
 
 
+@pytest.mark.parametrize("locale", sorted(CATALOGUE["connect"]["localizations"]))
+def test_no_link_of_the_footer_is_left_over_for_a_line_of_its_own(open_page: OpenPage, server: ButtonServer, locale: str) -> None:
+    """At the button's full width, "Learn more" and its sign stand beside a part of the text or another link."""
+    page = open_page(width=329 + 32, reduced_motion="reduce")
+    script = server.script(locale=locale)
+    opened(page, server, script.answer("connect"))
+    seen = 0
+    for name, (step, options) in STATES.items():
+        preview(page, script.answer(step, **options))
+        links, alone = page.evaluate("""() => { const lines = one.shadowRoot.querySelector('.footer .lines')
+          const middle = rect => (rect.top + rect.bottom) / 2
+          const parts = [...lines.querySelectorAll('.text, .action')].flatMap(part => [...part.getClientRects()].map(rect => ({ part, middle: middle(rect) })))
+          const links = parts.filter(({ part }) => part.dataset.action === 'about')
+          return [links.length, links.filter(link => !parts.some(other => other.part !== link.part && Math.abs(other.middle - link.middle) < 10)).length] }""")
+        seen += links
+        assert alone == 0, name
+    assert seen > 0
+
+
 def test_hidden_takes_no_room(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("hidden"))
     expect(page.locator("#one")).to_be_hidden()
