@@ -35,6 +35,15 @@ struct App: Sendable {
         #endif
     }
 
+    /// Where ``vault(in:)`` keeps accounts, in words.
+    static var vaultName: String {
+        #if SQLite
+        return "an SQLite database"
+        #else
+        return "encrypted files; for an SQLite database: swift run --traits SQLite,Everything ConnectedAccounts"
+        #endif
+    }
+
     init(at origin: String, on sandbox: Sandbox, vault: any Vault, figures: PrometheusFigures) throws {
         self.origin = origin
         self.figures = figures

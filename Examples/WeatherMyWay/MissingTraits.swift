@@ -1,9 +1,9 @@
 #if !Server || !Sandbox
+import ExampleServer
+
 /// Stands in for the program where the package is built without the traits that it needs.
 @main
 struct MissingTraits {
-    static func main() {
-        print("WeatherMyWay was built without the package traits that it needs: Server and Sandbox")
-    }
+    static func main() { endWithoutTraits("WeatherMyWay") }
 }
 #endif
