@@ -114,7 +114,7 @@ struct KeeperTests {
             return number <= 14 ? .json(503, [:]) : nil
         }
         let running = RunningKeeper(try keeper { $0.limit = .init(perSecond: 1_000, concurrent: 8) })
-        await pass(.milliseconds(500)) { server.refreshes.count == 20 }
+        await pass(.milliseconds(500), waitingFor: [running]) { server.refreshes.count == 20 }
         #expect(await running.first(\.isResumed) != nil)
         await running.stop()
         // Eight that run together are one failure; each later one is a single account's.

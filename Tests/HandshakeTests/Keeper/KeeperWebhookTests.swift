@@ -72,7 +72,9 @@ struct KeeperWebhookTests {
         options.limit = .init(perSecond: 1_000, concurrent: 20)
         let url = try EndpointURL("https://hook.example/ended")
         let running = RunningKeeper(Keeper(app, options: options, webhook: try KeeperWebhook(url)))
-        await pass(.milliseconds(100)) { running.keeper.report.ended == 20 && hook.received.count == 1 }
+        await server.pass(.milliseconds(100), waitingFor: [running]) {
+            running.keeper.report.ended == 20 && hook.received.count == 1
+        }
         let start = server.now
         let isOver = Shared(false)
         async let stopping: Void = {

@@ -111,17 +111,18 @@ package final class ManualClock: Clock, Sendable {
     }
 
     /// Advances the clock by `step` whenever at least `count` tasks sleep, until the returned task is cancelled.
-    ///
-    /// - Parameter isIdle: whether nothing is under way that time must not overtake.
-    package func pass(
-        inStepsOf step: Duration, whileAsleep count: Int, if isIdle: @escaping @Sendable () -> Bool = { true }
-    ) -> Task<Void, Never> {
+    package func pass(inStepsOf step: Duration, whileAsleep count: Int) -> Task<Void, Never> {
         Task {
             while !Task.isCancelled {
-                if state.withLock({ $0.sleepers.count >= count }) && isIdle() { advance(by: step) }
+                advance(by: step, ifAsleep: count)
                 await Task.yield()
             }
         }
+    }
+
+    /// Advances the clock if at least `count` tasks sleep.
+    package func advance(by step: Duration, ifAsleep count: Int) {
+        if state.withLock({ $0.sleepers.count >= count }) { advance(by: step) }
     }
 
     private func wait(for count: Int, _ isSatisfied: @escaping @Sendable (Instant, Instant) -> Bool) async {
