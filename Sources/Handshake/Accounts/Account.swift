@@ -37,9 +37,9 @@ public final class Account: Sendable {
         /// The access token of the record before it.
         let replaced: Secret
 
-        /// Whether the record is the next one after `stored`.
+        /// Whether the record is the next one after `stored`. One that ended has the generation of the record before it.
         func follows(_ stored: AccountRecord) -> Bool {
-            stored.isUsable && stored.generation == record.generation - 1
+            stored.isUsable && stored.generation == record.generation - (record.isUsable ? 1 : 0)
                 && stored.grant.accessToken.matches(replaced)
         }
     }

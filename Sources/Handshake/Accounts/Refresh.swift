@@ -17,7 +17,8 @@ import OAuth
 /// A journal entry that is found says that an earlier answer was lost or refused. The old refresh token is then tried
 /// again: a service that did not process the first request, or forgives a repeat, goes on; any other answers
 /// `invalid_grant`, which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither repeats
-/// without end.
+/// without end. An answer that the vault cannot take, also `invalid_grant`, is kept and stored by the next attempt of this
+/// process, which does not ask the service.
 ///
 /// A grant whose ID token is refused is neither kept nor used: it may be another user's. A grant whose ID token cannot
 /// be checked now, because the keys are out of reach or not published yet, stays in the vault without being used, and is
@@ -78,7 +79,9 @@ extension Account {
             adopt(stored)
             return stored
         }
-        return try await keep(unstored.record, replacing: stored, in: locked)
+        let kept = try await keep(unstored.record, replacing: stored, in: locked)
+        if case .ended(let reason) = kept.state { announce(.ended(reason)) }
+        return kept
     }
 
     private func performRefresh(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
@@ -284,8 +287,10 @@ extension Account {
         switch failure {
         case .rejected(let isRepeat):
             let reason: HandshakeError.SignInReason = answerWasLost || isRepeat ? .answerLost : .refreshRejected
-            try await replace(locked, with: stored.ended(reason))
-            return end(stored, with: reason)
+            let wasUsable = record.isUsable
+            let ended = try await keep(stored.ended(reason), replacing: stored, in: locked)
+            if wasUsable { announce(.ended(reason)) }
+            return .signInRequired(ended.id, reason)
         case .unprocessed(let error):
             try await replace(locked, with: stored)
             announce(.refreshFailed(code: error.code))

@@ -189,6 +189,24 @@ struct InterleavingTests {
         #expect(transport.requests.count == 1)
     }
 
+    @Test("VL27: a rejection that the vault could not take is stored by the next attempt, which asks no service")
+    func unstoredRejection() async throws {
+        let vault = FlakyVault()
+        try await put("A1", life: -1, in: vault)
+        let transport = TappedTransport { _, _, _ in Self.answer(400, #"{"error":"invalid_grant"}"#) }
+        let handshake = try Handshake(client, vault: vault, transport: transport, time: time)
+        let events = handshake.events
+        vault.failReplacement(number: 2)
+        #expect(
+            await handshakeError { try await handshake.account()?.accessToken() }?.code == "vault_unavailable")
+        #expect(
+            await handshakeError { try await handshake.account()?.accessToken() }
+                == .signInRequired(id, .refreshRejected))
+        #expect(transport.requests.count == 1)
+        #expect(try await record(in: vault).state == .ended(.refreshRejected))
+        #expect(await events.first { _ in true }?.change == .ended(.refreshRejected))
+    }
+
     @Test("K3: a new sign-in revokes the refreshed grant that the vault could not take, and not the one before it")
     func unstoredReplaced() async throws {
         let vault = FlakyVault()
