@@ -92,6 +92,22 @@ struct SecretServiceVaultTests {
         #expect(kept.split(separator: "\n").count { $0.hasPrefix("label") } == 1)
     }
 
+    @Test("a copy to files with a key of their own, and from them to another vault of the keyring, has every record")
+    func copied() async throws {
+        let bus = try await BusDaemon()
+        let keyring = try await bus.startKeyring(password: "test-password")
+        defer { keyring.end() }
+        let (vault, other) = (try await open(bus), try await open(bus, "other"))
+        let keys = (0..<20).map { VaultKey(.registration, ["\($0)"]) }
+        for (number, key) in keys.enumerated() {
+            try await vault.update(key) { try await $0.replace(with: [UInt8(number)]) }
+        }
+        let files = try FileVault(directory: bus.folder + "/files", keyFile: bus.folder + "/files.key")
+        #expect(try await vault.copyRecords(to: files).copied == 20)
+        #expect(try await files.copyRecords(to: other).copied == 20)
+        for (number, key) in keys.enumerated() { #expect(try await other.record(key) == [UInt8(number)]) }
+    }
+
     @Test("without a keyring nothing is made, and the error says what to do")
     func noKeyring() async throws {
         let bus = try await BusDaemon()
