@@ -458,15 +458,10 @@ extension PostgresVault {
 
     // MARK: Keys
 
-    /// What opens the records of a key, which another process may have made since the keys were read.
     private func seal(ofKey number: Int64, _ path: String) async throws(VaultError) -> RecordSeal {
-        if let seal = keys[number] { return seal }
-        if unknownKeys.mayLook(for: number) { try await readKeys() }
-        guard let seal = keys[number] else {
-            unknownKeys.note(number)
-            throw .locked("\(path) was sealed with key \(number), which is missing; put it back")
+        try await unknownKeys.seal(ofKey: number, in: keys, path) { () throws(VaultError) in
+            try await readKeys()
         }
-        return seal
     }
 
     /// Reads again which keys there are, and the new ones among them.

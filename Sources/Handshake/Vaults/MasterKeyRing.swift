@@ -117,6 +117,25 @@ package final class UnknownKeys: Sendable {
             if looks[number] == nil, looks.count < Self.capacity { looks[number] = now }
         }
     }
+
+    /// What opens the records of a key, which another process may have made since the keys were read.
+    ///
+    /// - Parameters:
+    ///   - keys: gives those that were read last.
+    ///   - readKeys: reads them again.
+    /// - Throws: ``VaultError/locked(_:)`` when the key is missing; what `readKeys` throws.
+    package func seal(
+        ofKey number: Int64, in keys: @autoclosure () -> MasterKeyRing, _ path: String,
+        reading readKeys: () async throws(VaultError) -> Void
+    ) async throws(VaultError) -> RecordSeal {
+        if let seal = keys()[number] { return seal }
+        if mayLook(for: number) { try await readKeys() }
+        guard let seal = keys()[number] else {
+            note(number)
+            throw .locked("\(path) was sealed with key \(number), which is missing; put it back")
+        }
+        return seal
+    }
 }
 
 extension VaultError {
