@@ -23,8 +23,8 @@ struct PostgresParameter: Sendable {
         PostgresParameter(type: TypeNumber.int8, bytes: value.networkBytes)
     }
 
-    static func bool(_ value: Bool) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.bool, bytes: [value ? 1 : 0])
+    static func bool(_ value: Bool?) -> PostgresParameter {
+        PostgresParameter(type: TypeNumber.bool, bytes: value.map { [$0 ? 1 : 0] })
     }
 
     static func text(_ value: String) -> PostgresParameter {

@@ -44,7 +44,7 @@ struct PostgresStore: Sendable {
 
     let pool: PostgresPool
     let schema: PostgresSchema
-    private let sql: PostgresTexts
+    let sql: PostgresTexts
 
     init(_ pool: PostgresPool, _ schema: PostgresSchema) {
         self.pool = pool
@@ -88,6 +88,10 @@ struct PostgresStore: Sendable {
     func labels(of kind: VaultKey.Kind, after last: [UInt8]?) async throws(VaultError) -> [Label] {
         let rows = try await perform([PostgresStatement(sql.labels, [.text(kind.rawValue), .uuid(last)])])[0]
         try requirePage(rows, after: last)
+        return try Self.labels(in: rows)
+    }
+
+    static func labels(in rows: [PostgresRow]) throws(VaultError) -> [Label] {
         var labels: [Label] = []
         for row in rows {
             labels.append(
@@ -170,9 +174,10 @@ struct PostgresStore: Sendable {
     /// - Parameters:
     ///   - expected: the version of the lease, which the record's follows.
     ///   - takesOldKey: also with a key that is not retired yet.
+    ///   - isUnfinished: whether another replacement is to follow; nil when that stays as it was.
     func replace(
         _ record: PostgresRecord, of hold: PostgresHold, after expected: Int64, takesOldKey: Bool = false,
-        timing: LeaseTiming, for time: Duration
+        isUnfinished: Bool? = nil, timing: LeaseTiming, for time: Duration
     ) async throws(VaultError) -> Written {
         let replace = PostgresStatement(
             sql.replace,
@@ -180,6 +185,7 @@ struct PostgresStore: Sendable {
                 .uuid(hold.name.bytes), .uuid(hold.holder), .int(hold.fence), .int(expected),
                 .int(timing.lease.milliseconds), .text(record.kind), .int(record.key), .int(record.version),
                 .bytes(record.label), .bytes(record.body), .bool(takesOldKey),
+                .bool(isUnfinished),
             ])
         if let row = try await perform([replace], .record, hold.name, for: time)[0].first {
             return .done(version: try row.int(0))
@@ -310,7 +316,7 @@ struct PostgresStore: Sendable {
     /// - Parameters:
     ///   - lane: with which others they may share the transaction, the first time.
     ///   - name: the record that they lock.
-    private func perform(
+    func perform(
         _ statements: [PostgresStatement], _ lane: PostgresRequest.Lane = .alone, _ name: RecordName? = nil,
         for time: Duration = retryTime
     ) async throws(VaultError) -> [[PostgresRow]] {

@@ -3,7 +3,7 @@ import Handshake
 
 /// The texts of the statements, which differ in the schema's name alone.
 struct PostgresTexts: Sendable {
-    let acquire, read, replace, remove, renew, want, look, release, state, sweep: PostgresText
+    let acquire, read, replace, remove, renew, want, look, release, state, sweep, claim, claimed: PostgresText
     let labels, otherKeys, lastKey, makeOld, stopWriters, retire: PostgresText
 
     init(_ schema: PostgresSchema) {
@@ -15,12 +15,15 @@ struct PostgresTexts: Sendable {
         }
         let end = "pg_catalog.clock_timestamp() + %@ * interval '1 millisecond'"
         func until(_ parameter: String) -> String { end.replacing("%@", with: parameter) }
+        // A request takes up to 20 s.
+        let unfinished = "pg_catalog.clock_timestamp() + interval '30 s'"
         let unsynchronized = "pg_catalog.set_config('synchronous_commit', 'off', true) = 'off'"
         // What was changed by hand may be of any size.
         func bounded(_ column: String, _ limit: Int) -> String {
             "CASE WHEN pg_catalog.octet_length(\(column)) <= \(limit) THEN \(column) END"
         }
         let kind = "pg_catalog.left(r.kind, 64)"
+        let label = bounded("r.label", RecordSeal.sealedLimit - RecordSeal.contentsLimit)
         let body = bounded("r.body", RecordSeal.sealedLimit)
         acquire = text(
             "acquire",
@@ -46,7 +49,9 @@ struct PostgresTexts: Sendable {
         replace = text(
             "replace",
             """
-            WITH held AS (UPDATE \(lease) SET version = $8, beat = \(next("beat")), until = \(until("$5"))
+            WITH held AS (UPDATE \(lease) SET version = $8, beat = \(next("beat")), until = \(until("$5")),
+                lane = CASE WHEN $12 THEN 0 ELSE lane END, due_at = CASE WHEN $12 THEN \(unfinished)
+                  WHEN $12 IS NULL THEN due_at END
               WHERE \(held) AND EXISTS (SELECT 1 FROM \(key) k WHERE k.id = $7
                 AND (k.state = 'active' OR ($11 AND k.state = 'old')))
               RETURNING name, version)
@@ -100,8 +105,24 @@ struct PostgresTexts: Sendable {
         labels = text(
             "labels",
             """
-            SELECT r.name, r.key, r.version, \(bounded("r.label", RecordSeal.sealedLimit - RecordSeal.contentsLimit)), l.version
+            SELECT r.name, r.key, r.version, \(label), l.version
             FROM \(record) r LEFT JOIN \(lease) l ON l.name = r.name WHERE r.kind = $1 \(page)
+            """)
+        claim = text(
+            "claim",
+            """
+            WITH due AS (SELECT l.name FROM \(lease) l WHERE l.lane = 0 AND l.due_at <= pg_catalog.clock_timestamp()
+                AND (l.holder IS NULL OR l.until <= \(until("$1")))
+                AND EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name AND r.kind = $2)
+              ORDER BY l.due_at LIMIT \(PostgresStore.claimSize) FOR UPDATE OF l SKIP LOCKED)
+            UPDATE \(lease) l SET due_at = \(unfinished) + pg_catalog.random() * interval '10 s'
+            FROM due WHERE l.name = due.name RETURNING l.name
+            """)
+        claimed = text(
+            "claimed",
+            """
+            SELECT r.name, r.key, r.version, \(label), l.version
+            FROM \(record) r LEFT JOIN \(lease) l ON l.name = r.name WHERE r.name = ANY ($1)
             """)
         otherKeys = text("otherKeys", "SELECT r.name FROM \(record) r WHERE r.key <> $1 \(page)")
         lastKey = text("lastKey", "SELECT max(id) FROM \(key)")

@@ -271,6 +271,9 @@ public final class PostgresVault: Vault {
             let locked = HeldRecord(
                 path(of: hold.name), contents: contents,
                 confirm: { [self] time throws(VaultError) in try await confirm(hold, for: time) },
+                journal: { [self] contents throws(VaultError) in
+                    try await write(contents, of: key, isUnfinished: true, with: hold)
+                },
                 store: { [self] contents throws(VaultError) in try await write(contents, of: key, with: hold) })
             return try await locked.use(by: body)
         }
@@ -326,7 +329,7 @@ extension PostgresVault {
     /// Milliseconds of this machine's clock. What was seen counts for two weeks, so that differences of clocks do not matter.
     private static func now() -> Int64 { LeaseMoment.now().wall.milliseconds }
 
-    private func key(
+    func key(
         of label: PostgresStore.Label, _ kind: VaultKey.Kind
     ) async throws(VaultError) -> VaultKey? {
         let name = RecordName(digest: label.name)
@@ -339,16 +342,20 @@ extension PostgresVault {
 
     // MARK: Writing
 
-    private func write(_ contents: [UInt8]?, of key: VaultKey, with hold: PostgresHold) async throws(VaultError) {
+    private func write(
+        _ contents: [UInt8]?, of key: VaultKey, isUnfinished: Bool = false, with hold: PostgresHold
+    ) async throws(VaultError) {
         if let contents {
-            try await write(contents, canonical: key.canonical, kind: key.kind.rawValue, with: hold)
+            try await write(
+                contents, canonical: key.canonical, kind: key.kind.rawValue, isUnfinished: isUnfinished, with: hold)
         } else {
             _ = try await remove(with: hold)
         }
     }
 
+    /// - Parameter isUnfinished: whether another replacement is to follow; nil when that stays as it was.
     func write(
-        _ contents: [UInt8], canonical: [UInt8], kind: String, with hold: PostgresHold
+        _ contents: [UInt8], canonical: [UInt8], kind: String, isUnfinished: Bool? = nil, with hold: PostgresHold
     ) async throws(VaultError) {
         try await noting(hold) { () throws(VaultError) in
             let path = path(of: hold.name)
@@ -370,8 +377,8 @@ extension PostgresVault {
                     leased: version)
                 let now = LeaseMoment.now()
                 let written = try await store.replace(
-                    record, of: hold, after: expected, takesOldKey: takesOldKey, timing: timing,
-                    for: retryTime(of: hold))
+                    record, of: hold, after: expected, takesOldKey: takesOldKey, isUnfinished: isUnfinished,
+                    timing: timing, for: retryTime(of: hold))
                 switch written {
                 case .done(let version):
                     note(version, of: hold.name)

@@ -153,6 +153,9 @@ struct AccountRecord: Sendable {
         } + replaced
     }
 
+    /// Whether a refresh was begun whose outcome was not stored.
+    var isUnfinished: Bool { if case .refreshing = state { unchecked == nil } else { false } }
+
     /// Whether the record's access token can be handed out at all.
     var isUsable: Bool {
         switch state {

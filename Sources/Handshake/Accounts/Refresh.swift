@@ -97,7 +97,7 @@ extension Account {
         }
         let answerWasLost = if case .refreshing = stored.state { true } else { false }
         if stored.refreshMethod == .refreshToken {
-            try await replace(locked, with: stored.entering(.refreshing(since: environment.time.now())))
+            try await locked.journal(stored.entering(.refreshing(since: environment.time.now())).stored())
         }
         do {
             try await locked.confirm(for: environment.limits.timeout)

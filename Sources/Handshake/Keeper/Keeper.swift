@@ -14,7 +14,8 @@ import Synchronization
 ///
 /// * **Once.** An access token is refreshed once, however many keepers in however many processes use the vault: a keeper reads the record
 ///   before it acts, and refreshes only the token it read, while it holds the record (``Vault/update(_:_:)``). A keeper that dies loses
-///   nothing: the others have the account in their own queues.
+///   nothing: the others have the account in their own queues, and repeat a refresh that it had begun as soon as its hold has ended, where
+///   the vault can tell (``Vault/claimUnfinished(of:)``).
 /// * **Spread.** When an account is refreshed depends on chance within ``Options/spread``, so that accounts of one minute do not come due
 ///   in one minute again, and keepers seldom meet.
 /// * **Polite.** Each service has a rate and a bound of concurrent refreshes (``RateLimit``). A service that fails is left alone for as long
@@ -98,7 +99,15 @@ public final class Keeper: Sendable {
         let (found, finding) = AsyncStream.makeStream(of: KeeperLane.self)
         async let delivered: Void = hook.deliver()
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.scanRepeatedly(finding) }
+            group.addTask {
+                await withDiscardingTaskGroup { group in
+                    if self.options.listsAccounts {
+                        group.addTask { await self.scanRepeatedly { finding.yield($0) } }
+                    }
+                    group.addTask { await self.repeatUnfinished { finding.yield($0) } }
+                }
+                finding.finish()
+            }
             for await lane in found {
                 group.addTask { await lane.run(for: self, hook, until: nil) }
             }
@@ -185,15 +194,14 @@ public final class Keeper: Sendable {
 }
 
 extension Keeper {
-    private func scanRepeatedly(_ found: AsyncStream<KeeperLane>.Continuation) async {
-        defer { found.finish() }
+    private func scanRepeatedly(_ found: @escaping @Sendable (KeeperLane) -> Void) async {
         let backOff = BackOff(first: .seconds(5), longest: .seconds(300))
         var failures = 0
         while !Task.isCancelled {
             let start = time.now()
             var pause = options.scanInterval
             do {
-                try await scan(isOnce: false) { found.yield($0) }
+                try await scan(isOnce: false, found)
                 failures = 0
                 tellAccounts()
                 // At most a tenth of the time goes into listing, however large the vault is.
@@ -236,27 +244,15 @@ extension Keeper {
     }
 
     private func queue(_ id: AccountID, isOnce: Bool, _ found: (KeeperLane) -> Void) async throws {
-        let key = LaneKey(service: id.service, issuer: id.issuer)
-        if let lane = lanes.withLock({ $0[key] }), lane.contains(id) { return }
+        if let lane = lanes.withLock({ $0[LaneKey(id)] }), lane.contains(id) { return }
         do {
             guard let record = try await accounts.stored(id) else { return }
             guard let schedule = options.schedule(of: record) else {
                 listing.withLock { $0.left += 1 }
                 return
             }
-            let (lane, isNew) = lanes.withLock { lanes in
-                if let lane = lanes[key] { return (lane, false) }
-                let lane = KeeperLane(
-                    id.service, limit: options.limits[id.service] ?? options.limit, longestPause: options.longestPause,
-                    time: time)
-                lanes[key] = lane
-                return (lane, true)
-            }
-            lane.add(id, due: isOnce ? schedule.earliest : schedule.time(chance: chance()))
-            if isNew {
-                tellPaused(id.service)
-                found(lane)
-            }
+            let due = isOnce ? schedule.earliest : schedule.time(chance: chance())
+            withLane(of: id, found) { $0.add(id, due: due) }
         } catch let error as HandshakeError {
             // The other accounts may well be readable.
             guard case .vault(let failure) = error, failure.isOfOneRecord else { throw error }

@@ -17,6 +17,8 @@ final class KeeperLane: Sendable {
         var queue = KeeperQueue()
         /// The accounts in the queue, and those at work.
         var known: Set<KeptName> = []
+        /// The accounts whose refresh is repeated, beside their places in the queue.
+        var repeated: Set<KeptName> = []
         /// Identifiers without their names.
         var groups: [AccountID] = []
         var running = 0
@@ -27,6 +29,10 @@ final class KeeperLane: Sendable {
         var failures = 0
         /// Rises with each counted failure: work that was begun before it says nothing new.
         var epoch = 0
+
+        mutating func forget(_ item: KeeperQueue.Item) {
+            if item.isRepeat { repeated.remove(item.account) } else { known.remove(item.account) }
+        }
     }
 
     /// What is to be done now.
@@ -57,17 +63,28 @@ final class KeeperLane: Sendable {
     /// Queues an account, unless it is queued.
     func add(_ id: AccountID, due: Double) {
         let isFirst = state.withLock { state in
-            var group = Self.group(of: id, in: state.groups)
-            if group == nil {
-                group = UInt32(clamping: state.groups.count)
-                state.groups.append(id)
-            }
-            let name = KeptName(group: group ?? 0, name: id.name)
+            let name = Self.name(of: id, in: &state.groups)
             guard state.known.insert(name).inserted else { return false }
             state.queue.push(.init(due: due, account: name))
             return state.queue.first?.account == name
         }
         if isFirst { wake.signal() }
+    }
+
+    /// Queues an account whose refresh is to be repeated, before all others, unless that is queued. Its own place in the queue stays.
+    func addRepeat(of id: AccountID) {
+        state.withLock { state in
+            let name = Self.name(of: id, in: &state.groups)
+            guard state.repeated.insert(name).inserted else { return }
+            state.queue.push(.init(due: 0, account: name, isRepeat: true))
+        }
+        wake.signal()
+    }
+
+    private static func name(of id: AccountID, in groups: inout [AccountID]) -> KeptName {
+        if let group = group(of: id, in: groups) { return KeptName(group: group, name: id.name) }
+        groups.append(id)
+        return KeptName(group: UInt32(clamping: groups.count - 1), name: id.name)
     }
 
     private static func group(of id: AccountID, in groups: [AccountID]) -> UInt32? {
@@ -82,12 +99,13 @@ final class KeeperLane: Sendable {
             while !Task.isCancelled {
                 switch step(at: time.now(), until: end) {
                 case .start(let item, let id, let epoch):
-                    if end == nil {
+                    if end == nil, !item.isRepeat {
                         let late = min(max(time.now() - item.due, 0), 1_000_000_000)
                         keeper.telemetry?.record("handshake_keeper_delay_seconds", .seconds(late), at: service)
                     }
                     group.addTask {
-                        let outcome = await keeper.keep(id, failures: item.failures, until: end)
+                        let outcome = await keeper.keep(
+                            id, failures: item.failures, isRepeat: item.isRepeat, until: end)
                         if case .ended(let ending) = outcome { hook.add(ending) }
                         self.finish(item, id, outcome, epoch: epoch, for: keeper, isOnce: end != nil)
                         self.wake.signal()
@@ -146,10 +164,12 @@ final class KeeperLane: Sendable {
         let now = time.now()
         var next: Double?
         var failures: UInt8 = 0
+        var isDone = false
         switch outcome {
         case .gone, .ended: break
         case .kept(let at, let isProof):
             next = at
+            isDone = true
             if isProof { noteSuccess(epoch, keeper) }
         case .accountFailed(let error, let pause):
             failures = min(item.failures, 200) + 1
@@ -163,11 +183,14 @@ final class KeeperLane: Sendable {
         }
         state.withLock { state in
             state.running -= 1
-            guard let next, !isOnce else {
-                state.known.remove(item.account)
-                return
+            guard let next, !isOnce else { return state.forget(item) }
+            if item.isRepeat, isDone {
+                state.forget(item)
+                // Its own place in the queue stands, unless it had none.
+                guard keeper.options.listsAccounts, state.known.insert(item.account).inserted else { return }
             }
-            state.queue.push(.init(due: next, account: item.account, failures: failures))
+            state.queue.push(
+                .init(due: next, account: item.account, failures: failures, isRepeat: item.isRepeat && !isDone))
         }
     }
 

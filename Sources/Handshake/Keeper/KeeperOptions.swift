@@ -19,6 +19,12 @@ extension Keeper {
         /// How many seconds pass between two listings, which find new accounts. 900 by default.
         public var scanInterval = 900.0
 
+        /// Whether all accounts of the vault are kept. True by default.
+        ///
+        /// Otherwise ``Keeper/run()`` lists none, and repeats only refreshes that a process began and did not finish, where the vault can tell
+        /// (``Vault/claimUnfinished(of:)``). It is for servers that refresh an account when it is used, however many there are.
+        public var listsAccounts = true
+
         /// The longest pause in seconds after a failure, whatever a service asks for. 3,600 by default.
         ///
         /// A service that asks for a longer one is asked again after this, by one account.

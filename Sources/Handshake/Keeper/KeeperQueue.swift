@@ -5,6 +5,8 @@ struct KeeperQueue: Sendable {
         let account: KeptName
         /// How often in a row the account failed for a reason of its own.
         var failures: UInt8 = 0
+        /// Whether a refresh that no process has finished is repeated. The account may have another place in the queue.
+        var isRepeat = false
     }
 
     private var items: [Item] = []

@@ -18,15 +18,17 @@ extension Keeper {
     ///
     /// - Parameters:
     ///   - failures: how often in a row it failed for a reason of its own.
+    ///   - isRepeat: whether a refresh that is begun and not finished is repeated, however short ago it was begun.
     ///   - end: the time up to which what is due is refreshed; nil for now.
-    func keep(_ id: AccountID, failures: UInt8, until end: Double? = nil) async -> Outcome {
+    func keep(_ id: AccountID, failures: UInt8, isRepeat: Bool = false, until end: Double? = nil) async -> Outcome {
         var before: AccountRecord?
         do {
             guard let record = try await accounts.stored(id), let schedule = options.schedule(of: record) else {
                 return .gone
             }
             before = record
-            guard schedule.earliest <= max(time.now(), end ?? 0) else {
+            let isDue = schedule.earliest <= max(time.now(), end ?? 0)
+            guard isDue || isRepeat && record.isUnfinished else {
                 count { $0.current += 1 }
                 return .kept(due: schedule.time(chance: chance()), isProof: false)
             }

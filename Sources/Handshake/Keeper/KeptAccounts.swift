@@ -4,6 +4,8 @@ import OAuth
 package protocol KeptAccounts: Sendable {
     /// Hands over the identifiers of all accounts, page by page.
     func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws
+    /// Takes over accounts whose refresh was begun and is not finished by any process; nil when the vault cannot tell.
+    func unfinished() async throws -> KeptPage?
     /// The app that an account belongs to; nil when there is none any more.
     func handshake(of id: AccountID) -> Handshake?
     /// The app whose transport a webhook uses; nil when there is none.
@@ -26,9 +28,17 @@ package struct KeptPage: Sendable {
 extension Handshake: KeptAccounts {
     package func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws {
         try await environment.vault.forEachPage(of: .account) { [self] listing in
-            let mine = listing.keys.compactMap(AccountID.init).filter { keptClient($0) != nil }
-            try await body(KeptPage(ids: mine, damaged: listing.damaged))
+            try await body(page(of: listing))
         }
+    }
+
+    package func unfinished() async throws -> KeptPage? {
+        try await environment.vault.claimUnfinished(of: .account).map(page)
+    }
+
+    private func page(of listing: VaultListing) -> KeptPage {
+        let mine = listing.keys.compactMap(AccountID.init).filter { keptClient($0) != nil }
+        return KeptPage(ids: mine, damaged: listing.damaged)
     }
 
     package func handshake(of id: AccountID) -> Handshake? { self }

@@ -42,6 +42,10 @@ struct MeasuredVault: Vault {
         try await counting { try await base.remove(key) }
     }
 
+    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
+        try await counting { try await base.claimUnfinished(of: kind) }
+    }
+
     fileprivate func counting<Value>(_ body: () async throws -> Value) async throws -> Value {
         do { return try await body() } catch let error as VaultError {
             count(error)
@@ -63,6 +67,10 @@ private struct MeasuredRecord: LockedRecord {
 
     func replace(with contents: [UInt8]) async throws {
         try await vault.counting { try await base.replace(with: contents) }
+    }
+
+    func journal(_ contents: [UInt8]) async throws {
+        try await vault.counting { try await base.journal(contents) }
     }
 
     func remove() async throws {

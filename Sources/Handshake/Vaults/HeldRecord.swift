@@ -9,25 +9,33 @@ package actor HeldRecord: LockedRecord {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private let name: String
     private let confirming: (@Sendable (Duration) async throws(VaultError) -> Void)?
+    private let journaling: (@Sendable ([UInt8]) async throws(VaultError) -> Void)?
     private let store: @Sendable ([UInt8]?) async throws(VaultError) -> Void
 
     /// - Parameters:
     ///   - name: what errors call the record; no secret.
     ///   - confirm: makes sure that the hold lasts for a time from now; nil for a hold that ends with its process alone.
+    ///   - journal: as `store`, for contents that another replacement is to follow; nil for a vault in which both are the same.
     ///   - store: makes the given contents, or their absence, durable before it returns.
     package init(
         _ name: String, contents: [UInt8]?,
         confirm: (@Sendable (Duration) async throws(VaultError) -> Void)? = nil,
+        journal: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
         store: @escaping @Sendable ([UInt8]?) async throws(VaultError) -> Void
     ) {
         self.name = name
         self.contents = contents
         confirming = confirm
+        journaling = journal
         self.store = store
     }
 
     package func replace(with contents: [UInt8]) async throws(VaultError) {
         try await change(to: contents)
+    }
+
+    package func journal(_ contents: [UInt8]) async throws(VaultError) {
+        try await change(to: contents, isJournal: true)
     }
 
     package func remove() async throws(VaultError) {
@@ -59,13 +67,17 @@ package actor HeldRecord: LockedRecord {
         leave()
     }
 
-    private func change(to contents: [UInt8]?) async throws(VaultError) {
+    private func change(to contents: [UInt8]?, isJournal: Bool = false) async throws(VaultError) {
         await enter()
         defer { leave() }
         guard isHeld else {
             throw .denied(what: name, reason: "the app used the record after its update had ended")
         }
-        try await store(contents)
+        if isJournal, let contents, let journaling {
+            try await journaling(contents)
+        } else {
+            try await store(contents)
+        }
         self.contents = contents
     }
 

@@ -52,9 +52,22 @@ public protocol Vault: Sendable {
     /// - Throws: ``VaultError``, `CancellationError`.
     @discardableResult
     func remove(_ key: VaultKey) async throws -> Bool
+
+    /// Takes over the keys of records whose journal no process follows up.
+    ///
+    /// A record is meant that was stored by ``LockedRecord/journal(_:)``, was not replaced since, and whose holder is gone or seems to be: it
+    /// was silent for so long that its hold ends before another one gets the key. Each key goes to one caller; while its record stays
+    /// as it is, it is handed out again after half a minute. Call it every few seconds. A vault that cannot tell without reading all
+    /// records does not implement this.
+    ///
+    /// - Returns: a part of the keys, those that wait longest first; nil for a vault that cannot tell.
+    /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
+    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing?
 }
 
 extension Vault {
+    public func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? { nil }
+
     public func forEachPage(
         of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void
     ) async throws {
@@ -80,6 +93,11 @@ public protocol LockedRecord: Sendable {
     /// the old one, or the new one if the storage failed only in its last step.
     func replace(with contents: [UInt8]) async throws
 
+    /// Replaces the record before a request whose outcome the next replacement stores.
+    ///
+    /// As ``replace(with:)``. A vault that can, hands the key out by ``Vault/claimUnfinished(of:)`` when no replacement follows.
+    func journal(_ contents: [UInt8]) async throws
+
     /// Removes the record durably. Removing what is absent is no error.
     func remove() async throws
 
@@ -94,6 +112,8 @@ public protocol LockedRecord: Sendable {
 }
 
 extension LockedRecord {
+    public func journal(_ contents: [UInt8]) async throws { try await replace(with: contents) }
+
     public func confirm(for time: Duration) async throws {}
 }
 

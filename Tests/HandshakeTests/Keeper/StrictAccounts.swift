@@ -78,13 +78,16 @@ final class StrictAccounts: Transport {
 
     /// Lets time pass until a condition holds.
     ///
-    /// - Parameter keepers: whose refreshes time does not overtake, however slow the machine is.
+    /// - Parameters:
+    ///   - keepers: whose refreshes time does not overtake, however slow the machine is.
+    ///   - tasks: how many tasks of each of them sleep.
     func pass(
-        _ step: Duration = .seconds(1), waitingFor keepers: [RunningKeeper] = [], until isOver: () -> Bool
+        _ step: Duration = .seconds(1), waitingFor keepers: [RunningKeeper] = [], tasks: Int = 2,
+        until isOver: () -> Bool
     ) async {
         // One task looks and advances: time that passes before it has looked brings more than was waited for.
         while !isOver() {
-            if keepers.allSatisfy(\.isIdle) { clock.advance(by: step, ifAsleep: max(1, 2 * keepers.count)) }
+            if keepers.allSatisfy(\.isIdle) { clock.advance(by: step, ifAsleep: max(1, tasks * keepers.count)) }
             await Task.yield()
         }
     }

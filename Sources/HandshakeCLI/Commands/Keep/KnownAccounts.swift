@@ -46,6 +46,13 @@ final class KnownAccounts: KeptAccounts {
         try await body(KeptPage(ids: Array(all.keys)))
     }
 
+    func unfinished() async throws -> KeptPage? {
+        try await vault.claimUnfinished(of: .account).map { listing in
+            let known = listing.keys.compactMap(AccountID.init).filter { handshake(of: $0) != nil }
+            return KeptPage(ids: known, damaged: listing.damaged)
+        }
+    }
+
     func handshake(of id: AccountID) -> Handshake? { apps.withLock { $0[id]?.handshake } }
 
     var first: Handshake? { apps.withLock { $0.first?.value.handshake } }

@@ -18,6 +18,10 @@ extension ForwardingVault {
     }
 
     func remove(_ key: VaultKey) async throws -> Bool { try await base.remove(key) }
+
+    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
+        try await base.claimUnfinished(of: kind)
+    }
 }
 
 /// A vault that keeps its temporary folder.

@@ -27,6 +27,14 @@ struct VaultContractTests {
         #expect(try await storage.open().keys(of: .account).keys == [.alice])
     }
 
+    @Test("a journal is read back as a replacement is, and not handed out at once", arguments: VaultContract.all)
+    func journal(contract: VaultContract) async throws {
+        let vault = try await contract.vault()
+        try await vault.update(.alice) { try await $0.journal([1]) }
+        #expect(try await vault.record(.alice) == [1])
+        #expect(try await vault.claimUnfinished(of: .account)?.keys ?? [] == [])
+    }
+
     @Test("a removed record is absent and listed no more; removing it again is no error", arguments: VaultContract.all)
     func removed(contract: VaultContract) async throws {
         let storage = try await contract.storage(.continuous)

@@ -1,0 +1,46 @@
+#if PostgreSQL
+public import Handshake
+
+extension PostgresVault {
+    /// Takes over the keys of records whose journal no process follows up.
+    ///
+    /// A holder that died in the middle of its request is noticed when it was silent for so long that its lease ends within an update's
+    /// observation: the next holder has the record when the lease ends, not later. 200 keys at most.
+    ///
+    /// - Throws: as ``keys(of:)``.
+    @concurrent
+    public func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
+        var keys: [VaultKey] = []
+        var damaged: [VaultError] = []
+        for label in try await store.claimUnfinished(of: kind, endingWithin: timing.lookahead) {
+            do throws(VaultError) {
+                if let key = try await key(of: label, kind) { keys.append(key) }
+            } catch {
+                damaged.append(error)
+            }
+        }
+        return VaultListing(keys: keys, damaged: damaged)
+    }
+}
+
+extension LeaseTiming {
+    /// How long before its end a lease counts as abandoned: a holder that lives would have renewed it three times.
+    var lookahead: Duration { max(.zero, min(observation, lease - renewal * 3)) }
+}
+
+extension PostgresStore {
+    static let claimSize = 200
+
+    /// Postpones unfinished records and names them. One query of an index, also where there is none of them.
+    fileprivate func claimUnfinished(
+        of kind: VaultKey.Kind, endingWithin time: Duration
+    ) async throws(VaultError) -> [Label] {
+        let rows = try await perform([PostgresStatement(sql.claim, [.int(time.milliseconds), .text(kind.rawValue)])])[0]
+        var names: [[UInt8]] = []
+        for row in rows { names.append(try row.uuid(0)) }
+        guard !names.isEmpty else { return [] }
+        // A statement of its own: record and lease as they were at one moment.
+        return try Self.labels(in: await perform([PostgresStatement(sql.claimed, [.uuids(names)])], .reading)[0])
+    }
+}
+#endif

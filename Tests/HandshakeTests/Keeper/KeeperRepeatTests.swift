@@ -1,0 +1,147 @@
+import OAuth
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+@Suite("Refreshes that no process has finished, and a keeper")
+struct KeeperRepeatTests {
+    private let server = StrictAccounts()
+    private let vault = TellingVault()
+
+    private func keeper() throws -> RunningKeeper {
+        var options = Keeper.Options()
+        // One listing alone.
+        options.scanInterval = 86_400
+        return RunningKeeper(Keeper(try server.app(vault), options: options))
+    }
+
+    private func pass(_ keeper: RunningKeeper, until isOver: () -> Bool) async {
+        await server.pass(.seconds(5), waitingFor: [keeper], tasks: 3, until: isOver)
+    }
+
+    private func key(_ name: String) throws -> VaultKey { try AccountID(server.client(), name: name).vaultKey }
+
+    /// Leaves an account as a process does that died in the middle of its refresh.
+    private func leave(_ name: String) async throws {
+        let (key, id, now) = (try key(name), AccountID(try server.client(), name: name), server.now)
+        try await vault.update(key) { record in
+            let stored = try AccountRecord(stored: #require(await record.contents), expected: id)
+            try await record.journal(stored.entering(.refreshing(since: now)).stored())
+        }
+    }
+
+    @Test("an account that the vault hands out is refreshed now, though it was begun a moment ago, and keeps its turn")
+    func broughtForward() async throws {
+        try await server.store(["first", "other"], in: vault)
+        let running = try keeper()
+        await pass(running) { running.keeper.report.kept == 2 }
+        try await leave("first")
+        vault.hand(out: [try key("first")])
+        await pass(running) { vault.hasHandedOut }
+        // Time stands still.
+        while server.refreshes.isEmpty, running.keeper.report.current == 0 { await Task.yield() }
+        #expect(server.refreshes.map(\.name) == ["first"])
+        await pass(running) { server.refreshes.filter { $0.name == "first" }.count == 3 }
+        await running.stop()
+        let times = server.refreshes.filter { $0.name == "first" }.map(\.time)
+        for (before, after) in zip(times, times.dropFirst()) { #expect((2_330...3_590).contains(after - before)) }
+        #expect(running.keeper.report.failed == 0 && server.reused.isEmpty)
+    }
+
+    @Test("an account that another process refreshed meanwhile is not asked for")
+    func finished() async throws {
+        try await server.store(["first"], in: vault)
+        let running = try keeper()
+        await pass(running) { running.keeper.report.kept == 1 }
+        vault.hand(out: [try key("first")])
+        await pass(running) { running.keeper.report.current == 1 }
+        await running.stop()
+        #expect(server.requests == 0)
+    }
+
+    @Test("an account that is handed out again and again is queued once, and a service that asks for a pause has it")
+    func polite() async throws {
+        try await server.store(["first"], in: vault)
+        let running = try keeper()
+        await pass(running) { running.keeper.report.kept == 1 }
+        let (server, asked) = (server, Shared(0.0))
+        server.answer { _, number in
+            guard number == 1 else { return nil }
+            asked.change { $0 = server.now }
+            return .json(429, [:], [.retryAfter: "3000"])
+        }
+        try await leave("first")
+        vault.hand(out: [try key("first")], isRepeated: true)
+        await pass(running) { asked.value > 0 && server.now > asked.value + 100 }
+        let lanes = running.keeper.lanes.withLock { Array($0.values) }
+        let queued = lanes.map { lane in lane.state.withLock { $0.queue.count } }
+        #expect(queued == [2])
+        await pass(running) { server.refreshes.count == 1 }
+        await pass(running) { server.now > asked.value + 4_000 }
+        await running.stop()
+        #expect((server.refreshes.first?.time ?? 0) >= asked.value + 2_999)
+        #expect(server.requests == 2)
+    }
+
+    @Test("an account that the keeper did not know is kept from then on")
+    func unknown() async throws {
+        try await server.store(["first"], in: vault)
+        let running = try keeper()
+        await pass(running) { running.keeper.report.kept == 1 }
+        try await server.store(["second"], in: vault)
+        try await leave("second")
+        vault.hand(out: [try key("second")])
+        await pass(running) { server.refreshes.filter { $0.name == "second" }.count == 2 }
+        #expect(running.keeper.report.kept == 2)
+        await running.stop()
+        #expect(server.reused.isEmpty)
+    }
+
+    @Test("a keeper that lists no accounts refreshes those that the vault hands out, and no other")
+    func unlisted() async throws {
+        try await server.store(["first", "other"], in: vault)
+        var options = Keeper.Options()
+        options.listsAccounts = false
+        let running = RunningKeeper(Keeper(try server.app(vault), options: options))
+        try await leave("first")
+        vault.hand(out: [try key("first")])
+        await server.pass(.seconds(5), waitingFor: [running], tasks: 1) { server.refreshes.count == 1 }
+        let end = server.now + 2 * StrictAccounts.life
+        await server.pass(.seconds(5), waitingFor: [running], tasks: 1) { server.now > end }
+        await running.stop()
+        #expect(server.requests == 1 && running.keeper.report.refreshed == 1)
+    }
+
+    @Test("a vault that cannot tell is asked once")
+    func silent() async throws {
+        let vault = TellingVault(isTelling: false)
+        try await server.store(["first"], in: vault)
+        let running = RunningKeeper(Keeper(try server.app(vault), options: Keeper.Options()))
+        await server.pass(waitingFor: [running]) { server.refreshes.count == 1 }
+        await running.stop()
+        #expect(vault.questions.value == 1)
+    }
+}
+
+/// A vault in memory that hands out what a test says.
+private struct TellingVault: ForwardingVault {
+    let base = MemoryVault()
+    var isTelling = true
+    let questions = Shared(0)
+    private let answer = Shared<(keys: [VaultKey], isRepeated: Bool)>(([], false))
+
+    var hasHandedOut: Bool { answer.value.keys.isEmpty }
+
+    func hand(out keys: [VaultKey], isRepeated: Bool = false) { answer.change { $0 = (keys, isRepeated) } }
+
+    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
+        questions.change { $0 += 1 }
+        guard isTelling else { return nil }
+        return answer.change { answer in
+            defer { if !answer.isRepeated { answer.keys = [] } }
+            return VaultListing(keys: answer.keys)
+        }
+    }
+}
