@@ -65,6 +65,12 @@ struct LoadWorker {
                 group.addTask { while !Task.isCancelled { await use(handshake, place, told) } }
             }
             group.addTask {
+                var options = Keeper.Options()
+                options.listsAccounts = false
+                options.limit = Keeper.RateLimit(perSecond: 5_000, concurrent: 64)
+                await Keeper(handshake, options: options).run()
+            }
+            group.addTask {
                 while (try? await Task.sleep(for: .seconds(1))) != nil {
                     let now = told.withLock { told in
                         defer { told = Told() }
