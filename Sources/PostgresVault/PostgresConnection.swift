@@ -81,19 +81,21 @@ final class PostgresConnection: Sendable {
     /// Connects, on a thread of its own: libpq asks name servers synchronously, and the threads of a Dispatch queue are the runtime's too.
     ///
     /// - Parameters:
-    ///   - timeout: how long the server may take to accept the connection, and again to answer the first statement. What this process
+    ///   - timeout: how long the server may take to accept the connection and to answer the first statement, together. What this process
     ///     itself takes between the two does not count.
     ///   - notified: what each notification calls with its payload.
     static func open(
         _ address: PostgresAddress, timeout: Duration, notified: (@Sendable (String) -> Void)? = nil
     ) async throws(PostgresFailure) -> PostgresConnection {
-        let connection = try await withCheckedContinuation { continuation in
+        let (connection, left) = try await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(
-                    returning: connect(address, until: .now.advanced(by: timeout), notified: notified))
+                let deadline = ContinuousClock.now.advanced(by: timeout)
+                let connected = connect(address, until: deadline, notified: notified)
+                let left = ContinuousClock.now.duration(to: deadline)
+                continuation.resume(returning: connected.map { ($0, left) })
             }
         }.get()
-        try await connection.learnWhetherDirect(within: timeout)
+        try await connection.learnWhetherDirect(within: left)
         return connection
     }
 

@@ -32,18 +32,40 @@ struct PostgresConnectionTests {
 
     @Test("a server that accepts a connection and answers no statement is none, and the error says so")
     func silent() async throws {
-        // It wants no password, is process 7, and waits for a statement.
-        let welcome: [UInt8] =
-            [0x52, 0, 0, 0, 8, 0, 0, 0, 0] + [0x4B, 0, 0, 0, 12, 0, 0, 0, 7, 0, 0, 0, 7] + [0x5A, 0, 0, 0, 5, 0x49]
+        let server = try RawServer(isRaw: true) { Self.isGreeting($0) ? [.send(Self.welcome)] : [.hold] }
+        defer { server.stop() }
+        await notInTime(try Self.address(of: server), .milliseconds(500))
+    }
+
+    @Test("a server that uses most of the time to accept a connection has only the rest for the first statement")
+    func slow() async throws {
+        // No such function.
+        let refusal = Array("ERROR\0C42883\0Mnone\0\0".utf8)
+        let answer: [UInt8] = [0x45, 0, 0, 0, UInt8(refusal.count + 5), 0x53] + refusal + [0x5A, 0, 0, 0, 5, 0x49]
         let server = try RawServer(isRaw: true) { bytes in
-            bytes.dropFirst(4).prefix(4) == [0, 3, 0, 0] ? [.send(welcome)] : [.hold]
+            // Each takes less than the whole time, and both take more.
+            holdThread(for: 2)
+            return [.send(Self.isGreeting(bytes) ? Self.welcome : answer)]
         }
         defer { server.stop() }
-        let address = try PostgresAddress(
+        await notInTime(try Self.address(of: server), .seconds(3))
+    }
+
+    /// It wants no password, is process 7, and waits for a statement.
+    private static let welcome: [UInt8] =
+        [0x52, 0, 0, 0, 8, 0, 0, 0, 0] + [0x4B, 0, 0, 0, 12, 0, 0, 0, 7, 0, 0, 0, 7] + [0x5A, 0, 0, 0, 5, 0x49]
+
+    private static func isGreeting(_ bytes: [UInt8]) -> Bool { bytes.dropFirst(4).prefix(4) == [0, 3, 0, 0] }
+
+    static func address(of server: RawServer) throws -> PostgresAddress {
+        try PostgresAddress(
             "host=127.0.0.1 port=\(server.port) user=a dbname=a sslmode=disable gssencmode=disable target_session_attrs=any"
         )
+    }
+
+    private func notInTime(_ address: PostgresAddress, _ timeout: Duration) async {
         do throws(PostgresFailure) {
-            let connection = try await PostgresConnection.open(address, timeout: .milliseconds(500))
+            let connection = try await PostgresConnection.open(address, timeout: timeout)
             Issue.record("a connection that is \(connection.isOpen ? "open" : "closed")")
         } catch {
             #expect(error.text == "the server did not answer in time" && !error.mayBeDone)
