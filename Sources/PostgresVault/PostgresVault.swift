@@ -296,6 +296,9 @@ extension PostgresVault {
 
     func name(of key: VaultKey) -> RecordName { keys.seal.shortName(of: key) }
 
+    /// How many tasks of this vault wait for another one of its own.
+    func waitingCount(for name: RecordName) -> Int { queue.waitingCount(for: name) }
+
     func path(of name: RecordName) -> String {
         "\(store.address), record \(name.text.prefix(12))"
     }

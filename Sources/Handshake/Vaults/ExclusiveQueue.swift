@@ -31,6 +31,9 @@ package final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// How many callers wait for a key that another one has.
+    package func waitingCount(for key: Key) -> Int { lines.withLock { $0[key]?.waiting.count ?? 0 } }
+
     /// Takes a key, after all who came before.
     ///
     /// - Returns: false when the deadline came first; the key is then not held.

@@ -189,6 +189,22 @@ struct InterleavingTests {
         #expect(transport.requests.count == 1)
     }
 
+    @Test("VL26: a refresh is in the journal whenever it is sent, also when it is repeated after a cut")
+    func journalled() async throws {
+        let vault = MemoryVault()
+        try await put("A1", life: -1, in: vault)
+        let journal = Mutex<[Bool]>([])
+        let account = try await account(in: vault) { [self] _, number in
+            let isUnfinished = try await record(in: vault).isUnfinished
+            journal.withLock { $0.append(isUnfinished) }
+            guard number > 1 else { throw TransportError.cut(host: "as.example", reason: "reset") }
+            return Self.tokens("A2")
+        }
+        try await account.refresh()
+        #expect(journal.withLock { $0 } == [true, true])
+        #expect(try await record(in: vault).state == .signedIn)
+    }
+
     @Test("VL27: a rejection that the vault could not take is stored by the next attempt, which asks no service")
     func unstoredRejection() async throws {
         let vault = FlakyVault()

@@ -261,6 +261,23 @@ struct PostgresLeaseTests {
         #expect(try await vault.record(.alice) == [2])
     }
 
+    @Test("VL34: of 100 tasks a process that wait for a record, one waits at the database", .timeLimit(.minutes(2)))
+    func waiters() async throws {
+        let name = vault.name(of: .alice)
+        var processes: [PostgresVault] = []
+        for _ in 0..<4 { processes.append(try await folder.place.open()) }
+        let waiters = try await vault.update(.alice) { [processes] record in
+            let waiters = processes.flatMap { other in
+                (0..<100).map { _ in Task { try await other.increment(.alice) } }
+            }
+            for other in processes { while other.waitingCount(for: name) != 99 { await Task.yield() } }
+            try await record.replace(with: [])
+            return waiters
+        }
+        for waiter in waiters { try await waiter.value }
+        #expect(try await vault.record(.alice)?.count == 400)
+    }
+
     @Test("VL29: a waiter that is cancelled leaves no lease behind")
     func cancelled() async throws {
         let other = try await folder.place.open()
