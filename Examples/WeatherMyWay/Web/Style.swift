@@ -63,7 +63,7 @@ enum Style {
         .choice input{min-height:0;width:1.15rem;height:1.15rem;accent-color:var(--accent)}
         dialog .acts{margin-top:1.25rem}
         #unfinished{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--line)}
-        #unfinished h3{margin:0 0 .5rem;font-size:1rem}#unfinished .quiet{margin:0}
+        #unfinished h3{margin:0 0 .5rem;font-size:1rem;text-wrap:balance}#unfinished .quiet{margin:0}
         #unfinished ul{display:grid;gap:.6rem;margin:0 0 .75rem;padding:0;list-style:none}
         #unfinished li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center;justify-content:space-between}
         #given-up{margin:1rem 0 0}#given-up:empty{margin:0}
@@ -74,6 +74,7 @@ enum Style {
         footer{padding-top:2rem;color:var(--quiet);font-size:.9rem}footer p{margin:0 0 .35rem}
         @media (max-width:36rem){
           body{padding:1rem}
+          .user{order:1;flex-basis:100%}
           #choice{grid-template-columns:1fr auto;padding:1rem}#chosen{grid-column:1 / -1}#choose{grid-column:1 / -1}
           .day{grid-template-columns:2.75rem 1fr;padding:.9rem 1rem}.day p{grid-column:1 / -1}
           .acts>*{flex:1 1 100%;text-align:center}

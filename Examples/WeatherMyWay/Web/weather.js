@@ -190,7 +190,7 @@ function show(told) {
   showUnfinished(told.unfinished ?? []);
 }
 
-const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const moment = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
 let listed = "[]";
 
 /** Lists the imports whose files have not come, each with a button that gives it up. */
