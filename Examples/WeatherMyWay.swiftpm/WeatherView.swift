@@ -148,12 +148,12 @@ struct ImportView: View {
     /// The imports whose files have not come, and the way to give one up.
     @ViewBuilder private var unfinished: some View {
         Text(verbatim: WeatherWords.unfinished.rawValue).fontWeight(.semibold)
+        Text(verbatim: WeatherWords.giveUpNote.rawValue).font(.footnote)
         ForEach(model.left, id: \.key) { left in
             Text(verbatim: "\(left.source.rawValue), started \(Self.started(left))")
             Button(WeatherWords.giveUp.rawValue) { Task { await model.giveUp(left) } }
                 .accessibilityHint(Text(verbatim: "\(left.source.rawValue), started \(Self.started(left))"))
         }
-        Text(verbatim: WeatherWords.giveUpNote.rawValue).font(.footnote)
     }
 
     private static func started(_ left: UnfinishedImport) -> String {

@@ -84,8 +84,8 @@ enum Pages {
         <p class="acts"><button class="first" value="go" id="import-go">Import</button><button value="cancel" type="button"
         class="leave">Cancel</button></p>
         <section id="unfinished" aria-labelledby="unfinished-title" hidden>
-        <h3 id="unfinished-title">\(WeatherWords.unfinished.rawValue)</h3><ul></ul>
-        <p class="quiet">\(WeatherWords.giveUpNote.rawValue)</p></section>
+        <h3 id="unfinished-title">\(WeatherWords.unfinished.rawValue)</h3>
+        <p class="quiet">\(WeatherWords.giveUpNote.rawValue)</p><ul></ul></section>
         <p class="quiet" id="given-up" role="status"></p></form></dialog>
         <dialog id="copy-sheet" aria-labelledby="copy-title"><form method="dialog" novalidate>
         <h2 id="copy-title">Copy a file from the web</h2>

@@ -63,8 +63,8 @@ enum Style {
         .choice input{min-height:0;width:1.15rem;height:1.15rem;accent-color:var(--accent)}
         dialog .acts{margin-top:1.25rem}
         #unfinished{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--line)}
-        #unfinished h3{margin:0 0 .5rem;font-size:1rem;text-wrap:balance}#unfinished .quiet{margin:0}
-        #unfinished ul{display:grid;gap:.6rem;margin:0 0 .75rem;padding:0;list-style:none}
+        #unfinished h3{margin:0 0 .5rem;font-size:1rem;text-wrap:balance}#unfinished .quiet{margin:0 0 .75rem}
+        #unfinished ul{display:grid;gap:.6rem;margin:0;padding:0;list-style:none}
         #unfinished li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center;justify-content:space-between}
         #given-up{margin:1rem 0 0}#given-up:empty{margin:0}
         .problem{margin:.75rem 0 0;color:var(--bad)}.problem:empty{display:none}
