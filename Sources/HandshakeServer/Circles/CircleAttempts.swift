@@ -14,6 +14,9 @@ import Foundation
 
 /// Attempts to join a circle. In memory only: they last ten minutes.
 ///
+/// No network has a limit of its own here, because neighbours share the wide ones. While all places are taken, those networks
+/// that want more share the places equally: a caller gets one of the network that has the most.
+///
 /// A class with a lock, because requests share them.
 final class CircleAttempts: Sendable {
     /// How far an attempt is.
@@ -25,8 +28,15 @@ final class CircleAttempts: Sendable {
         case approved(CircleApplicant)
         /// The service has no such member, or the user declined.
         case refused
-        /// The token was handed over.
-        case used
+
+        /// Which attempts of a network lose their place first.
+        fileprivate var worth: Int {
+            switch self {
+            case .refused: 0
+            case .pending: 1
+            case .asking, .approved: 2
+            }
+        }
     }
 
     struct Attempt: Sendable {
@@ -36,8 +46,8 @@ final class CircleAttempts: Sendable {
         let isReplacing: Bool
         /// What both screens show.
         let code: String
-        /// The site that the device is at.
-        let site: String
+        /// Where the device is.
+        let network: CallerNetwork
         let expires: Double
         var progress = Progress.pending
     }
@@ -45,10 +55,6 @@ final class CircleAttempts: Sendable {
     static let lifetime = 600.0
     /// How often a device asks, in seconds.
     static let interval = 3
-    /// How many attempts of one site can run.
-    ///
-    /// A /48 of IPv6 has 65,536 networks of a /64, each with a rate of its own: without this bound it could take all places.
-    static let maximumPerSite = 64
 
     private let attempts = Mutex<[String: Attempt]>([:])
     private let random: RandomSource
@@ -62,31 +68,55 @@ final class CircleAttempts: Sendable {
         self.capacity = capacity
     }
 
-    /// Begins an attempt.
+    /// Begins an attempt. While all places are taken, it gets one of the network that has the most.
     ///
-    /// - Parameter site: where the request came from, see ``CircleCallers/Networks``.
-    /// - Throws: 429 while too many attempts of this site run; 503 while too many run in all.
+    /// - Parameter network: where the request came from.
+    /// - Throws: 429 while all places are taken and this network has as many as any; 503 when each has one only.
     func begin(
-        challenge: [UInt8], isReplacing: Bool, from site: String, at now: Double
+        challenge: [UInt8], isReplacing: Bool, from network: CallerNetwork, at now: Double
     ) throws(RequestRefusal) -> Attempt {
         let attempt = Attempt(
             id: Base64URL.encode(random.bytes(16)), challenge: challenge, isReplacing: isReplacing, code: code(),
-            site: site, expires: now + Self.lifetime)
+            network: network, expires: now + Self.lifetime)
         let result = attempts.withLock { attempts -> Result<Attempt, RequestRefusal> in
             attempts = attempts.filter { $0.value.expires > now }
-            let others = attempts.values.filter { $0.site == site }
-            guard others.count < Self.maximumPerSite else {
-                let wait = others.map(\.expires).min().map { $0 - now } ?? Self.lifetime
-                return .failure(
-                    RequestRefusal(
-                        .tooManyRequests, "too_many", "Too many devices on your network are joining this circle. Try again later",
-                        retryAfter: Int(wait.rounded(.up))))
+            if attempts.count >= capacity {
+                guard let loser = Self.loser(to: network, among: Array(attempts.values)) else {
+                    let own = attempts.values.filter { $0.network == network }.map(\.expires).min()
+                    return .failure(own.map { Self.tooMany(until: $0 - now) } ?? .busy)
+                }
+                attempts[loser.id] = nil
             }
-            guard attempts.count < capacity else { return .failure(.busy) }
             attempts[attempt.id] = attempt
             return .success(attempt)
         }
         return try result.get()
+    }
+
+    /// The attempt that loses its place to one of a network. Nil when that network has as many as any.
+    ///
+    /// From the widest networks to the narrowest: where one has at least two more than the caller's, it loses one.
+    private static func loser(to network: CallerNetwork, among attempts: [Attempt]) -> Attempt? {
+        var candidates = attempts
+        // Whether the candidates are of the caller's own network.
+        var isOwn = true
+        for level in CallerNetwork.levels {
+            var counts: [CallerNetwork: Int] = [:]
+            for candidate in candidates { counts[candidate.network.network(at: level), default: 0] += 1 }
+            guard let largest = counts.max(by: { $0.value < $1.value }) else { return nil }
+            let own = network.network(at: level)
+            isOwn = isOwn && largest.value < counts[own, default: 0] + 2
+            let chosen = isOwn ? own : largest.key
+            candidates.removeAll { $0.network.network(at: level) != chosen }
+        }
+        guard !isOwn else { return nil }
+        return candidates.min { ($0.progress.worth, $0.expires) < ($1.progress.worth, $1.expires) }
+    }
+
+    private static func tooMany(until seconds: Double) -> RequestRefusal {
+        RequestRefusal(
+            .tooManyRequests, "too_many", "Too many devices on your network are joining this circle. Try again later",
+            retryAfter: Int(seconds.rounded(.up)))
     }
 
     /// A running attempt.
@@ -104,14 +134,14 @@ final class CircleAttempts: Sendable {
         }
     }
 
-    /// Takes the approval of an attempt, once.
+    /// Takes the approval of an attempt, once. The attempt is over then, and its place is free.
     ///
-    /// - Throws: 403 for another verifier and for who is no member; 410 when there is no such attempt, or it was used.
-    /// - Returns: who was approved, and whether their identity is replaced; nil while the user has not decided.
+    /// - Throws: 403 for another verifier and for who is no member; 410 when there is no such attempt.
+    /// - Returns: the attempt, and who was approved; nil while the user has not decided.
     func take(
         _ id: String, verifier: String, at now: Double
-    ) throws(RequestRefusal) -> (applicant: CircleApplicant, isReplacing: Bool)? {
-        let result = attempts.withLock { attempts -> Result<(CircleApplicant, Bool)?, RequestRefusal> in
+    ) throws(RequestRefusal) -> (attempt: Attempt, applicant: CircleApplicant)? {
+        let result = attempts.withLock { attempts -> Result<(Attempt, CircleApplicant)?, RequestRefusal> in
             guard let attempt = attempts[id], attempt.expires > now else { return .failure(Self.over) }
             let digest = Array(SHA256.hash(data: Array(verifier.utf8)))
             guard Secret(Base64URL.encode(digest)).matches(Secret(Base64URL.encode(attempt.challenge))) else {
@@ -121,12 +151,11 @@ final class CircleAttempts: Sendable {
             switch attempt.progress {
             case .pending, .asking: return .success(nil)
             case .approved(let applicant):
-                attempts[id]?.progress = .used
-                return .success((applicant, attempt.isReplacing))
+                attempts[id] = nil
+                return .success((attempt, applicant))
             case .refused:
                 return .failure(
                     RequestRefusal(.forbidden, "not_a_member", "The service has no such member, or you declined"))
-            case .used: return .failure(Self.over)
             }
         }
         return try result.get()

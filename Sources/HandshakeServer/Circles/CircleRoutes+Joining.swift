@@ -45,16 +45,15 @@ extension CircleRoutes {
 
     private func begin(_ request: Request, _ context: Context) async throws -> Response {
         let now = circle.time.now()
-        let networks = callers.networks(of: request, context)
-        try limits.attempts.check(networks.own, now: now)
+        let network = callers.network(of: request, context)
+        try limits.attempts.check(network.name, now: now)
         let members = try await object(request)
         guard let challenge = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }), challenge.count == 32
         else {
             throw RequestRefusal(.unprocessableContent, "malformed", "The challenge is not a SHA-256 digest")
         }
         let isReplacing = members["replace"]?.bool == true
-        let attempt = try attempts.begin(
-            challenge: challenge, isReplacing: isReplacing, from: networks.site, at: now)
+        let attempt = try attempts.begin(challenge: challenge, isReplacing: isReplacing, from: network, at: now)
         return .json(
             [
                 "attempt": .string(attempt.id), "code": .string(attempt.code),
@@ -145,10 +144,13 @@ extension CircleRoutes {
         guard let id = context.parameters.get("id"), let verifier = members["verifier"]?.string,
             (43...128).contains(verifier.utf8.count)
         else { throw RequestRefusal(.forbidden, "wrong_verifier", "Another device has started to join") }
-        guard let (applicant, isReplacing) = try attempts.take(id, verifier: verifier, at: circle.time.now()) else {
+        let now = circle.time.now()
+        guard let (attempt, applicant) = try attempts.take(id, verifier: verifier, at: now) else {
             return .json(["status": .string("pending")], status: .accepted)
         }
-        let (bearer, expires) = try await circle.admit(applicant, replacingIdentity: isReplacing)
+        let (bearer, expires) = try await circle.admit(applicant, replacingIdentity: attempt.isReplacing)
+        // In a hall where many join one after another, all have one address.
+        limits.attempts.giveBack(attempt.network.name)
         if applicant.hasLargePhoto { await reportLargePhotos() }
         let row = await circle.members[applicant.number]
         return .json([

@@ -46,9 +46,10 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     ///     an account only while a browser signs in: give it a `MemoryVault`.
     ///   - log: receives warnings, never a number, name, token or address.
     ///   - address: the IP address of a request's caller, without a port. Attempts to join are limited for each IPv4 address and
-    ///     each /64 of IPv6; at most 64 run for each /24 of IPv4 and each /48 of IPv6. Unless stated it is the other end of the
-    ///     connection, if the context conforms to `RemoteAddressRequestContext`; behind a reverse proxy that is the proxy: pass ``forwardedAddress(_:_:)``. Callers whose
-    ///     address is unknown share one limit, and the log says so once.
+    ///     each /64 of IPv6. While too many run in all, the /16, /24 and addresses of IPv4, and the /32, /48, /56 and /64 of
+    ///     IPv6, share the places equally. Unless stated it is the other end of the connection, if the context conforms to
+    ///     `RemoteAddressRequestContext`; behind a reverse proxy that is the proxy: pass ``forwardedAddress(_:_:)``. Callers
+    ///     whose address is unknown share one limit, and the log says so once.
     ///   - applicant: asks the service who an account belongs to; nil when it is no member of the community. It shrinks the photo
     ///     to ``CircleApplicant/maximumPhoto``.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for another redirect URI or several clients.

@@ -59,6 +59,15 @@ final class RateLimit: Sendable {
         }
     }
 
+    /// Gives a token back: what it was taken for shows that it was no misuse.
+    func giveBack(_ name: String) {
+        let key = Array(name.utf8)
+        buckets.withLock { buckets in
+            guard let bucket = buckets[key] else { return }
+            buckets[key]?.tokens = min(burst, bucket.tokens + 1)
+        }
+    }
+
     private static func forgetHalf(_ buckets: inout [[UInt8]: Bucket]) {
         let kept = buckets.sorted { $0.value.updated > $1.value.updated }.prefix(capacity / 2)
         buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })

@@ -56,45 +56,19 @@ struct CircleCallerTests {
         }
     }
 
-    @Test("CI35: of one /48 no more than 64 attempts run, from however many /64 they come, and another /48 gets in")
-    func site() async throws {
+    @Test("CI35: neighbours have no limit in common: 80 networks of one /48 and 20 addresses of one /24 all get in")
+    func neighbours() async throws {
         try await CircleWorld.with(caller: CircleRoutes.forwardedAddress) { world in
-            var statuses: [Int] = []
+            var statuses: Set<Int> = []
             for number in 0..<80 {
                 let address = "2001:db8:1:\(String(number, radix: 16))::1"
-                statuses += try await attempts(1, world.wire, forwarded: address)
+                statuses.formUnion(try await attempts(1, world.wire, forwarded: address))
             }
-            #expect(statuses == Array(repeating: 201, count: 64) + Array(repeating: 429, count: 16))
-            for other in ["2001:db8:2::1", "192.0.2.1"] {
-                #expect(try await attempts(1, world.wire, forwarded: other) == [201])
+            for number in 0..<20 {
+                statuses.formUnion(try await attempts(5, world.wire, forwarded: "192.0.2.\(number)"))
             }
-            world.time.advance(by: CircleAttempts.lifetime)
-            #expect(try await attempts(1, world.wire, forwarded: "2001:db8:1:ffff::1") == [201])
+            #expect(statuses == [201])
         }
-    }
-
-    @Test("CI35: a flood from all networks of one /48 leaves the table to others, and says when to try again")
-    func oneSiteLeavesRoom() throws {
-        let attempts = CircleAttempts(random: .system, capacity: 256)
-        func begin(_ site: String, at now: Double) throws(RequestRefusal) {
-            _ = try attempts.begin(challenge: [], isReplacing: false, from: site, at: now)
-        }
-        var refusals: Set<Int?> = []
-        for _ in 0..<1_000 {
-            do {
-                try begin("2001:db8:1::/48", at: 100)
-            } catch {
-                refusals.insert(error.status == .tooManyRequests ? error.retryAfter : nil)
-            }
-        }
-        #expect(refusals == [600])
-        // Four sites fill this table, and 64 that of a server.
-        for site in 1..<4 {
-            for _ in 0..<CircleAttempts.maximumPerSite { try begin("\(site)", at: 101) }
-        }
-        #expect(throws: RequestRefusal.busy) { try begin("4", at: 101) }
-        // The attempts of the first one are over.
-        #expect(throws: Never.self) { try begin("4", at: 700) }
     }
 
     @Test("a context that knows no address is told of when the routes are made")
@@ -108,29 +82,40 @@ struct CircleCallerTests {
     }
 
     @Test(
-        "an IPv6 address is counted by its /64 and its /48, and IPv4 by the address and its /24, in every spelling",
+        "an IPv6 address is counted by its /64, and IPv4 by the address, in every spelling",
         arguments: [
-            ("192.0.2.1", "192.0.2.1", "192.0.2.0/24"), ("::ffff:192.0.2.1", "192.0.2.1", "192.0.2.0/24"),
-            ("192.0.2.1:51234", "192.0.2.1", "192.0.2.0/24"),
-            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", "2001:db8:1::/48"),
-            ("2001:db8:1:2::9", "2001:db8:1:2::/64", "2001:db8:1::/48"),
-            ("2001:DB8:1:2:0:0:0:9", "2001:db8:1:2::/64", "2001:db8:1::/48"),
-            ("2001:db8::9", "2001:db8:0:0::/64", "2001:db8:0::/48"),
-            ("fe80::1%eth0", "fe80:0:0:0::/64", "fe80:0:0::/48"),
-            ("::1", "0:0:0:0::/64", "0:0:0::/48"), ("::", "0:0:0:0::/64", "0:0:0::/48"),
-            ("1:2:3:4:5:6:7::", "1:2:3:4::/64", "1:2:3::/48"),
-            ("[2001:db8:1:2::9]:51234", "2001:db8:1:2::/64", "2001:db8:1::/48"),
-            ("[2001:db8:1:2::9]", "2001:db8:1:2::/64", "2001:db8:1::/48"),
+            ("::ffff:192.0.2.1", "192.0.2.1"), ("192.0.2.1:51234", "192.0.2.1"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"), ("2001:DB8:1:2:0:0:0:9", "2001:db8:1:2::"),
+            ("2001:db8::9", "2001:db8:0:0::"), ("fe80::1%eth0", "fe80::"), ("::1", "::"),
+            ("1:2:3:4:5:6:7::", "1:2:3:4::"), ("[2001:db8:1:2::9]:51234", "2001:db8:1:2::"),
+            ("[2001:db8:1:2::9]", "2001:db8:1:2::"),
         ])
-    func networks(address: String, own: String, site: String) {
-        #expect(CircleCallers<CircleContext>.networks(of: address) == .init(own: own, site: site))
+    func spellings(address: String, network: String) throws {
+        let network = try #require(CallerNetwork(address: network))
+        #expect(CallerNetwork(address: address) == network && network.network(at: 3) == network)
+    }
+
+    @Test(
+        "networks that two callers have in common: the /32, /48, /56 and /64 of IPv6, the /16 and /24 of IPv4",
+        arguments: [
+            ("2001:db8:1:2::1", "2001:db9:1:2::1", 0), ("2001:db8:1:2::1", "2001:db8:2:2::1", 1),
+            ("2001:db8:1:102::1", "2001:db8:1:202::1", 2), ("2001:db8:1:102::1", "2001:db8:1:103::1", 3),
+            ("2001:db8:1:2::1", "2001:db8:1:2::2", 4),
+            ("192.0.2.1", "192.1.2.1", 0), ("192.0.2.1", "192.0.3.1", 1), ("192.0.2.1", "192.0.2.2", 2),
+            ("192.0.2.1", "192.0.2.1", 4), ("192.0.2.1", "c000:201::", 0), ("0.0.0.0", "::", 0),
+        ])
+    func levels(one: String, other: String, count: Int) throws {
+        let (one, other) = try (#require(CallerNetwork(address: one)), #require(CallerNetwork(address: other)))
+        let common = CallerNetwork.levels.map { one.network(at: $0) == other.network(at: $0) }
+        #expect(common == Array(repeating: true, count: count) + Array(repeating: false, count: 4 - count))
+        #expect((one.name == other.name) == (count == 4) && one.name != CallerNetwork.unknown.name)
     }
 
     @Test(
         "what is no address has no network",
         arguments: ["unknown", ":::", "[", String(repeating: "x", count: 100_000)])
     func noNetwork(address: String) {
-        #expect(CircleCallers<CircleContext>.networks(of: address) == nil)
+        #expect(CallerNetwork(address: address) == nil)
     }
 }
 
