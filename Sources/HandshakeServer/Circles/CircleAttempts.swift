@@ -50,11 +50,15 @@ final class CircleAttempts: Sendable {
         let network: CallerNetwork
         let expires: Double
         var progress = Progress.pending
+        /// How often the browser was led to the service.
+        fileprivate(set) var signIns = 0
     }
 
     static let lifetime = 600.0
     /// How often a device asks, in seconds.
     static let interval = 3
+    /// How often a browser is led to the service in one attempt. Each time a record is stored.
+    static let maximumSignIns = 10
 
     private let attempts = Mutex<[String: Attempt]>([:])
     private let random: RandomSource
@@ -122,6 +126,17 @@ final class CircleAttempts: Sendable {
     /// A running attempt.
     func attempt(_ id: String, at now: Double) -> Attempt? {
         attempts.withLock { $0[id] }.flatMap { $0.expires > now ? $0 : nil }
+    }
+
+    /// Counts a sign-in of an attempt. False when it may not begin.
+    func countSignIn(_ id: String, at now: Double) -> Bool {
+        attempts.withLock { attempts in
+            guard let attempt = attempts[id], attempt.expires > now, attempt.signIns < Self.maximumSignIns,
+                case .pending = attempt.progress
+            else { return false }
+            attempts[id]?.signIns += 1
+            return true
+        }
     }
 
     /// Changes an attempt's progress, if it is still running and `isAllowed`.

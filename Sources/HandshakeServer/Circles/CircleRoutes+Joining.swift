@@ -66,12 +66,15 @@ extension CircleRoutes {
     /// The user has compared the codes: leads the browser to the service.
     private func signIn(_ request: Request, _ context: Context) async throws -> Response {
         try siteCheck.check(request)
-        guard let attempt = attempt(context), case .pending = attempt.progress else { return CirclePages.over }
+        guard let attempt = attempt(context), attempts.countSignIn(attempt.id, at: circle.time.now()) else {
+            return CirclePages.over
+        }
         let known = cookies.browser(of: request)
         let new = known == nil ? cookies.newBrowser() : nil
         guard let browser = known ?? new?.browser else { throw RequestRefusal.internalError }
         let sign = try await handshake.beginSignIn(
             as: attempt.id, to: nil, noting: "\(browser.digest) \(attempt.id)")
+        cleaning.beginIfDue()
         var response = Response.seeOther(sign.page.url)
         if let new { response.setCookie(new.cookie) }
         return response

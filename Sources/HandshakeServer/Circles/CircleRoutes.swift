@@ -31,6 +31,7 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     let handshake: Handshake
     let attempts: CircleAttempts
     let cookies: SignInCookies
+    let cleaning: SignInCleaning
     let reader: ContentReader
     let limits: CircleLimits
     let failures: FailureAnswers
@@ -69,6 +70,7 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
         callers = CircleCallers(address, log: log)
         attempts = CircleAttempts(random: circle.random)
         cookies = SignInCookies(address: circle.address, random: circle.random)
+        cleaning = SignInCleaning(of: handshake, time: circle.time, log: log)
         reader = ContentReader(time: circle.time, timeout: .seconds(10))
         limits = CircleLimits()
         failures = FailureAnswers(what: "a circle's route", log: log)

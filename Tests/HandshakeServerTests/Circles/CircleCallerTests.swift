@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Handshake
 import Hummingbird
 import Logging
 import OAuth
@@ -68,6 +69,29 @@ struct CircleCallerTests {
                 statuses.formUnion(try await attempts(5, world.wire, forwarded: "192.0.2.\(number)"))
             }
             #expect(statuses == [201])
+        }
+    }
+
+    @Test("CI35: an attempt leads to the service ten times at most, and sign-ins that were given up are removed")
+    func signIns() async throws {
+        try await CircleWorld.with { world in
+            let past = TimeSource(now: { 1_700_000_000 }, clock: ManualClock())
+            let client = Client.confidential(
+                service: .recurseCenter, id: "recurse-app", secret: Secret("recurse-app-secret"),
+                redirect: .uri(try RedirectURI("\(CircleWorld.address)/v1/callback")))
+            _ = try await Handshake(client, vault: world.accounts, time: past).beginSignIn()
+            let abandoned = try #require(try await world.accounts.keys(of: .signIn).keys.first)
+            let id = try #require(
+                try await world.wire.send(
+                    "POST", "/rc/v1/attempts", headers: ["Content-Type": "application/json"], body: Self.body
+                ).string("attempt"))
+            var statuses: [Int] = []
+            for _ in 0..<12 {
+                statuses.append(try await CircleBrowser(world).send("POST", "/rc/v1/attempts/\(id)/verify").status)
+            }
+            #expect(statuses == Array(repeating: 303, count: 10) + [410, 410])
+            while try await world.accounts.record(abandoned) != nil { await Task.yield() }
+            #expect(try await world.accounts.keys(of: .signIn).keys.count == 10)
         }
     }
 
