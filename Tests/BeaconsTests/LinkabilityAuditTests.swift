@@ -27,7 +27,7 @@ struct LinkabilityAuditTests {
     private func audit(terms: Int, _ change: (inout Sender) -> Void = { _ in }) throws -> LinkabilityAudit {
         var sender = Sender()
         change(&sender)
-        var audit = LinkabilityAudit(of: [seed])
+        var audit = LinkabilityAudit(of: [.init(seed, isSent: true)])
         try send(seed, terms: terms, sender, to: &audit)
         return audit
     }
@@ -56,7 +56,7 @@ struct LinkabilityAuditTests {
     private func audit(
         of terms: (Int, Int), _ change: (inout Sender) -> Void = { _ in }
     ) throws -> LinkabilityAudit {
-        var audit = LinkabilityAudit(of: [seed, other])
+        var audit = LinkabilityAudit(of: [.init(seed, isSent: true), .init(other, isSent: true)])
         try send(seed, terms: terms.0, Sender(), to: &audit)
         var sender = Sender(address: { 0x2D00_0000_0000 + UInt64($0) })
         change(&sender)
@@ -69,22 +69,22 @@ struct LinkabilityAuditTests {
     @Test("CI12: eight clean terms are clean, two are too few, and other senders do not count")
     func clean() throws {
         let audit = try audit(terms: 8)
-        #expect(audit.report().verdict == .clean && audit.report().findings.isEmpty && audit.termCount == 8)
+        #expect(audit.report().verdict == .clean && audit.report().findings.isEmpty && audit.termCounts == [8])
         #expect(try self.audit(terms: 2).report().verdict == .tooShort)
-        var foreign = LinkabilityAudit(of: [try RollingSeed(revealed: Array(1...32))])
+        var foreign = LinkabilityAudit(of: [.init(try RollingSeed(revealed: Array(1...32)), isSent: true)])
         for time in 0..<10 {
             foreign.receive(
                 Advertisement(
                     time: first.start.advanced(by: .seconds(time * 900)), address: nil, rssi: nil,
                     data: try AdvertisingData([.service(RollingUUID(seed.token(in: first)))])))
         }
-        #expect(foreign.report().verdict == .tooShort && foreign.termCount == 0)
+        #expect(foreign.report().verdict == .tooShort && foreign.termCounts == [0])
     }
 
     @Test("two circles of eight clean terms each are clean, and two terms or none of one of them are too few")
     func twoScopes() throws {
         let audit = try audit(of: (8, 8))
-        #expect(audit.report().verdict == .clean && audit.termCount == 16)
+        #expect(audit.report().verdict == .clean && audit.termCounts == [8, 8])
         #expect(try self.audit(of: (8, 2)).report().verdict == .tooShort)
         let unheard = try self.audit(of: (8, 0))
         #expect(unheard.report().verdict == .tooShort)
@@ -93,13 +93,13 @@ struct LinkabilityAuditTests {
 
     @Test("a circle that is paused need not be heard; when it is, two terms of it are too few")
     func silentScope() throws {
-        var audit = LinkabilityAudit(of: [seed], silent: [other])
+        var audit = LinkabilityAudit(of: [.init(other, isSent: false), .init(seed, isSent: true)])
         #expect(audit.report().verdict == .tooShort)
         try send(seed, terms: 3, Sender(), to: &audit)
-        #expect(audit.report().verdict == .clean && audit.termCounts == [3, 0])
+        #expect(audit.report().verdict == .clean && audit.termCounts == [0, 3])
         try send(other, terms: 2, Sender(address: { 0x2D00_0000_0000 + UInt64($0) }), to: &audit)
-        #expect(audit.report().verdict == .tooShort && audit.termCounts == [3, 2])
-        #expect(LinkabilityAudit(of: [], silent: [seed]).report().verdict == .tooShort)
+        #expect(audit.report().verdict == .tooShort && audit.termCounts == [2, 3])
+        #expect(LinkabilityAudit(of: [.init(seed, isSent: false)]).report().verdict == .tooShort)
     }
 
     @Test("CI55, L9: an address that two circles share, also in different terms, links them")
@@ -203,7 +203,7 @@ struct LinkabilityAuditTests {
 
     @Test("a flood of addresses and of terms takes no more memory than there is")
     func bounded() throws {
-        var audit = LinkabilityAudit(of: [seed])
+        var audit = LinkabilityAudit(of: [.init(seed, isSent: true)])
         let data = try AdvertisingData([.service(RollingUUID(seed.token(in: first)))])
         for number in 0..<10_000 as Range<UInt64> {
             audit.receive(

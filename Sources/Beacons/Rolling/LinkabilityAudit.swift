@@ -32,6 +32,20 @@ public struct LinkabilityAudit: Sendable {
         case tooShort = "too_short"
     }
 
+    /// One of the user's own scopes: a circle, or pairing.
+    public struct Scope: Sendable {
+        /// The seed that its identifiers derive from.
+        public let seed: RollingSeed
+        /// Whether it is sent now. Another one need not be heard.
+        public let isSent: Bool
+
+        /// Creates a scope.
+        public init(_ seed: RollingSeed, isSent: Bool) {
+            self.seed = seed
+            self.isSent = isSent
+        }
+    }
+
     /// How many terms and addresses are remembered.
     public static let capacity = 1_024
     /// How many terms of a scope an audit needs.
@@ -43,9 +57,7 @@ public struct LinkabilityAudit: Sendable {
     /// How far off the clocks of sender and receiver may be: it is one machine, or two beside each other.
     private static let tolerance = Duration.seconds(5)
 
-    private let seeds: [RollingSeed]
-    /// How many of them must be heard: the first ones.
-    private let sentCount: Int
+    private let scopes: [Scope]
     private let parser = FrameParser()
     private var expected: [RollingUUID: Identifier] = [:]
     private var expectedShort: [ShortRollingToken: Identifier] = [:]
@@ -78,23 +90,15 @@ public struct LinkabilityAudit: Sendable {
 
     /// Creates an audit of the user's own identifiers.
     ///
-    /// - Parameters:
-    ///   - seeds: the seeds that they derive from, one for each scope that is sent: a circle, or pairing.
-    ///   - silent: those of scopes that are not sent now. They need not be heard.
-    public init(of seeds: [RollingSeed], silent: [RollingSeed] = []) {
-        self.seeds = seeds + silent
-        sentCount = seeds.count
+    /// - Parameter scopes: whose identifiers they are.
+    public init(of scopes: [Scope]) {
+        self.scopes = scopes
     }
 
-    /// How many terms were heard, of all scopes.
-    public var termCount: Int { terms.count }
-
-    /// How many terms of each scope were heard.
-    ///
-    /// Those that are sent come first, then the silent ones.
+    /// How many terms of each scope were heard, in the order of the scopes.
     public var termCounts: [Int] {
         let heard = Dictionary(grouping: terms.keys, by: \.scope)
-        return seeds.indices.map { heard[$0]?.count ?? 0 }
+        return scopes.indices.map { heard[$0]?.count ?? 0 }
     }
 
     /// Adds a packet. Those of other senders are ignored.
@@ -126,8 +130,7 @@ public struct LinkabilityAudit: Sendable {
         let ordered = Rule.allCases.compactMap { findings[$0] }
         if !ordered.isEmpty { return (.linked, ordered) }
         // A scope of which two terms were heard may have a link to the third one.
-        let counts = termCounts
-        let needed = counts.prefix(sentCount) + counts.dropFirst(sentCount).filter { $0 > 0 }
+        let needed = zip(scopes, termCounts).filter { $0.isSent || $1 > 0 }.map(\.1)
         return (needed.min() ?? 0 < Self.minimumTerms ? .tooShort : .clean, [])
     }
 
@@ -145,8 +148,8 @@ public struct LinkabilityAudit: Sendable {
             let number = Int64(window.number) + Int64(distance)
             guard let number = UInt32(exactly: number) else { continue }
             let near = RollingWindow(number: number)
-            for (scope, seed) in seeds.enumerated() {
-                let (token, identifier) = (seed.token(in: near), Identifier(scope: scope, window: near))
+            for (index, scope) in scopes.enumerated() {
+                let (token, identifier) = (scope.seed.token(in: near), Identifier(scope: index, window: near))
                 expected[RollingUUID(token)] = identifier
                 if let short = token.short { expectedShort[short] = identifier }
             }
@@ -199,7 +202,7 @@ public struct LinkabilityAudit: Sendable {
     }
 
     private mutating func checkTerm(_ identifier: Identifier, _ form: Form, at time: Timestamp) {
-        let (seed, window) = (seeds[identifier.scope], identifier.window)
+        let (seed, window) = (scopes[identifier.scope].seed, identifier.window)
         let begin: Timestamp
         let end: Timestamp
         if form == .service {

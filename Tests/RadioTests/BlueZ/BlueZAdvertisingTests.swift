@@ -170,7 +170,7 @@ struct BlueZAdvertisingTests {
             let clock = ManualClock()
             let sending = Sending(try air.radio(), try circles(clock))
             try await sending.wait(for: .sending)
-            var audit = LinkabilityAudit(of: try Self.seeds())
+            var audit = LinkabilityAudit(of: try Self.seeds().map { .init($0, isSent: true) })
             for _ in 0..<150 {
                 let time = Self.time(clock)
                 let valid = try Self.seeds().map { try Self.identifier(of: $0, at: time) }

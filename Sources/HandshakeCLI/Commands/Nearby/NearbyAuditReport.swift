@@ -97,8 +97,7 @@ extension NearbyAuditReport {
     ///   - audit: an audit of the scopes that ``audit(of:)`` makes.
     ///   - own: the user's scopes.
     init(_ audit: LinkabilityAudit, of own: OwnScopes) {
-        let (sent, silent) = Self.split(own)
-        scopes = zip(sent + silent, audit.termCounts).map { scope, count in
+        scopes = zip(own.all, audit.termCounts).map { scope, count in
             Scope(circle: scope.circle, isSent: scope.isSent, count: count)
         }
         (verdict, findings) = audit.report()
@@ -106,12 +105,7 @@ extension NearbyAuditReport {
 
     /// An audit of the user's scopes.
     static func audit(of own: OwnScopes) -> LinkabilityAudit {
-        let (sent, silent) = split(own)
-        return LinkabilityAudit(of: sent.map(\.seed), silent: silent.map(\.seed))
-    }
-
-    private static func split(_ own: OwnScopes) -> (sent: [OwnScopes.Scope], silent: [OwnScopes.Scope]) {
-        (own.all.filter(\.isSent), own.all.filter { !$0.isSent })
+        LinkabilityAudit(of: own.all.map { LinkabilityAudit.Scope($0.seed, isSent: $0.isSent) })
     }
 }
 #endif
