@@ -165,29 +165,6 @@ struct CircleRecords: Sendable {
 
     private var largeTable: LargeRecord { LargeRecord(in: vault, .circle, [community, scope, "table"]) }
 
-    // MARK: Photos
-
-    /// A pack with the tag of the server: two bytes of length, the tag, the pack.
-    func pack(_ index: UInt8) async throws -> (tag: String, pack: PhotoPack)? {
-        guard let bytes = try await vault.record(key("photos", "\(index)")), bytes.count >= 2 else { return nil }
-        let length = Int(bytes[0]) << 8 | Int(bytes[1])
-        guard bytes.count >= 2 + length, let pack = try? PhotoPack(Array(bytes.dropFirst(2 + length))) else {
-            return nil
-        }
-        return (String(decoding: bytes[2..<(2 + length)], as: UTF8.self), pack)
-    }
-
-    func replacePack(_ index: UInt8, tag: String, _ pack: PhotoPack) async throws {
-        let tag = Array(tag.utf8.prefix(200))
-        let bytes = [UInt8(tag.count >> 8), UInt8(truncatingIfNeeded: tag.count)] + tag + pack.bytes
-        try await vault.replace(key("photos", "\(index)"), with: bytes)
-    }
-
-    func photo(of person: UserNumber) async throws -> [UInt8]? {
-        guard let number = UInt32(exactly: person.value) else { return nil }
-        return try await pack(PhotoPack.index(of: number))?.pack.photos[number]
-    }
-
     // MARK: Forgetting
 
     /// Forgets a person: the row and the photo go, and the number is not taken again.
@@ -203,10 +180,7 @@ struct CircleRecords: Sendable {
             state.waved[number] = nil
         }
         try await replaceTable(table)
-        let index = PhotoPack.index(of: number)
-        if let (tag, pack) = try await pack(index), pack.photos[number] != nil {
-            try await replacePack(index, tag: tag, PhotoPack(pack.photos.filter { $0.key != number }))
-        }
+        _ = try await pack(PhotoPack.index(of: number), without: { $0 == number })
         return true
     }
 
@@ -255,7 +229,7 @@ struct CircleRecords: Sendable {
         try await vault.replace(key("farewell"), with: Array(try JSONEncoder().encode(farewell)))
     }
 
-    private func key(_ parts: String...) -> VaultKey { VaultKey(.circle, [community, scope] + parts) }
+    func key(_ parts: String...) -> VaultKey { VaultKey(.circle, [community, scope] + parts) }
 }
 
 /// What the server must still be told: a device is signed out, or a member leaves. It outlives everything else of the circle.

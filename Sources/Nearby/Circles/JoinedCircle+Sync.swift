@@ -196,28 +196,31 @@ extension JoinedCircle {
 
     // MARK: Photos
 
-    /// Fetches the packs of all members, so that nobody learns whose photo is wanted. One whose digest is another is dropped.
+    /// Fetches the packs of all members, so that nobody learns whose photo is wanted. One whose digest is another is dropped, and those
+    /// of who is no member any more, or shows none, are removed.
     private func fetchPhotos(_ table: CircleTable) async throws {
         var wanted: [UInt8: [UInt32: Data]] = [:]
         for (number, row) in table.rows {
             guard let digest = row.photoDigest else { continue }
             wanted[PhotoPack.index(of: number), default: [:]][number] = digest
         }
+        try await records.removePacks(except: wanted.keys)
         let server = try server(try await state())
-        for index in wanted.keys.sorted() {
-            let known = try await records.pack(index)
+        var isReachable = true
+        for (index, digests) in wanted.sorted(by: { $0.key < $1.key }) {
+            let tag = try await records.pack(index, without: { digests[$0] == nil })
+            guard isReachable else { continue }
             let name = (index < 16 ? "0" : "") + String(index, radix: 16)
             let answer: CircleServer.Answer
             do {
-                answer = try await server.send(.get, "v1/photos/\(name)", expecting: [200, 304, 404], tag: known?.tag)
+                answer = try await server.send(.get, "v1/photos/\(name)", expecting: [200, 304, 404], tag: tag)
             } catch CircleProblem.tooMany, CircleProblem.network {
                 // Photos come with the next synchronisation.
-                return
+                isReachable = false
+                continue
             }
             guard answer.status == 200, let pack = try? PhotoPack(answer.content) else { continue }
-            let valid = pack.photos.filter { number, photo in
-                wanted[index]?[number] == Data(SHA256.hash(data: photo))
-            }
+            let valid = pack.photos.filter { number, photo in digests[number] == Data(SHA256.hash(data: photo)) }
             try await records.replacePack(index, tag: answer.tag ?? "", PhotoPack(valid))
         }
     }

@@ -70,4 +70,54 @@ struct CirclePhotoTests {
             #expect(!asked.text.contains(", your photo and"))
         }
     }
+
+    /// Whether a device has a photo of Ada, in whatever record.
+    private func hasPhoto(_ device: CircleDevice) async throws -> Bool {
+        let photo = Data(CircleWorld.photo(of: 759))
+        for key in try await device.vault.keys(of: .circle).keys {
+            if Data(try await device.vault.record(key) ?? []).range(of: photo) != nil { return true }
+        }
+        return false
+    }
+
+    @Test("the photo of who leaves, or shows none any more, goes from the devices of others", arguments: [true, false])
+    func gone(isLeaving: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            #expect(try await hasPhoto(zoe))
+            if isLeaving {
+                #expect(try await adas.leave())
+            } else {
+                #expect(try await settings(world, ada, #"{"photo":false}"#).status == 204)
+            }
+            try await zoes.synchronize()
+            #expect(try await !hasPhoto(zoe))
+        }
+    }
+
+    @Test("the photo of who is no member goes from a pack that others share, also where the pack has not changed")
+    func sharedPack() async throws {
+        try await CircleWorld.with { world in
+            let (_, _, zoe, zoes) = try await world.pair()
+            let index = PhotoPack.index(of: 759)
+            let (tag, pack) = try #require(try await zoes.records.pack(index))
+            let more = pack.photos.merging([5: [1, 2, 3]]) { $1 }
+            try await zoes.records.replacePack(index, tag: tag, PhotoPack(more))
+            try await zoes.synchronize()
+            #expect(try await zoes.records.pack(index)?.pack == pack)
+            #expect(try await hasPhoto(zoe))
+        }
+    }
+
+    @Test("who is hidden and shown again has the photo again")
+    func unhidden() async throws {
+        try await CircleWorld.with { world in
+            let (_, _, zoe, zoes) = try await world.pair()
+            try await zoes.hide(try UserNumber(759))
+            #expect(try await !hasPhoto(zoe))
+            try await zoes.unhide(try UserNumber(759))
+            try await zoes.synchronize()
+            #expect(try await zoes.photo(of: try UserNumber(759)) == CircleWorld.photo(of: 759))
+        }
+    }
 }
