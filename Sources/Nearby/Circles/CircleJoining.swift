@@ -119,13 +119,23 @@ public struct CircleJoining: Sendable {
         }
     }
 
+    /// Asks until the user has decided. A network that is away for a while ends nothing: the user may be signing in meanwhile.
     private func approval() async throws -> JSONObject {
         while true {
-            let answer = try await server.send(
-                .post, "v1/attempts/\(attempt)/token", json: ["verifier": .string(verifier)], expecting: [200, 202])
-            if answer.status == 200 { return try answer.object("the membership") }
-            guard environment.time.now() < deadline else { throw CircleProblem.attemptOver }
-            try await environment.time.clock.sleep(for: interval)
+            var (problem, pause) = (CircleProblem.attemptOver, interval)
+            do {
+                let answer = try await server.send(
+                    .post, "v1/attempts/\(attempt)/token", json: ["verifier": .string(verifier)],
+                    expecting: [200, 202])
+                if answer.status == 200 { return try answer.object("the membership") }
+            } catch CircleProblem.network(let error) {
+                problem = .network(error)
+            } catch CircleProblem.tooMany(let seconds) {
+                (problem, pause) = (.tooMany(seconds: seconds), max(interval, .seconds(seconds)))
+            }
+            let rest = deadline - environment.time.now()
+            guard rest > 0 else { throw problem }
+            try await environment.time.clock.sleep(for: min(pause, .seconds(rest)))
         }
     }
 }
