@@ -119,6 +119,29 @@ struct StoredFormTests {
         #expect(StoredForm.decodeWithoutFoundation(Array(#"{"a":36e2,"b":-7}"#.utf8)) == ["a": 3_600, "b": -7])
     }
 
+    /// What is read as a type: the value and the type, or nil.
+    private static func read<Value: Decodable>(_ value: String, as type: Value.Type) -> String? {
+        let members: [String: Value]? = StoredForm.decodeWithoutFoundation(Array("{\"a\":\(value)}".utf8))
+        return members.map { _ in "\(value) as \(type)" }
+    }
+
+    @Test("a value of another type, or beyond its type's range, is left to Foundation's decoder")
+    func types() {
+        let wrong = [
+            Self.read("256", as: UInt8.self), Self.read("-1", as: UInt8.self), Self.read("65536", as: UInt16.self),
+            Self.read("4294967296", as: UInt32.self), Self.read("-1", as: UInt64.self),
+            Self.read("-129", as: Int8.self), Self.read("1e400", as: Double.self), Self.read("\"1\"", as: Double.self),
+            Self.read("1", as: Bool.self), Self.read("1", as: String.self), Self.read("null", as: String.self),
+            Self.read("[1]", as: String.self),
+        ]
+        #expect(wrong.compactMap(\.self) == [])
+        let right = [
+            Self.read("255", as: UInt8.self), Self.read("65535", as: UInt16.self), Self.read("-128", as: Int8.self),
+            Self.read("1e4", as: Double.self), Self.read("true", as: Bool.self), Self.read("null", as: String?.self),
+        ]
+        #expect(right.allSatisfy { $0 != nil }, "\(right)")
+    }
+
     @Test("an unknown member changes nothing, marks stay as they are, and damage is told as ever")
     func compatibility() throws {
         let provider = ScriptedProvider()
