@@ -70,15 +70,13 @@ package struct Registrations: Sendable {
 
     /// Notes that a server no longer knows a client, as well as that is possible: the next sign-in registers the app again.
     ///
-    /// A client that was registered in its place meanwhile stays as it is.
+    /// A client that was registered in its place meanwhile, or has a new secret, stays as it is.
     func noteForgotten(_ client: Client) async {
         guard let key = client.registration?.vaultKey else { return }
         try? await vault.update(key) { locked in
             guard let bytes = await locked.contents else { return }
             var stored = try Self.client(stored: bytes, as: key.components[0])
-            guard stored.id.utf8.elementsEqual(client.id.utf8), stored.registration?.isForgotten == false else {
-                return
-            }
+            guard stored.hasSameCredentials(as: client), stored.registration?.isForgotten == false else { return }
             stored.registration?.isForgotten = true
             try await locked.replace(with: Self.stored(stored))
         }
@@ -96,6 +94,20 @@ package struct Registrations: Sendable {
 
     private static func key(_ name: String) -> VaultKey {
         VaultKey(.registration, [name])
+    }
+}
+
+extension Client {
+    /// Whether identifier, secret and the secret's expiry are another client's.
+    fileprivate func hasSameCredentials(as other: Client) -> Bool {
+        let isSameSecret =
+            switch (credential?.secret, other.credential?.secret) {
+            case (let secret?, let other?): secret.matches(other)
+            case (nil, nil): true
+            default: false
+            }
+        return isSameSecret && id.utf8.elementsEqual(other.id.utf8)
+            && registration?.expiresAt == other.registration?.expiresAt
     }
 }
 

@@ -263,7 +263,7 @@ extension Account {
             throw .rejected(isRepeat: isRepeat)
         } catch OAuthError.server(let error) where (error.status ?? 400) >= 500 && error.status != 503 {
             throw .uncertain(.exchange(.server(error.asking(for: pause))))
-        } catch OAuthError.server(let error) where client.registration != nil && error.isUnknownClient {
+        } catch OAuthError.server(let error) where error.isUnknownClient && hasLivingRegistration {
             throw .unprocessed(.clientForgotten(id, error))
         } catch OAuthError.server(let error) {
             throw .unprocessed(.exchange(.server(error.asking(for: pause))))
@@ -279,6 +279,11 @@ extension Account {
         } catch {
             throw .uncertain(.refreshUncertain(id, nil))
         }
+    }
+
+    /// Whether the client registered itself, and its secret has not expired: a server refuses an expired one too.
+    private var hasLivingRegistration: Bool {
+        client.registration.map { !$0.hasExpired(at: environment.time.now()) } ?? false
     }
 
     private func conclude(

@@ -17,7 +17,7 @@ struct ForgottenClientTests {
     }
 
     @Test(
-        "M503: a refresh says that the server has forgotten the client, ends nothing, and the next sign-in registers again",
+        "M503: a refresh says that the server has forgotten the client, ends nothing, and the app is registered again once",
         arguments: [200, 400, 401])
     func forgotten(_ status: Int) async throws {
         let client = try await network.client(in: vault)
@@ -64,6 +64,19 @@ struct ForgottenClientTests {
         network.change { $0.token = .json(status, ["error": code]) }
         #expect(await handshakeError { try await account.refresh() }?.code == code)
         #expect(try await network.client(in: vault).id == "client-1")
+    }
+
+    @Test("M503: a secret that has expired says nothing of the client, and one that was replaced marks no other")
+    func otherSecret() async throws {
+        network.change { $0.token = nil }
+        var client = try await network.client(in: vault)
+        client.registration?.expiresAt = now.value + 100
+        let account = try await signedIn(client)
+        network.change { $0.token = .json(401, ["error": "invalid_client"]) }
+        #expect(await handshakeError { try await account.refresh() }?.code == "client_forgotten")
+        #expect(try await network.client(in: vault).id == "client-1", "the vault has it with another secret")
+        now.change { $0 += 101 }
+        #expect(await handshakeError { try await account.refresh() }?.code == "invalid_client")
     }
 
     @Test("M503: a client that was registered by hand is not forgotten: its identifier or secret is wrong")
