@@ -103,7 +103,7 @@ extension Account {
             try await locked.confirm(for: environment.limits.timeout)
         } catch {
             // Nothing was sent. A journal entry that stays costs a repeat that may be refused.
-            try? await replace(locked, with: stored)
+            try? await putBack(stored, in: locked)
             throw error
         }
         do {
@@ -297,7 +297,7 @@ extension Account {
             if wasUsable { announce(.ended(reason)) }
             return .signInRequired(ended.id, reason)
         case .unprocessed(let error):
-            try await replace(locked, with: stored)
+            try await putBack(stored, in: locked)
             announce(.refreshFailed(code: error.code))
             return error
         case .uncertain(let error):
@@ -305,6 +305,12 @@ extension Account {
             announce(.refreshUncertain)
             return error
         }
+    }
+
+    /// Stores a record as it was. One whose earlier answer was lost stays unfinished.
+    private func putBack(_ stored: AccountRecord, in locked: any LockedRecord) async throws {
+        guard stored.isUnfinished else { return try await replace(locked, with: stored) }
+        try await locked.journal(stored.stored())
     }
 
     private func replace(_ locked: any LockedRecord, with record: AccountRecord) async throws {

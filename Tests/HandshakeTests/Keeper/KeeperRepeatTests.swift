@@ -50,7 +50,7 @@ struct KeeperRepeatTests {
         #expect(running.keeper.report.failed == 0 && server.reused.isEmpty)
     }
 
-    @Test("an account that another process refreshed meanwhile is not asked for")
+    @Test("an account that is handed out and has no unfinished refresh is not asked for")
     func finished() async throws {
         try await server.store(["first"], in: vault)
         let running = try keeper()
@@ -114,6 +114,23 @@ struct KeeperRepeatTests {
         #expect(server.requests == 1 && running.keeper.report.refreshed == 1)
     }
 
+    @Test("a repeat that the service turns away leaves the refresh unfinished, and one that it takes does not")
+    func turnedAway() async throws {
+        let vault = MarkingVault()
+        try await server.store(["first"], in: vault)
+        let id = AccountID(try server.client(), name: "first")
+        try await vault.update(id.vaultKey) { record in
+            let stored = try AccountRecord(stored: #require(await record.contents), expected: id)
+            try await record.journal(stored.entering(.refreshing(since: stored.grant.issuedAt)).stored())
+        }
+        server.answer { _, number in number == 1 ? .json(503, [:]) : nil }
+        let account = try #require(try await server.app(vault).account("first"))
+        await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        #expect(server.requests == 1 && vault.isMarked.value)
+        try await account.refresh()
+        #expect(server.refreshes.count == 1 && !vault.isMarked.value)
+    }
+
     @Test("a vault that cannot tell is asked once")
     func silent() async throws {
         let vault = TellingVault(isTelling: false)
@@ -143,5 +160,36 @@ private struct TellingVault: ForwardingVault {
             defer { if !answer.isRepeated { answer.keys = [] } }
             return VaultListing(keys: answer.keys)
         }
+    }
+}
+
+/// A vault in memory that knows whether its last replacement was a journal.
+private struct MarkingVault: ForwardingVault {
+    let base = MemoryVault()
+    let isMarked = Shared(false)
+
+    private struct Record: LockedRecord {
+        let base: any LockedRecord
+        let isMarked: Shared<Bool>
+
+        var contents: [UInt8]? { get async { await base.contents } }
+
+        func replace(with contents: [UInt8]) async throws {
+            try await base.replace(with: contents)
+            isMarked.change { $0 = false }
+        }
+
+        func journal(_ contents: [UInt8]) async throws {
+            try await base.journal(contents)
+            isMarked.change { $0 = true }
+        }
+
+        func remove() async throws { try await base.remove() }
+    }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await base.update(key) { try await body(Record(base: $0, isMarked: isMarked)) }
     }
 }
