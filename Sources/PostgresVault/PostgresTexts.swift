@@ -111,7 +111,7 @@ struct PostgresTexts: Sendable {
         claim = text(
             "claim",
             """
-            WITH due AS (SELECT l.name FROM \(lease) l WHERE l.lane = 0 AND l.due_at <= pg_catalog.clock_timestamp()
+            WITH due AS (SELECT l.name FROM \(lease) l WHERE l.lane = 0 AND l.due_at <= pg_catalog.statement_timestamp()
                 AND (l.holder IS NULL OR l.until <= \(until("$1")))
                 AND EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name AND r.kind = $2)
               ORDER BY l.due_at LIMIT \(PostgresStore.claimSize) FOR UPDATE OF l SKIP LOCKED)
