@@ -100,16 +100,18 @@ public struct UnfinishedImports: Sendable {
     }
 
     /// Makes one import of an attempt and of the earlier ones at it whose answers were lost.
+    ///
+    /// One that was forgotten during the call stays forgotten: it was given up, or another user has signed in.
     private func joinAttempts(at noted: UnfinishedImport, isConfirmed: Bool) async throws -> UnfinishedImport {
         try await settle { imports in
-            var joined = imports.first { $0.isSame(as: noted) } ?? noted
-            for lost in imports where lost.isLostAttempt(at: joined) { joined.known.formIntersection(lost.known) }
-            joined.isConfirmed = isConfirmed
-            if let place = imports.firstIndex(where: { $0.isSame(as: joined) }) {
-                imports[place] = joined
-            } else {
-                imports.append(joined)
+            let place = imports.firstIndex { $0.isSame(as: noted) }
+            var joined = place.map { imports[$0] } ?? noted
+            if place != nil {
+                for lost in imports where lost.isLostAttempt(at: joined) { joined.known.formIntersection(lost.known) }
             }
+            joined.isConfirmed = isConfirmed
+            guard let place else { return joined }
+            imports[place] = joined
             imports.removeAll { [joined] in $0.isLostAttempt(at: joined) }
             return joined
         }

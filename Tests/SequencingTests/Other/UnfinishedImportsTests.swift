@@ -194,6 +194,25 @@ struct UnfinishedImportsTests {
         #expect(try await unfinished.all.isEmpty)
     }
 
+    @Test("an import that is forgotten during its call stays forgotten", arguments: [true, false])
+    func forgottenMeanwhile(isLost: Bool) async throws {
+        let id = try await service.genome().account.id
+        let unfinished = try await unfinished()
+        list()
+        var forgotten = 0
+        let noted = try? await unfinished.noting(.twentyThreeAndMe, login: "ada@example.test") {
+            () async throws -> ThirdPartyImport.Outcome in
+            for listed in try await unfinished.all {
+                try await unfinished.forget(listed)
+                forgotten += 1
+            }
+            if isLost { throw SequencingError.account(.refreshUncertain(id, nil)) }
+            return .started
+        }
+        #expect(forgotten == 1 && (noted?.started == nil) == isLost)
+        #expect(try await unfinished.all.isEmpty)
+    }
+
     @Test("C07: a lost attempt stays an import of its own beside another login, another source and a refused retry")
     func noRetry() async throws {
         let unfinished = try await unfinished()
