@@ -75,7 +75,7 @@ final class CircleAttempts: Sendable {
     /// Begins an attempt. While all places are taken, it gets one of the network that has the most.
     ///
     /// - Parameter network: where the request came from.
-    /// - Throws: 429 while all places are taken and this network has as many as any; 503 when each has one only.
+    /// - Throws: 429 while all places are taken, none can be taken from another network, and this network has one; 503 when it has none.
     func begin(
         challenge: [UInt8], isReplacing: Bool, from network: CallerNetwork, at now: Double
     ) throws(RequestRefusal) -> Attempt {
@@ -174,6 +174,11 @@ final class CircleAttempts: Sendable {
             }
         }
         return try result.get()
+    }
+
+    /// Puts an approved attempt back whose user could not be admitted now.
+    func putBack(_ attempt: Attempt) {
+        attempts.withLock { $0[attempt.id] = attempt }
     }
 
     private static let over = RequestRefusal(.gone, "attempt_gone", "This attempt is over. Start again")

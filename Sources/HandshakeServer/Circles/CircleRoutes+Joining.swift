@@ -151,7 +151,14 @@ extension CircleRoutes {
         guard let (attempt, applicant) = try attempts.take(id, verifier: verifier, at: now) else {
             return .json(["status": .string("pending")], status: .accepted)
         }
-        let (bearer, expires) = try await circle.admit(applicant, replacingIdentity: attempt.isReplacing)
+        let (bearer, expires): (String, Double)
+        do {
+            (bearer, expires) = try await circle.admit(applicant, replacingIdentity: attempt.isReplacing)
+        } catch {
+            // The device asks again.
+            attempts.putBack(attempt)
+            throw error
+        }
         // In a hall where many join one after another, all have one address.
         limits.attempts.giveBack(attempt.network.name)
         if applicant.hasLargePhoto { await reportLargePhotos() }

@@ -80,7 +80,7 @@ struct CircleAttemptsTests {
         #expect(throws: Never.self) { try begin("192.0.2.1", at: 700) }
     }
 
-    @Test("CI35: of a network that loses places, those who were refused go first, and those who have signed in last")
+    @Test("CI35: a network loses refused attempts first, and those whose user has signed in when no other is left")
     func order() throws {
         let names = try flood(Self.capacity) { _ in "192.0.2.1" }
         let applicant = CircleApplicant(number: 5, name: "Ada", batch: "", photo: nil)

@@ -139,6 +139,20 @@ struct CircleJoiningTests {
         }
     }
 
+    @Test("CI25: an approval that the vault could not take is there when the device asks again")
+    func unadmitted() async throws {
+        let vault = FailingVault()
+        try await CircleWorld.with(vault: vault) { world in
+            let attempt = try await approved(world, verifier: Self.verifier)
+            let body = #"{"verifier":"\#(Self.verifier)"}"#
+            vault.fail()
+            #expect(try await post(world, "attempts/\(attempt)/token", body).status >= 500)
+            vault.recover()
+            let again = try await post(world, "attempts/\(attempt)/token", body)
+            #expect(again.status == 200 && again.string("token")?.utf8.count == 43)
+        }
+    }
+
     @Test("an attempt waits with 202 until the user has decided, and is over after ten minutes")
     func pending() async throws {
         try await CircleWorld.with { world in
