@@ -70,7 +70,8 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
         callers = CircleCallers(address, log: log)
         attempts = CircleAttempts(random: circle.random)
         cookies = SignInCookies(address: circle.address, random: circle.random)
-        cleaning = SignInCleaning(of: handshake, time: circle.time, log: log)
+        cleaning = SignInCleaning(
+            of: handshake, time: circle.time, log: log, interval: CircleAttempts.lifetime)
         reader = ContentReader(time: circle.time, timeout: .seconds(10))
         limits = CircleLimits()
         failures = FailureAnswers(what: "a circle's route", log: log)

@@ -4,21 +4,22 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Deletes expired sign-in attempts, at most once an hour and only while new ones start.
+/// Deletes expired sign-in attempts, at most once an hour (or another time) and only while new ones start.
 ///
 /// A class, because requests share the time of the last run.
 final class SignInCleaning: Sendable {
-    private static let interval = 3600.0
-
     private let handshake: Handshake
     private let time: TimeSource
     private let log: Logger
+    /// How many seconds pass between two runs at least.
+    private let interval: Double
     private let lastBegun = Mutex<Double?>(nil)
 
-    init(of handshake: Handshake, time: TimeSource, log: Logger) {
+    init(of handshake: Handshake, time: TimeSource, log: Logger, interval: Double = 3_600) {
         self.handshake = handshake
         self.time = time
         self.log = log
+        self.interval = interval
     }
 
     /// Starts cleaning if it is due, without waiting. It is cancelled with the server.
@@ -28,8 +29,8 @@ final class SignInCleaning: Sendable {
     func beginIfDue() -> Task<Void, Never>? {
         let now = time.now()
         let isDue = lastBegun.withLock { last in
-            // A clock that was set back delays cleaning by at most an hour.
-            guard last.map({ abs(now - $0) >= Self.interval }) ?? true else { return false }
+            // A clock that was set back delays cleaning by at most the interval.
+            guard last.map({ abs(now - $0) >= interval }) ?? true else { return false }
             last = now
             return true
         }
