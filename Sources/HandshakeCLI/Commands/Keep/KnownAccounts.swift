@@ -8,6 +8,7 @@ final class KnownAccounts: KeptAccounts {
     private let vault: any Vault
     private let registrations: Registrations
     private let apps = Mutex<[AccountID: App]>([:])
+    private let hasListed = Mutex(false)
 
     private struct App: Sendable {
         let handshake: Handshake
@@ -43,11 +44,14 @@ final class KnownAccounts: KeptAccounts {
         }
         let all = found
         apps.withLock { $0 = all }
+        hasListed.withLock { $0 = true }
         try await body(KeptPage(ids: Array(all.keys)))
     }
 
     func unfinished() async throws -> KeptPage? {
-        try await vault.claimUnfinished(of: .account).map { listing in
+        // Before the first listing no account is known here: another keeper would wait for what is taken.
+        guard hasListed.withLock({ $0 }) else { return KeptPage(ids: []) }
+        return try await vault.claimUnfinished(of: .account).map { listing in
             let known = listing.keys.compactMap(AccountID.init).filter { handshake(of: $0) != nil }
             return KeptPage(ids: known, damaged: listing.damaged)
         }
