@@ -18,7 +18,7 @@ from test_circles import circle, members  # noqa: F401 (fixtures)
 from test_nearby_radio import Person, alerts, interrupt, people, seen, wait_for  # noqa: F401 (fixtures)
 
 reason = bluez.missing()
-pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
+pytestmark = [pytest.mark.skipif(reason is not None, reason=reason or ""), pytest.mark.timeout(300)]
 
 
 class Scene:
