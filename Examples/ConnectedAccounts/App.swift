@@ -38,9 +38,9 @@ struct App: Sendable {
     /// Where ``vault(in:)`` keeps accounts, in words.
     static var vaultName: String {
         #if SQLite
-        return "an SQLite database"
+        return "an SQLite database."
         #else
-        return "encrypted files; for an SQLite database: swift run --traits SQLite,Everything ConnectedAccounts"
+        return "encrypted files. To use SQLite: swift run --traits SQLite,Everything ConnectedAccounts"
         #endif
     }
 

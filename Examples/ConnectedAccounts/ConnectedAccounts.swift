@@ -70,7 +70,7 @@ struct ConnectedAccounts {
             ConnectedAccounts is open at \(origin)/
             Log in as ada or grace, with the password \(Members.password).
             At the services: \(services.compactMap(\.users.first).map { "\($0.name) \($0.password)" }.joined(separator: ", "))
-            Accounts are in \(App.vaultName).
+            Accounts are in \(App.vaultName)
             Ctrl-C closes the app and the services.
             """
         FileHandle.standardOutput.write(Data((text + "\n").utf8))

@@ -27,9 +27,9 @@ public enum HandshakeError: Error, Sendable, Hashable {
 
     /// The server no longer knows the client that it registered (RFC 7591).
     ///
-    /// A refresh found it out (`invalid_client`).
-    /// Only a new registration and sign-in help. The session is as it was: its access token serves until it expires. The
-    /// registration in the vault is marked, so that the next sign-in registers the app again.
+    /// A refresh was answered with `invalid_client`. Only a new registration and a sign-in help. The session stays as it is: its access
+    /// token serves until it expires. A registration in the accounts' vault is marked: the next
+    /// ``DiscoveredResource/client(registeredAs:redirect:presenting:in:time:)`` registers the app again. Then sign in.
     case clientForgotten(AccountID, ServerError)
 
     /// A refresh was sent and no answer came back. The service may have replaced the refresh token. The next attempt

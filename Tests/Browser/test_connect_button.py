@@ -94,7 +94,7 @@ def test_labels_fit_in_every_locale(open_page: OpenPage, server: ButtonServer, l
 
 
 @pytest.mark.parametrize("locale", sorted(CATALOGUE["connect"]["localizations"]))
-def test_no_link_of_the_footer_is_left_over_for_a_line_of_its_own(open_page: OpenPage, server: ButtonServer, locale: str) -> None:
+def test_learn_more_is_not_left_alone_on_a_line_of_the_footer(open_page: OpenPage, server: ButtonServer, locale: str) -> None:
     """At the button's full width, "Learn more" and its sign stand beside a part of the text or another link."""
     page = open_page(width=329 + 32, reduced_motion="reduce")
     script = server.script(locale=locale)

@@ -186,7 +186,7 @@ def test_an_import_whose_file_does_not_come_is_given_up_and_another_one_s_file_i
     weather.pass_time(3600)
     page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
     expect(ways_out).to_have_count(2)
-    expect(lost).to_contain_text("Sequencing.com does not stop the import")
+    expect(lost).to_contain_text("This does not stop the import at Sequencing.com")
     page.screenshot(path=artefact("weather-import-unfinished-390"))
     fine(page)
     # The answer is late.
@@ -197,7 +197,7 @@ def test_an_import_whose_file_does_not_come_is_given_up_and_another_one_s_file_i
         page.wait_for_timeout(20)
     expect(ways_out.first).to_be_disabled()
     held[0].continue_()
-    expect(sheet.get_by_text("The import from 23andMe is not waited for any more.")).to_be_visible()
+    expect(sheet.get_by_text("No longer waiting for the import from 23andMe.")).to_be_visible()
     expect(page.locator("#progress").get_by_text("New in your list: 23andme_ada.txt")).to_be_visible()
     expect(lost).to_be_hidden()
 
@@ -215,7 +215,7 @@ def test_giving_up_an_import_ends_its_wait_also_while_the_list_is_asked_for(open
     page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
     sheet = page.get_by_role("dialog", name="Import from")
     sheet.get_by_role("button", name="Give up waiting").click()
-    expect(sheet.get_by_text("The import from 23andMe is not waited for any more.")).to_be_visible()
+    expect(sheet.get_by_text("No longer waiting for the import from 23andMe.")).to_be_visible()
     expect(sheet.get_by_role("heading", name="Import from", exact=True)).to_be_focused()
     expect(progress).to_be_hidden()
     expect(sheet.get_by_role("button", name="Give up waiting")).to_have_count(0)

@@ -196,7 +196,7 @@ def test_a_client_that_the_server_refuses_is_told_with_its_settings(handshake: H
     with expiring.held(process=False, status=401, body='{"error":"invalid_client"}'):
         done = handshake.run("token", "mine", "--json")
     assert (done.status, done.error["code"]) == (4, "invalid_client"), done
-    assert "or settings of “mine”, with the names “client-id”. Then sign in again with: handshake login mine" in done.error["message"]
+    assert "Correct “client-id” in the settings of “mine” or as options of login, and sign in again with: handshake login mine" in done.error["message"]
     assert handshake.token("mine") != expired
 
 

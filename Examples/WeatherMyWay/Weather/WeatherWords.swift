@@ -31,8 +31,8 @@ enum WeatherWords: String, Sendable, CaseIterable {
     case unfinished = "Imports whose files have not come"
     case giveUp = "Give up waiting"
     case giveUpNote = """
-        An import can take a while, and one that got no answer may run. Imports from the same source wait for each other's files, \
-        for a day at most. If a file will not come, give up waiting for it. Sequencing.com does not stop the import: a file that \
-        comes later is in your list, and may be taken for another import's.
+        An import can take a while, and may still be running although no answer came. While one waits for its file, other imports \
+        from the same source wait too, for a day at most. If you no longer expect the file, give up waiting. This does not stop the \
+        import at Sequencing.com: its file may still appear in your list, and may be mistaken for another import's.
         """
 }

@@ -223,7 +223,7 @@ async function giveUp(one, button) {
   }
   follow(told);
   const isLeft = told.unfinished?.some(({ key }) => key === one.key);
-  $("given-up").textContent = isLeft ? "" : `The import from ${one.source} is not waited for any more.`;
+  $("given-up").textContent = isLeft ? "" : `No longer waiting for the import from ${one.source}.`;
   // The button that had the focus is gone.
   $("import-title").focus();
 }

@@ -36,7 +36,7 @@ public struct LinkabilityAudit: Sendable {
     public struct Scope: Sendable {
         /// The seed that its identifiers derive from.
         public let seed: RollingSeed
-        /// Whether it is sent now. Another one need not be heard.
+        /// Whether it is sent now. A scope that is not sent need not be heard.
         public let isSent: Bool
 
         /// Creates a scope.
@@ -90,7 +90,7 @@ public struct LinkabilityAudit: Sendable {
 
     /// Creates an audit of the user's own identifiers.
     ///
-    /// - Parameter scopes: whose identifiers they are.
+    /// - Parameter scopes: the user's scopes, those that are not sent now too.
     public init(of scopes: [Scope]) {
         self.scopes = scopes
     }

@@ -10,7 +10,7 @@ extension Keeper {
     /// How many seconds pass between two questions to the vault.
     static let repeatInterval = 5.0
 
-    /// Queues the accounts that the vault hands out, until the task is cancelled. It ends where the vault cannot tell and others are kept.
+    /// Queues the accounts that the vault hands out, until the task is cancelled. Returns if the vault cannot list them, unless `listsAccounts` is off.
     func repeatUnfinished(_ found: @escaping @Sendable (KeeperLane) -> Void) async {
         let backOff = BackOff(first: .seconds(5), longest: .seconds(60))
         var failures = 0
@@ -32,7 +32,7 @@ extension Keeper {
             } catch {
                 failures += 1
                 pause = backOff.pause(afterFailures: failures) / .seconds(1)
-                log.error("the vault does not tell which refreshes are unfinished", metadata: ["reason": "\(error)"])
+                log.error("cannot list unfinished refreshes", metadata: ["reason": "\(error)"])
             }
             // Several keepers ask at different times.
             let wait = pause * (0.9 + 0.2 * chance())

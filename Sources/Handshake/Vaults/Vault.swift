@@ -55,9 +55,9 @@ public protocol Vault: Sendable {
 
     /// Takes over the keys of records whose journal no process follows up.
     ///
-    /// A record is meant that was stored by ``LockedRecord/journal(_:)``, was not replaced since, and whose holder is gone or seems to be: it
-    /// was silent for so long that its hold ends before another one gets the key. Each key goes to one caller; while its record stays
-    /// as it is, it is handed out again after half a minute. Call it every few seconds. A vault that cannot tell without reading all
+    /// Such a record was stored by ``LockedRecord/journal(_:)`` and not replaced since, and its holder has ended or has not renewed its hold
+    /// for so long that the hold will end before another caller gets the key. Each key goes to one caller. If the record does not
+    /// change, the key is handed out again, by PostgreSQL after 30 to 40 s. Call it every few seconds. A vault that cannot tell without reading all
     /// records does not implement this.
     ///
     /// - Returns: a part of the keys, those that wait longest first; nil for a vault that cannot tell.

@@ -169,8 +169,8 @@ struct KnownAccount {
             let settings = clientSettings.map { "“\($0)”" }.joined(separator: ", ")
             return CommandError(
                 status: ExitStatus(error), code: error.code,
-                message: "\(error) They are options of login, or settings of “\(client.service.name)”, with the names "
-                    + "\(settings). Then sign in again with: \(login())")
+                message: "\(error) Correct \(settings) in the settings of “\(client.service.name)” or as options of "
+                    + "login, and sign in again with: \(login())")
         case .demanded(.scopes(let scopes), _) where !scopes.isEmpty:
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             return CommandError(

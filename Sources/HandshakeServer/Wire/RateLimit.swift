@@ -59,7 +59,7 @@ final class RateLimit: Sendable {
         }
     }
 
-    /// Gives a token back: what it was taken for shows that it was no misuse.
+    /// Gives a token back, for a request that turned out to be legitimate.
     func giveBack(_ name: String) {
         let key = Array(name.utf8)
         buckets.withLock { buckets in

@@ -119,7 +119,7 @@ public struct CircleJoining: Sendable {
         }
     }
 
-    /// Asks until the user has decided. A network that is away for a while ends nothing: the user may be signing in meanwhile.
+    /// Asks until the user has decided. A lost network or a 429 does not end it before its deadline: the user may be signing in.
     private func approval() async throws -> JSONObject {
         while true {
             var (problem, pause) = (CircleProblem.attemptOver, interval)

@@ -154,7 +154,7 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
-    @Test("C02: a question that waits for its answer outlasts the sheet and a new sign-in, and no sign-out")
+    @Test("C02: a question that waits for its answer outlasts the sheet and a new sign-in, but not a sign-out")
     func question() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()

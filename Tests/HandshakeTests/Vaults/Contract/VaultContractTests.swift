@@ -27,7 +27,7 @@ struct VaultContractTests {
         #expect(try await storage.open().keys(of: .account).keys == [.alice])
     }
 
-    @Test("a journal is read back as a replacement is, and not handed out at once", arguments: VaultContract.all)
+    @Test("a journal is read back as a replacement is, and not handed out immediately", arguments: VaultContract.all)
     func journal(contract: VaultContract) async throws {
         let vault = try await contract.vault()
         try await vault.update(.alice) { try await $0.journal([1]) }
