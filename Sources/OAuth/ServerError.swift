@@ -91,6 +91,11 @@ public struct ServerError: Error, Sendable, Hashable {
     public var isInvalidGrant: Bool {
         code == "invalid_grant" && (status ?? 400) < 500
     }
+
+    /// Whether the server does not take the client for one of its own. One that failed or is busy says nothing of the client.
+    package var isUnknownClient: Bool {
+        code == "invalid_client" && (status ?? 400) < 500 && status != 429
+    }
 }
 
 extension OAuthError.Step {

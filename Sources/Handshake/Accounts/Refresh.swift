@@ -329,11 +329,6 @@ extension Account {
 }
 
 extension ServerError {
-    /// Whether the server does not take the client for one of its own. A server that failed or is busy says nothing of it.
-    fileprivate var isUnknownClient: Bool {
-        code == "invalid_client" && (status ?? 400) < 500 && status != 429
-    }
-
     /// The same error with the pause that the response asked for, also as a date: reading that one needs a clock.
     fileprivate func asking(for pause: Duration?) -> ServerError {
         guard retryAfter == nil, let pause else { return self }

@@ -165,7 +165,8 @@ struct KnownAccount {
                 status: .signInNeeded, code: error.code,
                 message: "\(client.service.authorizationServer.issuer) no longer knows the app that it registered for "
                     + "“\(account.status.id.name)”. To register it again, sign in again with: \(login())")
-        case .exchange(.server(let answer)) where answer.refusesClient && client.registration == nil:
+        case .exchange(.server(let answer))
+        where answer.step == .token && answer.isUnknownClient && client.registration == nil:
             let settings = clientSettings.map { "“\($0)”" }.joined(separator: ", ")
             return CommandError(
                 status: ExitStatus(error), code: error.code,
@@ -210,13 +211,6 @@ struct KnownAccount {
         return CommandError(
             status: .signInNeeded, code: "sign_in_required",
             message: "There is no account “\(quoted(name, limit: 80))”. \(cure)")
-    }
-}
-
-extension ServerError {
-    /// Whether the token endpoint takes the client for none of its own.
-    fileprivate var refusesClient: Bool {
-        code == "invalid_client" && step == .token && (status ?? 400) < 500 && status != 429
     }
 }
 #endif
