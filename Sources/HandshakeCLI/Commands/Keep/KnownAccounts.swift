@@ -7,8 +7,8 @@ import Synchronization
 final class KnownAccounts: KeptAccounts {
     private let vault: any Vault
     private let registrations: Registrations
-    private let apps = Mutex<[AccountID: App]>([:])
-    private let hasListed = Mutex(false)
+    /// Nil before the first listing.
+    private let apps = Mutex<[AccountID: App]?>(nil)
 
     private struct App: Sendable {
         let handshake: Handshake
@@ -32,7 +32,7 @@ final class KnownAccounts: KeptAccounts {
                 let id = AccountID(client, name: name)
                 let stored = try await vault.record(VaultKey(.registration, [name]))
                 // An app that is in use knows what it has begun, and its server.
-                if let app = before[id], app.stored == stored {
+                if let app = before?[id], app.stored == stored {
                     found[id] = app
                 } else {
                     found[id] = App(handshake: try Handshake(client, vault: vault), stored: stored)
@@ -44,25 +44,24 @@ final class KnownAccounts: KeptAccounts {
         }
         let all = found
         apps.withLock { $0 = all }
-        hasListed.withLock { $0 = true }
         try await body(KeptPage(ids: Array(all.keys)))
     }
 
     func unfinished() async throws -> KeptPage? {
         // Before the first listing no account is known here: another keeper would wait for what is taken.
-        guard hasListed.withLock({ $0 }) else { return KeptPage(ids: []) }
+        guard apps.withLock({ $0 != nil }) else { return KeptPage(ids: []) }
         return try await vault.claimUnfinished(of: .account).map { listing in
             let known = listing.keys.compactMap(AccountID.init).filter { handshake(of: $0) != nil }
             return KeptPage(ids: known, damaged: listing.damaged)
         }
     }
 
-    func handshake(of id: AccountID) -> Handshake? { apps.withLock { $0[id]?.handshake } }
+    func handshake(of id: AccountID) -> Handshake? { apps.withLock { $0?[id]?.handshake } }
 
-    var first: Handshake? { apps.withLock { $0.first?.value.handshake } }
+    var first: Handshake? { apps.withLock { $0?.first?.value.handshake } }
 
     func finishRefreshes() async {
-        for app in apps.withLock({ Array($0.values) }) { await app.handshake.finishRefreshes() }
+        for app in apps.withLock({ Array(($0 ?? [:]).values) }) { await app.handshake.finishRefreshes() }
     }
 }
 #endif
