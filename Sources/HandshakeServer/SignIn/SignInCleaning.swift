@@ -4,14 +4,14 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Deletes expired sign-in attempts, at most once an hour (or another time) and only while new ones start.
+/// Deletes expired sign-in attempts, at most once in an interval and only while new ones start.
 ///
 /// A class, because requests share the time of the last run.
 final class SignInCleaning: Sendable {
     private let handshake: Handshake
     private let time: TimeSource
     private let log: Logger
-    /// How many seconds pass between two runs at least.
+    /// How many seconds pass between two runs at least; an hour unless stated.
     private let interval: Double
     private let lastBegun = Mutex<Double?>(nil)
 

@@ -75,16 +75,8 @@ struct CircleCallerTests {
     @Test("CI35: an attempt leads to the service ten times at most, and sign-ins that were given up are removed")
     func signIns() async throws {
         try await CircleWorld.with { world in
-            let past = TimeSource(now: { 1_700_000_000 }, clock: ManualClock())
-            let client = Client.confidential(
-                service: .recurseCenter, id: "recurse-app", secret: Secret("recurse-app-secret"),
-                redirect: .uri(try RedirectURI("\(CircleWorld.address)/v1/callback")))
-            _ = try await Handshake(client, vault: world.accounts, time: past).beginSignIn()
-            let abandoned = try #require(try await world.accounts.keys(of: .signIn).keys.first)
-            let id = try #require(
-                try await world.wire.send(
-                    "POST", "/rc/v1/attempts", headers: ["Content-Type": "application/json"], body: Self.body
-                ).string("attempt"))
+            let abandoned = try await abandon(in: world)
+            let id = try await begin(in: world)
             var statuses: [Int] = []
             for _ in 0..<12 {
                 statuses.append(try await CircleBrowser(world).send("POST", "/rc/v1/attempts/\(id)/verify").status)
@@ -92,7 +84,29 @@ struct CircleCallerTests {
             #expect(statuses == Array(repeating: 303, count: 10) + [410, 410])
             while try await world.accounts.record(abandoned) != nil { await Task.yield() }
             #expect(try await world.accounts.keys(of: .signIn).keys.count == 10)
+            let later = try await abandon(in: world)
+            world.time.advance(by: CircleAttempts.lifetime)
+            _ = try await CircleBrowser(world).send("POST", "/rc/v1/attempts/\(try await begin(in: world))/verify")
+            while try await world.accounts.record(later) != nil { await Task.yield() }
         }
+    }
+
+    /// Leaves a sign-in that has expired.
+    private func abandon(in world: CircleWorld) async throws -> VaultKey {
+        let past = TimeSource(now: { 1_700_000_000 }, clock: ManualClock())
+        let client = Client.confidential(
+            service: .recurseCenter, id: "recurse-app", secret: Secret("recurse-app-secret"),
+            redirect: .uri(try RedirectURI("\(CircleWorld.address)/v1/callback")))
+        let before = try await world.accounts.keys(of: .signIn).keys
+        _ = try await Handshake(client, vault: world.accounts, time: past).beginSignIn()
+        return try #require(try await world.accounts.keys(of: .signIn).keys.first { !before.contains($0) })
+    }
+
+    private func begin(in world: CircleWorld) async throws -> String {
+        try #require(
+            try await world.wire.send(
+                "POST", "/rc/v1/attempts", headers: ["Content-Type": "application/json"], body: Self.body
+            ).string("attempt"))
     }
 
     @Test("a context that knows no address is told of when the routes are made")
