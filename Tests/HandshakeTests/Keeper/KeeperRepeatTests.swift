@@ -10,11 +10,14 @@ struct KeeperRepeatTests {
     private let server = StrictAccounts()
     private let vault = TellingVault()
 
-    private func keeper() throws -> RunningKeeper {
+    /// A keeper that has listed accounts, and lists none again.
+    private func keeper(of names: String...) async throws -> RunningKeeper {
+        try await server.store(names, in: vault)
         var options = Keeper.Options()
-        // One listing alone.
         options.scanInterval = 86_400
-        return RunningKeeper(Keeper(try server.app(vault), options: options))
+        let running = RunningKeeper(Keeper(try server.app(vault), options: options))
+        await pass(running) { running.keeper.report.kept == names.count }
+        return running
     }
 
     private func pass(_ keeper: RunningKeeper, until isOver: () -> Bool) async {
@@ -34,9 +37,7 @@ struct KeeperRepeatTests {
 
     @Test("an account that the vault hands out is refreshed now, though it was begun a moment ago, and keeps its turn")
     func broughtForward() async throws {
-        try await server.store(["first", "other"], in: vault)
-        let running = try keeper()
-        await pass(running) { running.keeper.report.kept == 2 }
+        let running = try await keeper(of: "first", "other")
         try await leave("first")
         vault.hand(out: [try key("first")])
         await pass(running) { vault.hasHandedOut }
@@ -52,9 +53,7 @@ struct KeeperRepeatTests {
 
     @Test("an account that is handed out and has no unfinished refresh is not asked for")
     func finished() async throws {
-        try await server.store(["first"], in: vault)
-        let running = try keeper()
-        await pass(running) { running.keeper.report.kept == 1 }
+        let running = try await keeper(of: "first")
         vault.hand(out: [try key("first")])
         await pass(running) { running.keeper.report.current == 1 }
         await running.stop()
@@ -63,9 +62,7 @@ struct KeeperRepeatTests {
 
     @Test("an account that is handed out again and again is queued once, and a service that asks for a pause has it")
     func polite() async throws {
-        try await server.store(["first"], in: vault)
-        let running = try keeper()
-        await pass(running) { running.keeper.report.kept == 1 }
+        let running = try await keeper(of: "first")
         let (server, asked) = (server, Shared(0.0))
         server.answer { _, number in
             guard number == 1 else { return nil }
@@ -87,9 +84,7 @@ struct KeeperRepeatTests {
 
     @Test("an account that the keeper did not know is kept from then on")
     func unknown() async throws {
-        try await server.store(["first"], in: vault)
-        let running = try keeper()
-        await pass(running) { running.keeper.report.kept == 1 }
+        let running = try await keeper(of: "first")
         try await server.store(["second"], in: vault)
         try await leave("second")
         vault.hand(out: [try key("second")])

@@ -41,6 +41,15 @@ struct WebImportTests {
         return told["unfinished"]?.array?.compactMap(\.object) ?? []
     }
 
+    /// Starts an import, whose file is waited for then. The next one meets a question.
+    private func startFollowed(_ clock: ManualClock) async throws -> Sequencing {
+        let genome = try await service.genome(clock: clock)
+        service.script("POST /23andMe/Download", [.json(ImportAnswers.started), .json(ImportAnswers.question)])
+        try await start(genome)
+        await clock.sleepers(1)
+        return genome
+    }
+
     /// Returns when the page shows something else than a running import.
     private func ended() async {
         while state(visit) == "running" { await Task.yield() }
@@ -49,11 +58,8 @@ struct WebImportTests {
     @Test("the end of an import does not replace the question of a later one, and its file is told beside it")
     func older() async throws {
         let clock = ManualClock()
-        let genome = try await service.genome(clock: clock)
-        service.script("POST /23andMe/Download", [.json(ImportAnswers.started), .json(ImportAnswers.question)])
-        try await start(genome)
+        let genome = try await startFollowed(clock)
         #expect(state(visit) == "running")
-        await clock.sleepers(1)
         try await start(genome, login: "grace@example.test")
         #expect(state(visit) == "question")
         service.script("GET /DataSourceList", [.json(ImportAnswers.file)])
@@ -145,11 +151,7 @@ struct WebImportTests {
 
     @Test("C07: giving up an import that runs ends the wait for its file, and leaves a later one's question")
     func givenUpWhileRunning() async throws {
-        let clock = ManualClock()
-        let genome = try await service.genome(clock: clock)
-        service.script("POST /23andMe/Download", [.json(ImportAnswers.started), .json(ImportAnswers.question)])
-        try await start(genome)
-        await clock.sleepers(1)
+        let genome = try await startFollowed(ManualClock())
         let first = try #require(try await unfinished(genome).first?["key"]?.string)
         try await start(genome, login: "grace@example.test")
         #expect(visit.imported["followed"]?.integer == 1)
