@@ -104,13 +104,10 @@ public struct UnfinishedImports: Sendable {
     /// One that was forgotten during the call stays forgotten: it was given up, or another user has signed in.
     private func joinAttempts(at noted: UnfinishedImport, isConfirmed: Bool) async throws -> UnfinishedImport {
         try await settle { imports in
-            let place = imports.firstIndex { $0.isSame(as: noted) }
-            var joined = place.map { imports[$0] } ?? noted
-            if place != nil {
-                for lost in imports where lost.isLostAttempt(at: joined) { joined.known.formIntersection(lost.known) }
-            }
+            guard let place = imports.firstIndex(where: { $0.isSame(as: noted) }) else { return noted }
+            var joined = imports[place]
+            for lost in imports where lost.isLostAttempt(at: joined) { joined.known.formIntersection(lost.known) }
             joined.isConfirmed = isConfirmed
-            guard let place else { return joined }
             imports[place] = joined
             imports.removeAll { [joined] in $0.isLostAttempt(at: joined) }
             return joined
