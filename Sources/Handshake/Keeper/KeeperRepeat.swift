@@ -10,7 +10,9 @@ extension Keeper {
     /// How many seconds pass between two questions to the vault.
     static let repeatInterval = 5.0
 
-    /// Queues the accounts that the vault hands out, until the task is cancelled. Returns if the vault cannot list them, unless `listsAccounts` is off.
+    /// Queues the accounts that the vault hands out, until the task is cancelled.
+    ///
+    /// Returns if the vault cannot list them, unless `listsAccounts` is off.
     func repeatUnfinished(_ found: @escaping @Sendable (KeeperLane) -> Void) async {
         let backOff = BackOff(first: .seconds(5), longest: .seconds(60))
         var failures = 0

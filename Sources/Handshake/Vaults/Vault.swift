@@ -57,8 +57,8 @@ public protocol Vault: Sendable {
     ///
     /// Such a record was stored by ``LockedRecord/journal(_:)`` and not replaced since, and its holder has ended or has not renewed its hold
     /// for so long that the hold will end before another caller gets the key. Each key goes to one caller. If the record does not
-    /// change, the key is handed out again, by PostgreSQL after 30 to 40 s. Call it every few seconds. A vault that cannot tell without reading all
-    /// records does not implement this.
+    /// change, the key is handed out again, by PostgreSQL after 30 to 40 s. Call it every few seconds. A vault that cannot tell
+    /// without reading all records does not implement this.
     ///
     /// - Returns: a part of the keys, those that wait longest first; nil for a vault that cannot tell.
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
