@@ -80,8 +80,7 @@ struct CompanionActions: Sendable {
             _ = try await circle.synchronize()
             return "The table is current."
         case "pause":
-            try await circle.pause()
-            return "You have paused. The circle's members stop recognising you within six hours."
+            return CircleText.paused(isTold: try await circle.pause())
         case "resume":
             try await circle.resume()
             return "Others can recognise you again."
@@ -90,8 +89,7 @@ struct CompanionActions: Sendable {
             return "You have left the circle. Nothing of it is left on this device."
                 + (isTold ? "" : " Its server cannot be reached and is told later: until then you stay on its list.")
         case "hide":
-            try await circle.hide(person(request))
-            return "You do not see each other any more."
+            return CircleText.hidden(try await circle.hide(person(request)), from: "This person and you")
         default: throw Malformed()
         }
     }

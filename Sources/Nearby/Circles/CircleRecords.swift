@@ -73,7 +73,7 @@ struct CircleRecords: Sendable {
         var blocked: Set<UInt32> = []
         var membersTag: String?
         var keysTag: String?
-        /// Waves that wait, and when each person was waved at last.
+        /// Waves that wait, and the day of which each person was waved at last.
         var waves: [PendingWave] = []
         var waved: [UInt32: UInt32] = [:]
         /// Why the last synchronisation failed, for `doctor`; nil when it did not.
@@ -82,6 +82,19 @@ struct CircleRecords: Sendable {
         var isIdentityPending: Bool?
         /// Whether the server has rejected the bearer.
         var isSignedOut: Bool?
+        /// Of whom the server must still be told that the user hides from them.
+        var unsentHides: Set<UInt32>?
+        /// Whether the server must still be told that the user has paused.
+        var isWithdrawalPending: Bool?
+
+        /// Whether the server must still be told something.
+        var hasNews: Bool { unsentHides?.isEmpty == false || isWithdrawalPending == true }
+
+        /// Forgets waves that have expired, and who was waved at before yesterday: no wave is about those days any more.
+        mutating func expireWaves(at now: Double) {
+            waves.removeAll { $0.expires <= now }
+            waved = waved.filter { Double($0.value &+ 2) * JoinedCircle.secondsOfDay > now }
+        }
 
         /// Whether the user has to join again to go on: the bearer has expired or was rejected.
         func mustJoinAgain(at now: Double) -> Bool { isSignedOut == true || Double(expires) <= now }
@@ -172,13 +185,13 @@ struct CircleRecords: Sendable {
     /// - Returns: whether there was a row or a pin.
     func forget(_ person: UserNumber) async throws -> Bool {
         guard let number = UInt32(exactly: person.value), try await state() != nil else { return false }
-        var table = try await table()
-        guard table.forget(number) else { return false }
         try await changeState { state in
-            state.blocked.insert(number)
             state.waves.removeAll { $0.person == number }
             state.waved[number] = nil
         }
+        var table = try await table()
+        guard table.forget(number) else { return false }
+        try await changeState { $0.blocked.insert(number) }
         try await replaceTable(table)
         _ = try await pack(PhotoPack.index(of: number), without: { $0 == number })
         return true
@@ -197,6 +210,7 @@ struct CircleRecords: Sendable {
     /// - Returns: whether there were any.
     func expire(at now: Double, after retention: Double) async throws -> Bool {
         guard let state = try? await state() else { return false }
+        if !state.waves.isEmpty || !state.waved.isEmpty { try await changeState { $0.expireWaves(at: now) } }
         guard now - state.synced > retention else {
             let known = try await table()
             var table = known

@@ -21,6 +21,11 @@ struct CircleTable: Sendable, Codable, Equatable {
         var changedIdentity: Data?
         /// The newest valid keys.
         var keys: Data?
+        /// Those before, while yesterday's is among them: a wave may be about a meeting before midnight.
+        var earlierKeys: Data?
+
+        /// Forgets every key.
+        mutating func forgetKeys() { (keys, earlierKeys) = (nil, nil) }
     }
 
     /// The pinned identity of who is no member any more.
@@ -49,6 +54,16 @@ struct CircleTable: Sendable, Codable, Equatable {
         /// The identity that the keys must be of.
         var identity: MemberRecord? { (try? MemberRecord(Array(row.changedIdentity ?? row.identity))) }
         var keys: KeyRecord? { row.keys.flatMap { try? KeyRecord(Array($0)) } }
+
+        /// The member's key of a day.
+        func key(of day: UInt32) -> [UInt8]? {
+            for bytes in [row.keys, row.earlierKeys] {
+                guard let record = bytes.flatMap({ try? KeyRecord(Array($0)) }) else { continue }
+                if let found = record.dayKeys.first(where: { $0.day == day }) { return found.key }
+            }
+            return nil
+        }
+
         var trust: Trust { isChanged ? .unverified : .circle }
     }
 
@@ -120,10 +135,10 @@ struct CircleTable: Sendable, Codable, Equatable {
         } else if record.replaces(pinned) {
             row.changedIdentity = nil
             row.identity = Data(record.bytes)
-            row.keys = nil
+            row.forgetKeys()
         } else if row.changedIdentity != Data(record.bytes) {
             row.changedIdentity = Data(record.bytes)
-            row.keys = nil
+            row.forgetKeys()
         }
     }
 
@@ -131,7 +146,7 @@ struct CircleTable: Sendable, Codable, Equatable {
     mutating func take(_ entry: KeyPage.Entry, in scope: CircleScope, at now: UInt64) {
         switch entry {
         case .unknown: break
-        case .gone(let number): rows[number]?.keys = nil
+        case .gone(let number): rows[number]?.forgetKeys()
         case .keys(let record):
             let number = record.terms.number
             guard var row = rows[number], let person = try? UserNumber(Int(number)),
@@ -141,7 +156,12 @@ struct CircleTable: Sendable, Codable, Equatable {
             guard (try? record.check(in: scope, by: identity, at: now, after: known, epoch: epoch)) == true else {
                 return
             }
-            row.keys = record.isWithdrawal ? nil : Data(record.bytes)
+            if record.isWithdrawal {
+                row.forgetKeys()
+            } else {
+                if let known, known.terms.firstDay < record.terms.firstDay { row.earlierKeys = row.keys }
+                row.keys = Data(record.bytes)
+            }
             rows[number] = row
         }
     }
@@ -149,10 +169,14 @@ struct CircleTable: Sendable, Codable, Equatable {
     /// Removes keys of past days: the day and its key are not needed any more.
     mutating func expireKeys(today: UInt32) {
         for (number, row) in rows {
-            guard let record = row.keys.flatMap({ try? KeyRecord(Array($0)) }) else { continue }
-            let last = record.terms.firstDay &+ UInt32(record.count) &- 1
-            if last &+ 1 < today { rows[number]?.keys = nil }
+            if Self.isPast(row.keys, on: today) { rows[number]?.keys = nil }
+            if Self.isPast(row.earlierKeys, on: today) { rows[number]?.earlierKeys = nil }
         }
+    }
+
+    private static func isPast(_ keys: Data?, on today: UInt32) -> Bool {
+        guard let record = keys.flatMap({ try? KeyRecord(Array($0)) }) else { return false }
+        return record.terms.firstDay &+ UInt32(record.count) < today
     }
 
     /// The day keys of everyone, by trust.

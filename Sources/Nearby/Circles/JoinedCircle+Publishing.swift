@@ -74,6 +74,7 @@ extension JoinedCircle {
                 try await records.changeState { state in
                     state.epoch = max(state.epoch, epoch)
                     state.publishedUntil = withdrawing ? 0 : last
+                    if withdrawing { state.isWithdrawalPending = nil }
                     state.publishedKey = dayKeys.last.map(Self.digest)
                     state.nextPublish = next
                 }

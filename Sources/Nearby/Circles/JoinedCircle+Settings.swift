@@ -7,39 +7,78 @@ import Handshake
 extension JoinedCircle {
     /// Stops sending in this circle, and withdraws the published keys.
     ///
-    /// Nothing is sent for the circle from now on, also when the server cannot be reached. Its members stop recognising the
-    /// user within six hours; other circles and friends still do.
-    public func pause() async throws {
+    /// Nothing is sent for the circle from now on, also when the server cannot be reached: then it is told at the next
+    /// synchronisation. Its members stop recognising the user within six hours; other circles and friends still do.
+    ///
+    /// - Returns: whether the server has been told.
+    @discardableResult
+    public func pause() async throws -> Bool {
         try await CircleEnvironment.placing {
-            try await records.changeState { $0.isPaused = true }
+            try await records.changeState { ($0.isPaused, $0.isWithdrawalPending) = (true, true) }
             try await records.noteChange()
-            try await publishKeys(withdrawing: true)
+            return try await isTold()
         }
+    }
+
+    /// Tells the server what it must still be told, if it can be reached.
+    private func isTold() async throws -> Bool {
+        do {
+            try await deliverNews()
+            return true
+        } catch CircleProblem.network {
+            return false
+        }
+    }
+
+    /// Tells the server from whom the user hides, and that the user has paused, if it does not know yet.
+    func deliverNews() async throws {
+        let state = try await state()
+        for number in state.unsentHides ?? [] {
+            _ = try await server(state).send(.put, "v1/me/hidden/\(number)", expecting: [204])
+            try await records.changeState { _ = $0.unsentHides?.remove(number) }
+        }
+        if state.isWithdrawalPending == true { try await publishKeys(withdrawing: true) }
     }
 
     /// Publishes keys of a new seed. Nobody recognises the user in this circle by the old ones.
     public func resume() async throws {
         try await CircleEnvironment.placing {
             try await renewSeed()
-            try await records.changeState { $0.isPaused = false }
+            try await records.changeState { ($0.isPaused, $0.isWithdrawalPending) = (false, nil) }
             try await records.noteChange()
             try await publishKeys()
         }
     }
 
+    /// What hiding from a person did beside it.
+    public struct Hiding: Sendable, Hashable {
+        /// Whether the person was a friend: the other friends need new keys then.
+        public let wasFriend: Bool
+        /// Whether the server has been told. Otherwise it is told at the next synchronisation.
+        public let isTold: Bool
+    }
+
     /// Hides the user and a person from each other.
     ///
-    /// The user has a new seed in this circle from now on, so that the person's old keys are useless.
-    public func hide(_ person: UserNumber) async throws {
+    /// The user has a new seed in this circle from now on, so that the person's old keys are useless. A friend is no friend any
+    /// more. This holds also when the server cannot be reached.
+    @discardableResult
+    public func hide(_ person: UserNumber) async throws -> Hiding {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
             let state = try await state()
-            _ = try await server(state).send(.put, "v1/me/hidden/\(number)", expecting: [204])
-            try await records.changeState { $0.hidden.insert(number) }
+            try await records.changeState { state in
+                state.hidden.insert(number)
+                state.unsentHides = (state.unsentHides ?? []).union([number])
+            }
             _ = try await records.forget(person)
             try await records.changeState { $0.blocked.remove(number) }
+            let stored = StoredPeople(in: environment.vault, community: environment.community)
+            let wasFriend = try await stored.unfriend(person)
             try await renewSeed()
+            guard try await isTold() else { return Hiding(wasFriend: wasFriend, isTold: false) }
             if !state.isPaused { try await publishKeys() }
+            return Hiding(wasFriend: wasFriend, isTold: true)
         }
     }
 
@@ -50,6 +89,7 @@ extension JoinedCircle {
             _ = try await server(try await state()).send(.delete, "v1/me/hidden/\(number)", expecting: [204])
             try await records.changeState { state in
                 state.hidden.remove(number)
+                state.unsentHides?.remove(number)
                 state.blocked.remove(number)
                 state.nextSync = 0
             }

@@ -30,7 +30,7 @@ extension JoinedCircle {
     /// How long it is until the next synchronisation, in seconds.
     private func untilNext() async throws -> Double {
         let state = try await state()
-        guard try !mustPublish(state) else { return 0 }
+        guard try !mustPublish(state), !state.hasNews else { return 0 }
         let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
         // A clock that was set back, or a state of another time, must not put it off for days.
         return min(max(next - now, 0), Self.longestPause)
@@ -72,6 +72,8 @@ extension JoinedCircle {
         }
         var trouble: (any Error)?
         do {
+            // First: whom the user hides from must not get new keys.
+            try await deliverNews()
             if before.isIdentityPending == true { try await publishIdentity() }
             if try await mustPublish(state()) { try await publishKeys() }
         } catch let error as CircleProblem {

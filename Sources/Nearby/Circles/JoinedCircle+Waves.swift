@@ -36,7 +36,7 @@ extension JoinedCircle {
                 throw CircleProblem.wave(
                     "\(quoted(entry.row.name, limit: 80)) has a new identity. Ask in person, then pair again")
             }
-            guard let keys = entry.keys, keys.terms.waves else {
+            guard entry.keys?.terms.waves == true else {
                 throw CircleProblem.wave("\(quoted(entry.row.name, limit: 80)) takes no waves")
             }
             let windows = try await windows(with: person, log: log)
@@ -47,8 +47,15 @@ extension JoinedCircle {
             guard state.waved[number] != day else {
                 throw CircleProblem.wave("you have waved at \(quoted(entry.row.name, limit: 80)) today")
             }
-            let secret = try await secret(with: identity, keys, day: day, state)
-            let meetings = Self.meetings(of: windows, with: secret)
+            var secrets: [UInt32: WaveSecret] = [:]
+            // The days of the windows and of their neighbours: two people may have met around midnight.
+            for day in [day &- 1, day, day &+ 1] {
+                secrets[day] = try await secret(with: identity, entry, day: day, state)
+            }
+            guard let secret = secrets[day] else {
+                throw CircleProblem.wave("the keys of that day are not known any more")
+            }
+            let meetings = Self.meetings(of: windows, with: secrets)
             let greeting = Greeting(window: newest, time: UInt64(max(0, now)), text: text)
             let box: [UInt8]
             do {
@@ -81,7 +88,7 @@ extension JoinedCircle {
     public func collectWaves() async throws -> [MutualWave] {
         try await CircleEnvironment.placing {
             let moment = now
-            try await records.changeState { $0.waves.removeAll { $0.expires <= moment } }
+            try await records.changeState { $0.expireWaves(at: moment) }
             let state = try await state()
             guard !state.waves.isEmpty else { return [] }
             let object = try await server(state).send(.get, "v1/waves").object("the waves")
@@ -109,11 +116,13 @@ extension JoinedCircle {
     private func open(
         _ box: [UInt8], _ wave: CircleRecords.PendingWave, _ table: CircleTable, _ state: CircleRecords.State
     ) async throws -> MutualWave? {
-        guard let person = try? UserNumber(Int(wave.person)), let entry = table.entry(person), let keys = entry.keys,
+        guard let person = try? UserNumber(Int(wave.person)), let entry = table.entry(person),
             let identity = entry.identity, !entry.isChanged
         else { return nil }
-        for day in [wave.day, wave.day &- 1] {
-            guard let secret = try? await secret(with: identity, keys, day: day, state),
+        let today = try Self.day(now)
+        // The other one may have met the user the day after, or waved at a meeting of the day before.
+        for day in Set([today, today &- 1, wave.day &- 1, wave.day, wave.day &+ 1]) {
+            guard let secret = try? await secret(with: identity, entry, day: day, state),
                 let greeting = try? secret.open(box, from: identity.identity, at: UInt64(max(0, now)))
             else { continue }
             return MutualWave(
@@ -122,12 +131,11 @@ extension JoinedCircle {
         return nil
     }
 
+    /// The secret of a day; nil when a key of that day is not known, or not any more.
     private func secret(
-        with identity: MemberRecord, _ keys: KeyRecord, day: UInt32, _ state: CircleRecords.State
-    ) async throws -> WaveSecret {
-        guard let theirs = keys.dayKeys.first(where: { $0.day == day })?.key,
-            let seed = try await publishedSeed(state)
-        else { throw CircleProblem.wave("the keys of that day are not known any more") }
+        with identity: MemberRecord, _ entry: CircleTable.Entry, day: UInt32, _ state: CircleRecords.State
+    ) async throws -> WaveSecret? {
+        guard let theirs = entry.key(of: day), let seed = try await publishedSeed(state) else { return nil }
         let own = seed.dayKey(for: RollingDay(number: day)).reveal()
         return try WaveSecret(
             try Self.keys(state), identity, ownDayKey: own, otherDayKey: theirs, day: day)
@@ -153,12 +161,15 @@ extension JoinedCircle {
     }
 
     /// Eight values: of the newest windows, of their neighbours, then random ones, in no order.
-    static func meetings(of windows: Set<UInt32>, with secret: WaveSecret) -> [[UInt8]] {
+    ///
+    /// - Parameter secrets: by day. A window of another day has no value.
+    static func meetings(of windows: Set<UInt32>, with secrets: [UInt32: WaveSecret]) -> [[UInt8]] {
         let newest = windows.sorted(by: >)
         let neighbours = newest.flatMap { [$0 &+ 1, $0 &- 1] }.filter { !windows.contains($0) }
         var values: [[UInt8]] = []
         for window in newest.prefix(WaveSecret.meetings / 2) + neighbours + newest.dropFirst(WaveSecret.meetings / 2) {
-            guard values.count < WaveSecret.meetings, let value = secret.meeting(in: window), !values.contains(value)
+            guard values.count < WaveSecret.meetings,
+                let value = secrets[window / windowsOfDay]?.meeting(in: window), !values.contains(value)
             else { continue }
             values.append(value)
         }

@@ -78,6 +78,22 @@ public struct StoredPeople: Sendable {
         }
     }
 
+    /// Ends being friends with a person: the friend's keys, those that the friend has of the user, and the person's photo.
+    ///
+    /// The other friends need new keys.
+    ///
+    /// - Returns: whether there were keys.
+    @discardableResult
+    public func unfriend(_ person: UserNumber) async throws -> Bool {
+        try await wrapped {
+            for key in try await vault.keys(of: .photo).keys
+            where key.components.first == community && number(of: key) == person {
+                try await vault.remove(key)
+            }
+            return try await RollingKeys(in: vault, community: community).removeFriend(person)
+        }
+    }
+
     /// Deletes everything about everyone, and what the user is recognised by.
     ///
     /// Friends need new keys afterwards. Writers that use a ``PeopleVault`` write nothing more after it. The circles' servers are told of the sign-out later, by

@@ -114,6 +114,43 @@ struct CircleMemberTests {
         }
     }
 
+    @Test(
+        "CI31: who hides without a network is hidden on the device, and from the other when the server can be reached")
+    func hideOffline() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            ada.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            #expect(try await adas.hide(try UserNumber(65_535)) == .init(wasFriend: false, isTold: false))
+            #expect(try await adas.members().isEmpty)
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            ada.transport.fail(nil)
+            try await adas.synchronize()
+            try await zoes.synchronize()
+            #expect(try await zoes.members().isEmpty)
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            #expect(try await adas.members().isEmpty)
+        }
+    }
+
+    @Test("CI32: a friend who is hidden is no friend any more, and no photo of the person stays")
+    func hiddenFriend() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let person = try UserNumber(65_535)
+            let friends = RollingKeys(in: ada.vault, community: "recurse-center")
+            let theirs = RollingKeys(in: MemoryVault(), community: "recurse-center")
+            try await friends.addFriend(
+                try await theirs.share(person, days: 3, from: world.timestamp), at: world.timestamp)
+            let photo = VaultKey(.photo, ["recurse-center", "65535"])
+            try await ada.vault.replace(photo, with: [1])
+            let other = VaultKey(.photo, ["recurse-center", "36"])
+            try await ada.vault.replace(other, with: [1])
+            #expect(try await adas.hide(person) == .init(wasFriend: true, isTold: true))
+            #expect(try await friends.friends().keys.isEmpty)
+            #expect(try await ada.vault.keys(of: .photo).keys == [other])
+        }
+    }
+
     @Test("CI31: who is hidden stays hidden after leaving and joining again")
     func hideOutlastsLeaving() async throws {
         try await CircleWorld.with { world in
@@ -202,6 +239,21 @@ struct CircleMemberTests {
             try await zoes.synchronize()
             #expect(try await zoe.recognizes(ada, zoes) != nil)
             #expect(try await ada.seed()?.reveal() != before)
+        }
+    }
+
+    @Test("CI34: a pause without a network withdraws the keys when the server can be reached")
+    func pauseOffline() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            ada.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            #expect(try await !adas.pause())
+            #expect(try await adas.summary().isPaused)
+            ada.transport.fail(nil)
+            try await adas.synchronize()
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            #expect(try await zoes.members().map(\.isPublishing) == [false])
         }
     }
 

@@ -2,12 +2,12 @@ import Beacons
 import Circles
 import Foundation
 import Handshake
-import Nearby
 import OAuth
 import TestFixtures
 import Testing
 
 @testable import HandshakeServer
+@testable import Nearby
 
 @Suite("Waves through a circle's server", .heavy)
 struct CircleWaveTests {
@@ -114,6 +114,53 @@ struct CircleWaveTests {
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().isEmpty)
             #expect(try await meeting.zoes.collectWaves().isEmpty)
+        }
+    }
+
+    @Test("CI44: two who met around midnight are told, though the keys of the day before were replaced meanwhile")
+    func midnight() async throws {
+        try await CircleWorld.with { world in
+            // From 00:05 to 23:50.
+            world.time.advance(by: 85_500)
+            let meeting = try await Meeting(world)
+            world.time.advance(by: 300)
+            // 23:55, and Ada has not heard more yet.
+            try await meeting.adaWaves()
+            world.time.advance(by: 900)
+            // 00:10. Both have published keys that begin today, and Zoë's device has heard Ada on both sides of midnight.
+            for circle in [meeting.adas, meeting.zoes] {
+                try await circle.records.changeState { $0.publishedUntil = 0 }
+            }
+            for circle in [meeting.adas, meeting.zoes, meeting.adas] { try await circle.synchronize() }
+            try await meeting.log(of: meeting.zoe).forget(Meeting.adasNumber)
+            let later = Encounter(firstSeen: world.now - 1_200, lastSeen: world.now, duration: 1_200)
+            _ = try await meeting.log(of: meeting.zoe).note(later, with: Meeting.adasNumber, wasLogged: false)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+        }
+    }
+
+    @Test("who was waved at is forgotten after the next day, and when the person is")
+    func wavedDays() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await Meeting(world)
+            let records = try #require(
+                try await CircleRecords.all(in: meeting.ada.vault, community: "recurse-center").first)
+            try await meeting.adaWaves()
+            world.time.advance(by: CircleWorld.day)
+            _ = try await meeting.adas.collectWaves()
+            #expect(try await records.state()?.waved.count == 1)
+            world.time.advance(by: CircleWorld.day)
+            _ = try await meeting.adas.collectWaves()
+            #expect(try await records.state()?.waved.isEmpty == true)
+            try await records.changeState { $0.waved[65_535] = 1 }
+            _ = try await StoredPeople(in: meeting.ada.vault, community: "recurse-center").expire(at: world.now)
+            #expect(try await records.state()?.waved.isEmpty == true)
+            // Of a person who has no row.
+            try await records.changeState { $0.waved[36] = 30_000 }
+            _ = try await StoredPeople(in: meeting.ada.vault, community: "recurse-center").forget(UserNumber(36))
+            #expect(try await records.state()?.waved.isEmpty == true)
         }
     }
 

@@ -104,10 +104,8 @@ struct CirclePause: BoundedCommand {
     var timeout: Int { choice.timeout }
 
     func run() async throws {
-        try await CircleAction.run(
-            choice, "Paused. The circle's members stop recognising you within six hours."
-        ) {
-            try await $0.pause()
+        try await CircleAction.run(choice) {
+            CircleText.paused(isTold: try await $0.pause())
         }
     }
 }
@@ -122,10 +120,9 @@ struct CircleResume: BoundedCommand {
     var timeout: Int { choice.timeout }
 
     func run() async throws {
-        try await CircleAction.run(
-            choice, "Resumed with a new seed. The circle's members recognise you again within six hours."
-        ) {
+        try await CircleAction.run(choice) {
             try await $0.resume()
+            return "Resumed with a new seed. The circle's members recognise you again within six hours."
         }
     }
 }
@@ -134,7 +131,7 @@ struct CircleHide: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "hide", abstract: "Hide yourself and a person from each other.",
         discussion:
-            "The person is not told. You get new keys in this circle; the person's keys stop working immediately. A person who is also your friend still recognises you. To end that: handshake nearby unfriend NUMBER"
+            "The person is not told. You get new keys in this circle; the person's keys stop working immediately. A friend is no friend any more, as after: handshake nearby unfriend NUMBER"
     )
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
@@ -145,8 +142,8 @@ struct CircleHide: BoundedCommand {
     var timeout: Int { choice.timeout }
 
     func run() async throws {
-        try await CircleAction.run(choice, "Number \(person) and you do not see each other any more.") {
-            try await $0.hide(person)
+        try await CircleAction.run(choice) {
+            CircleText.hidden(try await $0.hide(person), from: "Number \(person) and you")
         }
     }
 }
@@ -162,8 +159,9 @@ struct CircleUnhide: BoundedCommand {
     var timeout: Int { choice.timeout }
 
     func run() async throws {
-        try await CircleAction.run(choice, "Number \(person) and you see each other again within six hours.") {
+        try await CircleAction.run(choice) {
             try await $0.unhide(person)
+            return "Number \(person) and you see each other again within six hours."
         }
     }
 }
@@ -177,10 +175,9 @@ struct CircleRotate: BoundedCommand {
     var timeout: Int { choice.timeout }
 
     func run() async throws {
-        try await CircleAction.run(
-            choice, "Your identity and seed in this circle are new. A device that holds the old ones is locked out."
-        ) {
+        try await CircleAction.run(choice) {
             try await $0.rotate()
+            return "Your identity and seed in this circle are new. A device that holds the old ones is locked out."
         }
     }
 }
@@ -228,12 +225,13 @@ struct CircleLeave: BoundedCommand {
 
 /// A change of one's membership.
 enum CircleAction {
-    static func run(
-        _ choice: CircleChoice, _ done: String, _ body: (JoinedCircle) async throws -> Void
-    ) async throws {
+    /// Runs an action on the chosen circle.
+    ///
+    /// - Parameter body: returns what was done, in words.
+    static func run(_ choice: CircleChoice, _ body: (JoinedCircle) async throws -> String) async throws {
         let vault = try await NearbyVault.open(choice.common)
         let circle = try await choice.chosen(in: vault)
-        try await NearbyFailure.reported { try await body(circle) }
+        let done = try await NearbyFailure.reported { try await body(circle) }
         if choice.common.json {
             Output.result(CircleText.json(try await NearbyFailure.reported { try await circle.summary() }).text)
         } else {
@@ -243,6 +241,23 @@ enum CircleAction {
 }
 
 enum CircleText {
+    static func paused(isTold: Bool) -> String {
+        "Paused. "
+            + (isTold
+                ? "The circle's members stop recognising you within six hours."
+                : "Nothing is sent for the circle. Its server cannot be reached and withdraws your keys when it is told, at the next synchronisation.")
+    }
+
+    /// - Parameter both: the two people, as in “Number 36 and you”.
+    static func hidden(_ hiding: JoinedCircle.Hiding, from both: String) -> String {
+        var text = "\(both) do not see each other any more."
+        if hiding.wasFriend { text += " You are no friends any more; your other friends need new keys." }
+        if !hiding.isTold {
+            text += " The circle's server cannot be reached and is told at the next synchronisation."
+        }
+        return text
+    }
+
     static func json(_ summary: JoinedCircle.Summary) -> JSONText {
         .object([
             ("address", .string(summary.address)), ("circle", .string(summary.circle)),

@@ -96,7 +96,7 @@ struct NearbyUnfriend: AsyncParsableCommand {
     func run() async throws {
         let vault = try await NearbyVault.open(common)
         let existed = try await NearbyFailure.reported {
-            try await RollingKeys(in: vault, community: NearbyCommand.community).removeFriend(person)
+            try await StoredPeople(in: vault, community: NearbyCommand.community).unfriend(person)
         }
         if common.json {
             Output.result(JSONText.object([("forgotten", .bool(existed))]).text)
