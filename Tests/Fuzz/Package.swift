@@ -10,7 +10,11 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
-let instrumented: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library", "-enable-testing"])]
+/// Whether the programs read their corpus once and are timed (`run --times`): then nothing counts what they compare.
+let isTimed = Context.environment["FUZZ_TIMES"] != nil
+let times: [SwiftSetting] = isTimed ? [.define("TIMES")] : []
+let fuzzing = isTimed ? [] : ["-sanitize=fuzzer"]
+let instrumented: [SwiftSetting] = [.unsafeFlags(fuzzing + ["-parse-as-library", "-enable-testing"])]
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let extras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
@@ -24,7 +28,7 @@ func fuzzer(_ name: String, in folder: String, _ dependencies: [Target.Dependenc
         name: name, dependencies: ["Budget", "Driver", "OAuth"] + dependencies, path: folder,
         exclude: ["corpus", "run", "words"],
         swiftSettings: strict + instrumented + [.define("CommandLine")],
-        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+        linkerSettings: [.unsafeFlags(fuzzing)])
 }
 
 let package = Package(
@@ -38,8 +42,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
-        .target(name: "Budget", swiftSettings: strict),
-        .target(name: "Driver"),
+        .target(name: "Budget", swiftSettings: strict + times),
+        .target(name: "Driver", cSettings: isTimed ? [.define("TIMES")] : []),
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict + instrumented),
         .target(name: "AsyncSupport", swiftSettings: strict),
         .target(

@@ -6,8 +6,8 @@ import Testing
 
 /// 512 KiB of what makes readers slow. Each is read in linear time.
 ///
-/// `Tests/Fuzz/OAuth` holds every reader to 50 ms for 1 MiB in a release build. Here the budget is the thread's own processor time
-/// in a debug build beside other tests: quadratic time takes ten times the budget.
+/// `Tests/Fuzz/OAuth/run --times` holds every reader to 50 ms for 1 MiB in a release build. Here the budget is the thread's own processor
+/// time in a debug build beside other tests: quadratic time takes ten times the budget.
 @Suite("Time for hostile content")
 struct TimeBudgetTests {
     private static let budget = Duration.seconds(4)

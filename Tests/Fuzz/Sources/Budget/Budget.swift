@@ -13,6 +13,9 @@ import Darwin
 /// One input in 64 is swollen to that length by repeating a piece of it, and read again while the thread's processor time is
 /// measured. A reading that takes long is compared with one of a quarter of the length. The slowest reading of each reader is
 /// printed when the process ends.
+///
+/// Built with `TIMES`, nothing counts what a reader compares. Then every input is swollen in 64 ways, and no reading may take
+/// longer than 50 ms.
 public struct Budget: Sendable {
     /// The length of a swollen input, in bytes.
     public let length: Int
@@ -21,19 +24,38 @@ public struct Budget: Sendable {
         self.length = length
     }
 
+    #if !TIMES
     /// A reading of less is not compared, in seconds.
     private static let unquestioned = 0.300
     /// No reading takes longer, in seconds. The fuzzer counts every comparison, which makes a loop over bytes five to ten times as slow.
     private static let limit = 3.0
     /// What is linear takes four times as long for four times the length; what is quadratic, 16 times.
     private static let growth = 8.0
+    #endif
     private static let slowest = Mutex<[UInt8: Double]>([:])
 
+    #if TIMES
+    /// No reading takes longer, in seconds.
+    private static let wanted = 0.050
+
+    /// Reads swollen forms of `content` and notes the longest time.
+    ///
+    /// - Parameter kind: the byte that selects the reader.
+    public func check(_ kind: UInt8, _ content: [UInt8], _ read: ([UInt8]) -> Void) {
+        guard !content.isEmpty else { return }
+        for choice in 0..<UInt32(64) {
+            let swollen = Self.swollen(content, to: length, by: Self.sum(of: content, choice) / 64)
+            let time = Self.best(of: 5, below: Self.wanted / 4) { read(swollen) }
+            Self.note(kind, time)
+            if time > Self.wanted { print("\(time) s for \(swollen.count) bytes with", swollen.prefix(200)) }
+        }
+    }
+    #else
     /// Reads a swollen form of `content` and checks the time, for one content in 64.
     ///
     /// - Parameter kind: the byte that selects the reader.
     public func check(_ kind: UInt8, _ content: [UInt8], _ read: ([UInt8]) -> Void) {
-        let sum = content.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        let sum = Self.sum(of: content)
         guard sum % 64 == 0, !content.isEmpty else { return }
         let swollen = Self.swollen(content, to: length, by: sum / 64)
         var whole = Self.best(of: 3, below: Self.unquestioned) { read(swollen) }
@@ -47,6 +69,12 @@ public struct Budget: Sendable {
         if whole > Self.growth * part { whole = min(whole, Self.best(of: 5) { read(swollen) }) }
         require(whole <= Self.growth * part, "\(swollen.count) bytes took \(whole) s, and a quarter of them \(part) s")
         require(whole <= Self.limit, "\(swollen.count) bytes took \(whole) s")
+    }
+    #endif
+
+    /// A number that the content, and another number, decide.
+    private static func sum(of content: [UInt8], _ start: UInt32 = 0) -> UInt32 {
+        content.reduce(UInt32(2_166_136_261) ^ start) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }
 
     /// The shortest time of some readings: a pause of the machine is not the reader's.
@@ -73,6 +101,9 @@ public struct Budget: Sendable {
         for (kind, seconds) in lines {
             print("slowest \(Character(UnicodeScalar(kind))): \((seconds * 10_000).rounded() / 10) ms")
         }
+        #if TIMES
+        if lines.contains(where: { $0.value > Self.wanted }) { _exit(1) }
+        #endif
     }
 
     private static func processorTime() -> Double {
