@@ -26,9 +26,9 @@ private enum Command {
         }
         return [
             Figure("--version", "ms", .atMost(8), samples: times.map(\.version)),
-            Figure("token, cached in a file vault", "ms", .atMost(12), samples: times.map(\.token)),
+            Figure("token, cached in a file vault", "ms", .atMost(8), samples: times.map(\.token)),
             Figure("/bin/true", "ms", samples: times.map(\.nothing)),
-            try await peak("token, at most resident", .atMost(30)) { try command.peak(["token", account]) },
+            try await peak("token, at most resident", .atMost(16)) { try command.peak(["token", account]) },
             try await peak("--version, at most resident", nil) { try command.peak(["--version"]) },
             try await peak("/bin/true, at most resident (its starter's included)", nil) {
                 try MeasuredCommand.peak("/bin/true", [], command.environment)
