@@ -3,7 +3,7 @@ import Handshake
 
 /// The texts of the statements, which differ in the schema's name alone.
 struct PostgresTexts: Sendable {
-    let acquire, read, replace, remove, renew, want, look, release, state, sweep, claim, claimed: PostgresText
+    let acquire, read, replace, remove, renew, want, look, release, state, sweep, claim, claimed, giveBack: PostgresText
     let labels, otherKeys, lastKey, makeOld, stopWriters, retire: PostgresText
 
     init(_ schema: PostgresSchema) {
@@ -124,6 +124,10 @@ struct PostgresTexts: Sendable {
             SELECT r.name, r.key, r.version, \(label), l.version
             FROM \(record) r LEFT JOIN \(lease) l ON l.name = r.name WHERE r.name = ANY ($1)
             """)
+        giveBack = text(
+            "giveBack",
+            "UPDATE \(lease) SET due_at = pg_catalog.clock_timestamp() WHERE name = ANY ($1) AND due_at > pg_catalog.clock_timestamp()"
+        )
         otherKeys = text("otherKeys", "SELECT r.name FROM \(record) r WHERE r.key <> $1 \(page)")
         lastKey = text("lastKey", "SELECT max(id) FROM \(key)")
         makeOld = text("makeOld", "UPDATE \(key) SET state = 'old' WHERE state = 'active' AND id = $1 RETURNING id")

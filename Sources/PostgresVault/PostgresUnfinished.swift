@@ -12,14 +12,28 @@ extension PostgresVault {
     public func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
         var keys: [VaultKey] = []
         var damaged: [VaultError] = []
+        var locked: [[UInt8]] = []
         for label in try await store.claimUnfinished(of: kind, endingWithin: timing.lookahead) {
             do throws(VaultError) {
                 if let key = try await key(of: label, kind) { keys.append(key) }
             } catch {
+                if case .locked = error { locked.append(label.name) }
                 damaged.append(error)
             }
         }
+        // Another machine may have the key.
+        if !locked.isEmpty { try? await store.returnUnfinished(locked) }
         return VaultListing(keys: keys, damaged: damaged)
+    }
+
+    /// Hands keys of ``claimUnfinished(of:)`` out to the next caller.
+    ///
+    /// Those that wait longer go first.
+    ///
+    /// - Throws: ``VaultError`` when the database cannot be written.
+    @concurrent
+    public func returnUnfinished(_ keys: [VaultKey]) async throws {
+        try await store.returnUnfinished(keys.map { name(of: $0).bytes })
     }
 }
 
@@ -41,6 +55,11 @@ extension PostgresStore {
         guard !names.isEmpty else { return [] }
         // A statement of its own: record and lease as they were at one moment.
         return try Self.labels(in: await perform([PostgresStatement(sql.claimed, [.uuids(names)])], .reading)[0])
+    }
+
+    /// Undoes the postponement of records.
+    fileprivate func returnUnfinished(_ names: [[UInt8]]) async throws(VaultError) {
+        _ = try await perform([PostgresStatement(sql.giveBack, [.uuids(names)])])
     }
 }
 #endif

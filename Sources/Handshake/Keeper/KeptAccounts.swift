@@ -4,7 +4,7 @@ import OAuth
 package protocol KeptAccounts: Sendable {
     /// Hands over the identifiers of all accounts, page by page.
     func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws
-    /// Takes over accounts whose refresh was begun and is not finished by any process; nil when the vault cannot tell.
+    /// Takes over known accounts whose refresh was begun and is not finished by any process; nil when the vault cannot tell.
     func unfinished() async throws -> KeptPage?
     /// The app that an account belongs to; nil when there is none any more.
     func handshake(of id: AccountID) -> Handshake?
@@ -25,6 +25,21 @@ package struct KeptPage: Sendable {
     }
 }
 
+extension Vault {
+    /// Takes over unfinished accounts, and gives back those that are not kept here: another keeper may have their clients.
+    package func claimUnfinishedAccounts(where isKept: (AccountID) -> Bool) async throws -> KeptPage? {
+        guard let listing = try await claimUnfinished(of: .account) else { return nil }
+        var ids: [AccountID] = []
+        var others: [VaultKey] = []
+        for key in listing.keys {
+            if let id = AccountID(key), isKept(id) { ids.append(id) } else { others.append(key) }
+        }
+        // What cannot be given back is handed out again by itself.
+        if !others.isEmpty { try? await returnUnfinished(others) }
+        return KeptPage(ids: ids, damaged: listing.damaged)
+    }
+}
+
 extension Handshake: KeptAccounts {
     package func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws {
         try await environment.vault.forEachPage(of: .account) { [self] listing in
@@ -33,7 +48,7 @@ extension Handshake: KeptAccounts {
     }
 
     package func unfinished() async throws -> KeptPage? {
-        try await environment.vault.claimUnfinished(of: .account).map(page)
+        try await environment.vault.claimUnfinishedAccounts { keptClient($0) != nil }
     }
 
     private func page(of listing: VaultListing) -> KeptPage {

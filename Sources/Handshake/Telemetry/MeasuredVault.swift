@@ -46,6 +46,10 @@ struct MeasuredVault: Vault {
         try await counting { try await base.claimUnfinished(of: kind) }
     }
 
+    func returnUnfinished(_ keys: [VaultKey]) async throws {
+        try await counting { try await base.returnUnfinished(keys) }
+    }
+
     fileprivate func counting<Value>(_ body: () async throws -> Value) async throws -> Value {
         do { return try await body() } catch let error as VaultError {
             count(error)

@@ -63,10 +63,19 @@ public protocol Vault: Sendable {
     /// - Returns: a part of the keys, those that wait longest first; nil for a vault that cannot tell.
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
     func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing?
+
+    /// Gives back keys of ``claimUnfinished(of:)`` that the caller has no use for.
+    ///
+    /// The next caller gets them, and need not wait 30 to 40 s. A vault that hands nothing out does not implement this.
+    ///
+    /// - Throws: ``VaultError`` when the vault cannot be written. The keys are then handed out later.
+    func returnUnfinished(_ keys: [VaultKey]) async throws
 }
 
 extension Vault {
     public func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? { nil }
+
+    public func returnUnfinished(_ keys: [VaultKey]) async throws {}
 
     public func forEachPage(
         of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void

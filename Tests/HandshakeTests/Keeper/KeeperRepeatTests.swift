@@ -109,6 +109,17 @@ struct KeeperRepeatTests {
         #expect(server.requests == 1 && running.keeper.report.refreshed == 1)
     }
 
+    @Test("an account that is handed out and whose client is another keeper's is given back")
+    func foreign() async throws {
+        let running = try await keeper(of: "first")
+        let foreign = AccountID(try server.client("other"), name: "first").vaultKey
+        try await leave("first")
+        vault.hand(out: [foreign, try key("first")])
+        await pass(running) { server.refreshes.count == 1 }
+        await running.stop()
+        #expect(vault.returned.value == [foreign])
+    }
+
     @Test("a repeat that the service turns away leaves the refresh unfinished, and one that it takes does not")
     func turnedAway() async throws {
         let vault = MarkingVault()
@@ -142,6 +153,7 @@ private struct TellingVault: ForwardingVault {
     let base = MemoryVault()
     var isTelling = true
     let questions = Shared(0)
+    let returned = Shared<[VaultKey]>([])
     private let answer = Shared<(keys: [VaultKey], isRepeated: Bool)>(([], false))
 
     var hasHandedOut: Bool { answer.value.keys.isEmpty }
@@ -156,6 +168,8 @@ private struct TellingVault: ForwardingVault {
             return VaultListing(keys: answer.keys)
         }
     }
+
+    func returnUnfinished(_ keys: [VaultKey]) async throws { returned.change { $0 += keys } }
 }
 
 /// A vault in memory that knows whether its last replacement was a journal.

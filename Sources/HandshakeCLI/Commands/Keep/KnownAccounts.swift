@@ -50,10 +50,7 @@ final class KnownAccounts: KeptAccounts {
     func unfinished() async throws -> KeptPage? {
         // Before the first listing no account is known here: another keeper would wait for what is taken.
         guard apps.withLock({ $0 != nil }) else { return KeptPage(ids: []) }
-        return try await vault.claimUnfinished(of: .account).map { listing in
-            let known = listing.keys.compactMap(AccountID.init).filter { handshake(of: $0) != nil }
-            return KeptPage(ids: known, damaged: listing.damaged)
-        }
+        return try await vault.claimUnfinishedAccounts { handshake(of: $0) != nil }
     }
 
     func handshake(of id: AccountID) -> Handshake? { apps.withLock { $0?[id]?.handshake } }

@@ -89,6 +89,31 @@ struct PostgresUnfinishedTests {
         #expect(try await claim() == [.alice])
     }
 
+    @Test("what a caller has no use for is handed out to the next one, after what waits longer")
+    func returned() async throws {
+        try await leave(.alice)
+        try await pass(seconds: 31)
+        #expect(try await claim() == [.alice])
+        try await vault.returnUnfinished([.alice, .bob])
+        #expect(try await claim() == [.alice])
+        #expect(try await claim() == [])
+    }
+
+    @Test("a record whose key one machine lacks is handed out to another one")
+    func locked() async throws {
+        let other = PostgresPlace(
+            connection: folder.place.connection, schema: folder.place.schema, parent: folder.place.parent + "/other")
+        try FileManager.default.createDirectory(atPath: other.parent, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: folder.place.keys, toPath: other.keys)
+        let without = try await other.open()
+        _ = try await vault.rotateKey()
+        try await leave(.alice)
+        try await pass(seconds: 31)
+        let listing = try #require(try await without.claimUnfinished(of: .account))
+        #expect(listing.keys.isEmpty && listing.damaged.map(\.code) == ["vault_locked"])
+        #expect(try await claim() == [.alice])
+    }
+
     @Test("several callers share the records, each of which goes to one of them")
     func shared() async throws {
         let keys = (0..<450).map { VaultKey(.account, ["\($0)"]) }

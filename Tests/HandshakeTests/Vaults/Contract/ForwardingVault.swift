@@ -22,6 +22,8 @@ extension ForwardingVault {
     func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
         try await base.claimUnfinished(of: kind)
     }
+
+    func returnUnfinished(_ keys: [VaultKey]) async throws { try await base.returnUnfinished(keys) }
 }
 
 /// A vault that keeps its temporary folder.
