@@ -16,6 +16,7 @@ final class PostgresHold: Sendable {
         var end: String?
         var isUnstored = false
         var hasWritten = false
+        var isReleased = false
 
         mutating func note(_ moment: LeaseMoment) {
             renewed = max(renewed, moment.instant)
@@ -60,12 +61,15 @@ final class PostgresHold: Sendable {
     /// Whether a write of this hold was stored.
     var hasWritten: Bool { state.withLock { $0.hasWritten } }
 
+    /// Whether the last write released the lease.
+    var isReleased: Bool { state.withLock { $0.isReleased } }
+
     /// Ends the hold: another one has the lease, or it lasted too long. The first reason stays.
     func end(_ reason: String) { state.withLock { $0.end = $0.end ?? reason } }
 
-    func wrote(_ version: Int64, sentAt moment: LeaseMoment) {
+    func wrote(_ version: Int64, sentAt moment: LeaseMoment, isReleased: Bool = false) {
         state.withLock { state in
-            (state.version, state.isUnstored, state.hasWritten) = (version, false, true)
+            (state.version, state.isUnstored, state.hasWritten, state.isReleased) = (version, false, true, isReleased)
             state.note(moment)
         }
     }

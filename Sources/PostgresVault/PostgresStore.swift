@@ -162,7 +162,7 @@ struct PostgresStore: Sendable {
 
     /// What became of a write.
     enum Written: Sendable {
-        case done(version: Int64)
+        case done(version: Int64, isReleased: Bool)
         /// Another holder has the lease, or it was changed by hand.
         case lost
         /// Another key seals now.
@@ -175,9 +175,10 @@ struct PostgresStore: Sendable {
     ///   - expected: the version of the lease, which the record's follows.
     ///   - takesOldKey: also with a key that is not retired yet.
     ///   - isUnfinished: whether another replacement is to follow; nil when that stays as it was.
+    ///   - concludes: whether the lease is released with it, if nobody waits for it.
     func replace(
         _ record: PostgresRecord, of hold: PostgresHold, after expected: Int64, takesOldKey: Bool = false,
-        isUnfinished: Bool? = nil, timing: LeaseTiming, for time: Duration
+        isUnfinished: Bool? = nil, concludes: Bool = false, timing: LeaseTiming, for time: Duration
     ) async throws(VaultError) -> Written {
         let replace = PostgresStatement(
             sql.replace,
@@ -185,14 +186,17 @@ struct PostgresStore: Sendable {
                 .uuid(hold.name.bytes), .uuid(hold.holder), .int(hold.fence), .int(expected),
                 .int(timing.lease.milliseconds), .text(record.kind), .int(record.key), .int(record.version),
                 .bytes(record.label), .bytes(record.body), .bool(takesOldKey),
-                .bool(isUnfinished),
+                .bool(isUnfinished), .bool(concludes),
             ])
         if let row = try await perform([replace], .record, hold.name, for: time)[0].first {
-            return .done(version: try row.int(0))
+            return .done(version: try row.int(0), isReleased: try row.bool(1))
         }
-        // Either it is lost, or the statement was applied before and its answer did not come.
+        // Either it is lost, or the statement was applied before and its answer did not come. The body is sealed with a number that no other
+        // write has, so it tells whose it is, also when the lease was released with it and another holder has it.
         let state = try await look(at: hold)
-        if state.version == record.version, state.body == record.body { return .done(version: record.version) }
+        if state.version == record.version, state.body == record.body {
+            return .done(version: record.version, isReleased: !state.isOurs)
+        }
         if state.isOurs, state.version == expected, let active = state.active, active != record.key {
             return .otherKey(active)
         }

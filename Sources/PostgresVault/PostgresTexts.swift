@@ -46,18 +46,22 @@ struct PostgresTexts: Sendable {
         let held = """
             name = $1 AND holder = $2 AND fence = $3 AND version = $4
             """
+        // A lease that is waited for is released afterwards: a commit that notifies keeps all others of the database that notify waiting, and this
+        // one waits for the storage.
+        let concludes = "$13 AND wanted <> fence"
         replace = text(
             "replace",
             """
             WITH held AS (UPDATE \(lease) SET version = $8, beat = \(next("beat")), until = \(until("$5")),
+                holder = CASE WHEN \(concludes) THEN NULL ELSE holder END, taken = taken AND NOT (\(concludes)),
                 lane = CASE WHEN $12 THEN 0 ELSE lane END, due_at = CASE WHEN $12 THEN \(unfinished)
                   WHEN $12 IS NULL THEN due_at END
               WHERE \(held) AND EXISTS (SELECT 1 FROM \(key) k WHERE k.id = $7
                 AND (k.state = 'active' OR ($11 AND k.state = 'old')))
-              RETURNING name, version)
+              RETURNING name, version, holder IS NULL AS is_released)
             INSERT INTO \(record) AS r (name, kind, key, version, label, body) SELECT name, $6, $7, $8, $9, $10 FROM held
             ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
-              label = excluded.label, body = excluded.body RETURNING version
+              label = excluded.label, body = excluded.body RETURNING version, (SELECT is_released FROM held)
             """)
         remove = text(
             "remove",

@@ -274,6 +274,9 @@ public final class PostgresVault: Vault {
                 journal: { [self] contents throws(VaultError) in
                     try await write(contents, of: key, isUnfinished: true, with: hold)
                 },
+                conclude: { [self] contents throws(VaultError) in
+                    try await write(contents, of: key, concludes: true, with: hold)
+                },
                 store: { [self] contents throws(VaultError) in try await write(contents, of: key, with: hold) })
             return try await locked.use(by: body)
         }
@@ -346,19 +349,28 @@ extension PostgresVault {
     // MARK: Writing
 
     private func write(
-        _ contents: [UInt8]?, of key: VaultKey, isUnfinished: Bool = false, with hold: PostgresHold
+        _ contents: [UInt8]?, of key: VaultKey, isUnfinished: Bool = false, concludes: Bool = false,
+        with hold: PostgresHold
     ) async throws(VaultError) {
         if let contents {
             try await write(
-                contents, canonical: key.canonical, kind: key.kind.rawValue, isUnfinished: isUnfinished, with: hold)
+                contents, canonical: key.canonical, kind: key.kind.rawValue, isUnfinished: isUnfinished,
+                concludes: concludes, with: hold)
         } else {
             _ = try await remove(with: hold)
         }
     }
 
-    /// - Parameter isUnfinished: whether another replacement is to follow; nil when that stays as it was.
+    /// A write that concludes is as fenced as any other, and its lease is free in the same commit that stores the contents, so no holder gets it
+    /// without them (`vault-lease.md` 5). While its answer is out, it is repeated: a copy that comes late finds another holder, fence or version.
+    /// If another holder has written by then, it counts as lost though it was stored; the caller looks before it stores again.
+    ///
+    /// - Parameters:
+    ///   - isUnfinished: whether another replacement is to follow; nil when that stays as it was.
+    ///   - concludes: whether this is the last write of the hold.
     func write(
-        _ contents: [UInt8], canonical: [UInt8], kind: String, isUnfinished: Bool? = nil, with hold: PostgresHold
+        _ contents: [UInt8], canonical: [UInt8], kind: String, isUnfinished: Bool? = nil, concludes: Bool = false,
+        with hold: PostgresHold
     ) async throws(VaultError) {
         try await noting(hold) { () throws(VaultError) in
             let path = path(of: hold.name)
@@ -381,12 +393,13 @@ extension PostgresVault {
                 let now = LeaseMoment.now()
                 let written = try await store.replace(
                     record, of: hold, after: expected, takesOldKey: takesOldKey, isUnfinished: isUnfinished,
-                    timing: timing, for: retryTime(of: hold))
+                    concludes: concludes, timing: timing, for: retryTime(of: hold))
                 switch written {
-                case .done(let version):
+                case .done(let version, let isReleased):
                     note(version, of: hold.name)
-                    return hold.wrote(version, sentAt: now)
-                case .lost: throw lost(hold)
+                    if isReleased { holds.remove(hold) }
+                    return hold.wrote(version, sentAt: now, isReleased: isReleased)
+                case .lost: throw lost(hold, mayBeStored: concludes)
                 case .otherKey(let number):
                     try keys.requireNotOlder(number, path: path)
                     do throws(VaultError) { try await readKeys() } catch {
@@ -442,8 +455,11 @@ extension PostgresVault {
         }
     }
 
-    private func lost(_ hold: PostgresHold) -> VaultError {
-        hold.end("another holder took the record, so nothing was changed")
+    private func lost(_ hold: PostgresHold, mayBeStored: Bool = false) -> VaultError {
+        hold.end(
+            mayBeStored
+                ? "another holder took the record, perhaps after this change of it"
+                : "another holder took the record, so nothing was changed")
         return .unavailable("\(path(of: hold.name)): \(hold.end ?? "the hold ended")")
     }
 
@@ -604,7 +620,7 @@ extension PostgresVault {
             return
         }
         holds.remove(hold)
-        guard hold.end == nil else { return }
+        guard hold.end == nil, !hold.isReleased else { return }
         do throws(VaultError) {
             try await store.release(hold)
         } catch {

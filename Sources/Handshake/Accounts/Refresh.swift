@@ -113,25 +113,32 @@ extension Account {
             let binding = TokenBinding(key, response)
             // A session that has no verified identity believes no ID token.
             guard let idToken = response.idToken, grant.identity != nil else {
-                return try await keepRefreshed(stored.refreshed(grant, binding), replacing: stored, in: locked)
+                return try await keepRefreshed(
+                    stored.refreshed(grant, binding), replacing: stored, in: locked, isLast: true)
             }
             let unchecked = stored.keeping(
                 unchecked: .init(
                     grant: grant.with(idToken, grant.identity), binding: binding, receivedAt: environment.time.now()),
                 since: now)
-            return try await settle(keep(unchecked, replacing: stored, in: locked), in: locked)
+            return try await settle(keep(unchecked, replacing: stored, in: locked), in: locked, isLast: true)
         } catch let failure as RefreshFailure {
             throw try await conclude(failure, of: stored, answerWasLost: answerWasLost, in: locked)
         }
     }
 
     /// Makes a record durable, and only then visible.
+    ///
+    /// - Parameter isLast: whether the body does nothing with the record afterwards. Then other processes may have it while the body returns;
+    ///   in this one the next refresh waits for its end, so that nothing newer is undone here.
     private func keep(
-        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord
+        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord, isLast: Bool = false
     ) async throws -> AccountRecord {
         do {
-            try await replace(locked, with: next)
+            let bytes = try next.stored()
+            if isLast { try await locked.conclude(with: bytes) } else { try await locked.replace(with: bytes) }
         } catch {
+            // A last write may have been stored, and followed by another holder's, before it was known to be. `Unstored.follows` then finds
+            // another generation or access token, and the next attempt takes over what is there.
             keepUnstored(Unstored(record: next, replaced: stored.grant.accessToken))
             throw error
         }
@@ -140,23 +147,25 @@ extension Account {
     }
 
     private func keepRefreshed(
-        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord
+        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord, isLast: Bool
     ) async throws -> AccountRecord {
-        let kept = try await keep(next, replacing: stored, in: locked)
+        let kept = try await keep(next, replacing: stored, in: locked, isLast: isLast)
         let before = stored.grant.refreshToken
         announce(.refreshed(rotated: before.map { kept.grant.refreshToken?.matches($0) == false } ?? false))
         return kept
     }
 
     /// Checks the ID token of the unchecked grant, which then takes the place of the session's grant, or is removed.
-    private func settle(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
+    private func settle(
+        _ stored: AccountRecord, in locked: any LockedRecord, isLast: Bool = false
+    ) async throws -> AccountRecord {
         guard let unchecked = stored.unchecked else { return stored }
         let grant = unchecked.grant
         adopt(stored)
         do {
             let identity = try await verifiedIdentity(of: unchecked, in: stored)
             let next = stored.refreshed(grant.with(grant.idToken, identity), unchecked.binding)
-            return try await keepRefreshed(next, replacing: stored, in: locked)
+            return try await keepRefreshed(next, replacing: stored, in: locked, isLast: isLast)
         } catch let error as HandshakeError {
             let isGivenUp = error.mayNeedNewKeys && unchecked.receivedAt + Self.keyPatience <= environment.time.now()
             guard error.isRefusal || isGivenUp else {
@@ -293,7 +302,7 @@ extension Account {
         case .rejected(let isRepeat):
             let reason: HandshakeError.SignInReason = answerWasLost || isRepeat ? .answerLost : .refreshRejected
             let wasUsable = record.isUsable
-            let ended = try await keep(stored.ended(reason), replacing: stored, in: locked)
+            let ended = try await keep(stored.ended(reason), replacing: stored, in: locked, isLast: true)
             if wasUsable { announce(.ended(reason)) }
             return .signInRequired(ended.id, reason)
         case .unprocessed(let error):

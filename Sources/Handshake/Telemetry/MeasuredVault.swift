@@ -77,6 +77,10 @@ private struct MeasuredRecord: LockedRecord {
         try await vault.counting { try await base.journal(contents) }
     }
 
+    func conclude(with contents: [UInt8]) async throws {
+        try await vault.counting { try await base.conclude(with: contents) }
+    }
+
     func remove() async throws {
         try await vault.counting { try await base.remove() }
     }

@@ -4,29 +4,34 @@
 /// suspends, and none after the hold ended.
 package actor HeldRecord: LockedRecord {
     package private(set) var contents: [UInt8]?
-    private var isHeld = true
+    /// Why nothing can be changed any more; nil while the body may.
+    private var reason: String?
     private var isChanging = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private let name: String
     private let confirming: (@Sendable (Duration) async throws(VaultError) -> Void)?
     private let journaling: (@Sendable ([UInt8]) async throws(VaultError) -> Void)?
+    private let concluding: (@Sendable ([UInt8]) async throws(VaultError) -> Void)?
     private let store: @Sendable ([UInt8]?) async throws(VaultError) -> Void
 
     /// - Parameters:
     ///   - name: what errors call the record; no secret.
     ///   - confirm: makes sure that the hold lasts for a time from now; nil for a hold that ends with its process alone.
     ///   - journal: as `store`, for contents that another replacement is to follow; nil for a vault in which both are the same.
+    ///   - conclude: as `store`, for the last contents of this hold, which may end with it; nil for a vault in which both are the same.
     ///   - store: makes the given contents, or their absence, durable before it returns.
     package init(
         _ name: String, contents: [UInt8]?,
         confirm: (@Sendable (Duration) async throws(VaultError) -> Void)? = nil,
         journal: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
+        conclude: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
         store: @escaping @Sendable ([UInt8]?) async throws(VaultError) -> Void
     ) {
         self.name = name
         self.contents = contents
         confirming = confirm
         journaling = journal
+        concluding = conclude
         self.store = store
     }
 
@@ -35,7 +40,11 @@ package actor HeldRecord: LockedRecord {
     }
 
     package func journal(_ contents: [UInt8]) async throws(VaultError) {
-        try await change(to: contents, isJournal: true)
+        try await change(to: contents, by: journaling)
+    }
+
+    package func conclude(with contents: [UInt8]) async throws(VaultError) {
+        try await change(to: contents, by: concluding, isLast: true)
     }
 
     package func remove() async throws(VaultError) {
@@ -43,6 +52,7 @@ package actor HeldRecord: LockedRecord {
     }
 
     package func confirm(for time: Duration) async throws(VaultError) {
+        try requireHeld()
         try await confirming?(time)
     }
 
@@ -63,18 +73,26 @@ package actor HeldRecord: LockedRecord {
     /// Waits for a change that is being stored: the key must not be released before.
     private func end() async {
         await enter()
-        isHeld = false
+        reason = "the app used the record after its update had ended"
         leave()
     }
 
-    private func change(to contents: [UInt8]?, isJournal: Bool = false) async throws(VaultError) {
+    private func requireHeld() throws(VaultError) {
+        if let reason { throw .denied(what: name, reason: reason) }
+    }
+
+    /// - Parameter special: stores contents instead of `store`.
+    private func change(
+        to contents: [UInt8]?, by special: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
+        isLast: Bool = false
+    ) async throws(VaultError) {
         await enter()
         defer { leave() }
-        guard isHeld else {
-            throw .denied(what: name, reason: "the app used the record after its update had ended")
-        }
-        if isJournal, let contents, let journaling {
-            try await journaling(contents)
+        try requireHeld()
+        // Also when it throws: the hold may have ended with it.
+        if isLast { reason = "the app used the record after its last replacement" }
+        if let contents, let special {
+            try await special(contents)
         } else {
             try await store(contents)
         }

@@ -3,7 +3,8 @@
 /// A vault knows nothing of OAuth. What the records mean is said by those who read them; the vault guarantees this:
 ///
 /// * **Exclusive.** While a body runs in ``update(_:_:)``, no other body runs for the same key, in any task of any
-///   process that uses the same vault. A holder that dies releases the key.
+///   process that uses the same vault. A holder that dies releases the key, and so may
+///   ``LockedRecord/conclude(with:)``.
 /// * **Durable.** When ``LockedRecord/replace(with:)`` has returned, the record survives a crash of the process and of
 ///   the machine.
 /// * **Atomic.** A reader sees a record as it was before or after a replacement, never between.
@@ -107,6 +108,15 @@ public protocol LockedRecord: Sendable {
     /// As ``replace(with:)``. A vault that can, hands the key out by ``Vault/claimUnfinished(of:)`` when no replacement follows.
     func journal(_ contents: [UInt8]) async throws
 
+    /// Replaces the record for the last time in this body.
+    ///
+    /// As ``replace(with:)``. A vault that can, gives the key up with it, which saves an exchange. From then on, also when it throws, every change of this record and ``confirm(for:)`` throw. Other processes may get
+    /// the key while the body runs on; callers in this process that use the same vault wait for its end.
+    ///
+    /// When it throws, the contents may be stored all the same, and another holder may have replaced them meanwhile: whoever stores them later
+    /// has to look whether the record is the one that they follow.
+    func conclude(with contents: [UInt8]) async throws
+
     /// Removes the record durably. Removing what is absent is no error.
     func remove() async throws
 
@@ -122,6 +132,8 @@ public protocol LockedRecord: Sendable {
 
 extension LockedRecord {
     public func journal(_ contents: [UInt8]) async throws { try await replace(with: contents) }
+
+    public func conclude(with contents: [UInt8]) async throws { try await replace(with: contents) }
 
     public func confirm(for time: Duration) async throws {}
 }

@@ -59,6 +59,9 @@ struct DatabaseBenchmark {
             let rate = try await times(seconds, tasks: tasks) { try await update(vault, $0) }
             let shares = bare.map { "\(Int(rate / $0 * 100)) %" }.joined(separator: " and ")
             report("PostgresVault, 8 connections, \(tasks) tasks (\(shares) of pgbench)", rate)
+            try await report(
+                "PostgresVault, the same with a release of its own",
+                times(seconds, tasks: tasks) { try await update(vault, $0, concludes: false) })
         }
         try await report(
             "PostgresVault, records read, 8 tasks", times(seconds, tasks: 8) { _ = try await vault.record(key($0)) })
@@ -107,10 +110,14 @@ struct DatabaseBenchmark {
 
     private static func key(_ index: Int) -> VaultKey { VaultKey(.account, ["\(index % records)"]) }
 
-    private static func update(_ vault: any Vault, _ index: Int) async throws {
+    private static func update(_ vault: any Vault, _ index: Int, concludes: Bool = true) async throws {
         try await vault.update(key(index)) { record in
             _ = await record.contents
-            try await record.replace(with: contents)
+            if concludes {
+                try await record.conclude(with: contents)
+            } else {
+                try await record.replace(with: contents)
+            }
         }
     }
 

@@ -206,6 +206,10 @@ struct TelemetryTests {
         #expect(total("handshake_vault_failures_total", code) == 2)
         await #expect(throws: VaultError.self) { try await vault.record(key) }
         #expect(total("handshake_vault_failures_total", code) == 3)
+        await #expect(throws: VaultError.self) { try await vault.returnUnfinished([key]) }
+        // The vault's own concluding write, which does not fail.
+        try await vault.update(key) { try await $0.conclude(with: [1]) }
+        #expect(total("handshake_vault_failures_total", code) == 4)
     }
 }
 
@@ -217,11 +221,13 @@ private struct LostVault: Vault {
         var contents: [UInt8]? { nil }
         func replace(with contents: [UInt8]) async throws { throw LostVault.failure }
         func remove() async throws { throw LostVault.failure }
+        func conclude(with contents: [UInt8]) async throws {}
         func confirm(for time: Duration) async throws { throw LostVault.failure }
     }
 
     func record(_ key: VaultKey) async throws -> [UInt8]? { throw Self.failure }
     func keys(of kind: VaultKey.Kind) async throws -> VaultListing { throw Self.failure }
+    func returnUnfinished(_ keys: [VaultKey]) async throws { throw Self.failure }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result

@@ -22,6 +22,8 @@ struct LeaseSimulation {
         var unexplained = 0
         /// A write that undid what a later holder had written.
         var overwritten = 0
+        /// Concluding writes that were stored, and followed by another holder's before that was known.
+        var followed = 0
         /// Whether a process could take the record at the end, when nothing failed any more.
         var progressed = false
 
@@ -33,6 +35,7 @@ struct LeaseSimulation {
             sum.afterStall += one.afterStall
             sum.unexplained += one.unexplained
             sum.overwritten += one.overwritten
+            sum.followed += one.followed
         }
     }
 
@@ -44,6 +47,10 @@ struct LeaseSimulation {
         case noFence
         /// A refresh token is sent without a look at what is left of the lease.
         case noConfirmation
+        /// The last write releases the lease in a statement before the one that stores the answer.
+        case releasesFirst
+        /// An answer that was not stored, as it seemed, is stored later without a look at what it follows.
+        case storesBlindly
     }
 
     private enum Step {
@@ -56,14 +63,21 @@ struct LeaseSimulation {
         var beat: Int64 = 0
         var until = 0.0
         var version: Int64 = 0
+        /// The fence that a waiter wants.
+        var wanted: Int64 = 0
+        /// Who wrote the version: in the vault the sealed body tells.
+        var writer: [UInt8] = []
     }
 
     /// A send of a refresh token, and why a second one would be no surprise.
     private struct Send {
         let process: Int
+        let holder: [UInt8]
         let confirmedAt: Double
         let end: Double
         var isLost = false
+        /// Whether another process took the record from this holder.
+        var isRobbed = false
     }
 
     private struct Process {
@@ -74,6 +88,10 @@ struct LeaseSimulation {
         var observation = LeaseObservation()
         var holder: [UInt8] = []
         var seenToken = 0
+        /// The token before an answer that could not be stored, as it seemed.
+        var unstored: Int?
+        /// Whether a concluding write is repeated, because its answer did not come.
+        var isRepeated = false
         var isCutOff: ClosedRange<Double>?
         var lastRenewal = 0.0
         var deadline = 0.0
@@ -187,7 +205,14 @@ struct LeaseSimulation {
             ?? false
         let isTaken = defect == .noObservation ? isEnded : isClaimed
         guard lease.holder == nil || lease.holder == holder || isTaken else { return false }
-        if lease.holder != nil, lease.holder != holder { outcome.takeovers += 1 }
+        if let robbed = lease.holder, robbed != holder {
+            outcome.takeovers += 1
+            for token in sends.keys {
+                for send in sends[token, default: []].indices where sends[token]?[send].holder == robbed {
+                    sends[token]?[send].isRobbed = true
+                }
+            }
+        }
         if lease.holder != holder { lease.fence += 1 }
         lease.holder = holder
         lease.beat += 1
@@ -196,7 +221,9 @@ struct LeaseSimulation {
     }
 
     /// REPLACE or RENEW: whether the hold stands.
-    private mutating func write(_ hold: PostgresHold, version: Int64?) -> Bool {
+    ///
+    /// - Parameter concludes: whether the lease is released with it, if nobody waits for it.
+    private mutating func write(_ hold: PostgresHold, version: Int64?, concludes: Bool = false) -> Bool {
         let stands =
             lease.holder == hold.holder && lease.fence == hold.fence
             && (version == nil || lease.version == hold.version)
@@ -204,7 +231,8 @@ struct LeaseSimulation {
         if !stands { outcome.overwritten += 1 }
         lease.beat += 1
         lease.until = serverTime + Self.life
-        if let version { lease.version = version }
+        if let version { (lease.version, lease.writer) = (version, hold.holder) }
+        if concludes, lease.wanted != lease.fence { lease.holder = nil }
         durable = lease
         return true
     }
@@ -248,9 +276,9 @@ struct LeaseSimulation {
     }
 
     private mutating func restart(_ index: Int, after seconds: Double) {
-        let cut = processes[index].isCutOff
+        let (cut, unstored) = (processes[index].isCutOff, processes[index].unstored)
         processes[index] = Process()
-        processes[index].isCutOff = cut
+        (processes[index].isCutOff, processes[index].unstored) = (cut, unstored)
         processes[index].next = now + seconds
     }
 
@@ -267,8 +295,17 @@ struct LeaseSimulation {
                 at: moment(now).instant)
             processes[index].lastRenewal = now
             processes[index].seenToken = storedToken
+            if let unstored = processes[index].unstored {
+                // It is stored if the record is the one that it follows.
+                if unstored == storedToken || defect == .storesBlindly {
+                    processes[index].seenToken = unstored
+                    return wait(index, .answered, pause())
+                }
+                processes[index].unstored = nil
+            }
             return wait(index, .acquired, pause())
         }
+        lease.wanted = lease.fence
         let look = LeaseObservation.Look(holder: lease.holder ?? [], fence: lease.fence, beat: lease.beat)
         processes[index].observation.note(look, at: .seconds(now))
         wait(index, .begin, happens(0.05) ? chance() * 20 : 0.2 + chance())
@@ -325,24 +362,48 @@ struct LeaseSimulation {
             let duration = last.end - last.confirmedAt
             if last.isLost {
                 outcome.afterLostAnswer += 1
-            } else if now >= last.end || duration >= 24.9 || abs(lastJump - last.confirmedAt) < 120 && duration >= 6.9 {
+            } else if now >= last.end
+                ? last.isRobbed : duration >= 24.9 || abs(lastJump - last.confirmedAt) < 120 && duration >= 6.9
+            {
                 outcome.afterStall += 1
             } else {
                 outcome.unexplained += 1
             }
         }
-        sends[token] = before + [Send(process: index, confirmedAt: confirmedAt, end: end, isLost: isLost)]
+        let holder = processes[index].holder
+        sends[token] =
+            before + [Send(process: index, holder: holder, confirmedAt: confirmedAt, end: end, isLost: isLost)]
     }
 
+    /// Stores the answer by a concluding write, which is repeated where its answer does not come.
     private mutating func store(_ index: Int) {
         guard let hold = processes[index].hold else { return restart(index, after: 1) }
         guard reaches(index) else { return wait(index, .answered, 1) }
-        guard hold.end == nil, write(hold, version: hold.version + 1) else {
-            outcome.refused += 1
+        let (token, isRepeated) = (processes[index].seenToken, processes[index].isRepeated)
+        if defect == .releasesFirst, lease.holder == hold.holder {
+            lease.holder = nil
+            return wait(index, .answered, pause())
+        }
+        // A hold that ended is asked no more; a write that is under way is repeated all the same.
+        let stands =
+            (hold.end == nil || isRepeated)
+            && (write(hold, version: hold.version + 1, concludes: true) || defect == .releasesFirst)
+        if stands {
+            if token < storedToken { outcome.overwritten += 1 }
+            storedToken = token + 1
+            if happens(0.05) {
+                processes[index].isRepeated = true
+                return wait(index, .answered, happens(0.3) ? chance() * 30 : pause())
+            }
+        }
+        let isSeen = isRepeated && lease.version == hold.version + 1 && lease.writer == hold.holder
+        guard stands || isSeen else {
+            if isRepeated { outcome.followed += 1 } else { outcome.refused += 1 }
+            processes[index].unstored = token
             return restart(index, after: 1)
         }
+        processes[index].unstored = nil
         hold.wrote(hold.version + 1, sentAt: moment(now))
-        storedToken = max(storedToken, processes[index].seenToken + 1)
         wait(index, .stored, pause())
     }
 

@@ -30,20 +30,34 @@ struct PostgresCostTests {
         "VL33: an update is four statements in three transactions that write, and nobody is told of it when nobody waits"
     )
     func update() async throws {
+        try await measure(statements: 4, transactions: 3) { try await $0.replace(with: [1, 2, 3]) }
+        // Of the release, a row for each waiter that is told.
+        #expect(
+            try await folder.look("SELECT sum(rows)::bigint \(Self.counted) AND query LIKE '%pg_notify%'") == [0])
+    }
+
+    @Test("VL33: an update that concludes is three statements in two transactions that write, and no release")
+    func conclusion() async throws {
+        try await measure(statements: 3, transactions: 2) { try await $0.conclude(with: [1, 2, 3]) }
+        #expect(try await folder.look("SELECT count(*) \(Self.counted) AND query LIKE '%pg_notify%'") == [0])
+    }
+
+    private static let counted =
+        "FROM pg_stat_statements WHERE query LIKE '%lease%' AND query NOT LIKE '%pg_stat_statements%'"
+
+    private func measure(
+        statements: Int, transactions: Int64, _ body: @escaping @Sendable (any LockedRecord) async throws -> Void
+    ) async throws {
         let vault = try await folder.vault()
-        func update() async throws {
-            try await vault.update(.alice) { record in try await record.replace(with: [1, 2, 3]) }
-        }
+        func update() async throws { try await vault.update(.alice, body) }
         // The statements are prepared, and the record is there.
         try await update()
         try await folder.edit("SELECT pg_stat_statements_reset()")
         let before = try await transaction()
         for _ in 0..<Self.updates { try await update() }
-        #expect(try await transaction() - before == 3 * Self.updates + 1)
-        let counted = "FROM pg_stat_statements WHERE query LIKE '%lease%' AND query NOT LIKE '%pg_stat_statements%'"
-        #expect(try await folder.look("SELECT calls \(counted)") == [Int64](repeating: Self.updates, count: 4))
-        // Of the release, a row for each waiter that is told.
+        #expect(try await transaction() - before == transactions * Self.updates + 1)
         #expect(
-            try await folder.look("SELECT sum(rows)::bigint \(counted) AND query LIKE '%pg_notify%'") == [0])
+            try await folder.look("SELECT calls \(Self.counted)")
+                == [Int64](repeating: Self.updates, count: statements))
     }
 }

@@ -159,11 +159,70 @@ struct PostgresLeaseTests {
         }
         #expect(try await folder.look("SELECT version FROM @.record WHERE body = '\\x02'") == [2])
         // VL16: the same statement again, because its answer was lost.
-        guard case .done(2) = try await store.replace(row(2, [2]), of: hold, after: 1, timing: vault.timing, for: .zero)
+        guard
+            case .done(2, false) = try await store.replace(
+                row(2, [2]), of: hold, after: 1, timing: vault.timing, for: .zero)
         else {
             return #expect(Bool(false), "a repeated statement was not recognised")
         }
         #expect(try await folder.look("SELECT version FROM @.lease") == [2])
+    }
+
+    @Test(
+        "VL16: what concluded and whose answer was cut counts as stored until another one writes, and is never repeated"
+    )
+    func concludedTwice() async throws {
+        let hold = try #require(try await acquire(PostgresHold.newHolder()))
+        func write(_ body: UInt8, of hold: PostgresHold, concludes: Bool) async throws -> String {
+            let version = hold.version + 1
+            let record = PostgresRecord(
+                kind: "account", key: 1, version: version, label: [], body: [body], leased: version)
+            let written = try await store.replace(
+                record, of: hold, after: hold.version, concludes: concludes, timing: vault.timing, for: .zero)
+            switch written {
+            case .done(let version, let isReleased): return "\(version)\(isReleased ? " released" : "")"
+            case .lost: return "lost"
+            case .otherKey: return "other key"
+            }
+        }
+        for _ in 1...2 { #expect(try await write(1, of: hold, concludes: true) == "1 released") }
+        let other = try #require(try await acquire(PostgresHold.newHolder()))
+        #expect(try await write(1, of: hold, concludes: true) == "1 released")
+        #expect(try await write(2, of: other, concludes: false) == "2")
+        #expect(try await write(1, of: hold, concludes: true) == "lost")
+        #expect(try await folder.look("SELECT version FROM @.record WHERE body = '\\x02'") == [2])
+        #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE holder IS NOT NULL") == [1])
+    }
+
+    @Test("a record is free for others when it was concluded, while the body runs on, which can change it no more")
+    func concluded() async throws {
+        let other = try await folder.place.open(timeout: .zero)
+        try await vault.update(.alice) { record in
+            try await record.conclude(with: [1])
+            // There is nothing left to renew.
+            _ = await vault.holds.renew()
+            try await other.update(.alice) { next in
+                #expect(await next.contents == [1])
+                await #expect(throws: VaultError.self) { try await record.replace(with: [3]) }
+                try await next.replace(with: [2])
+            }
+        }
+        #expect(try await vault.record(.alice) == [2])
+        #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NULL") == [2])
+    }
+
+    @Test("a record that another one waits for is released after it was concluded, with a notification")
+    func concludedWhileAwaited() async throws {
+        let other = try await folder.place.open()
+        let waiter = try await vault.update(.alice) { record in
+            let waiter = Task { try await other.put([2], under: .alice) }
+            try await folder.waitsForLease()
+            try await record.conclude(with: [1])
+            #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE holder IS NOT NULL") == [1])
+            return waiter
+        }
+        try await waiter.value
+        #expect(try await vault.record(.alice) == [2])
     }
 
     @Test("VL21: what this process did not release for sure, it takes again immediately")

@@ -80,8 +80,8 @@ struct PostgresServerTests {
 
     @Test(
         "VL22: a hold whose answer cannot be stored, for whatever reason, is not released, and this process goes on with it",
-        arguments: ["53100", "22012", "42501"])
-    func unstored(reason: String) async throws {
+        arguments: ["53100", "22012", "42501"], [false, true])
+    func unstored(reason: String, concludes: Bool) async throws {
         try await folder.edit(
             "CREATE FUNCTION @.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '\(reason)'; END $$"
         )
@@ -90,7 +90,9 @@ struct PostgresServerTests {
                 try await record.replace(with: [1])
                 try await folder.edit(
                     "CREATE TRIGGER full_disk BEFORE INSERT ON @.record FOR EACH ROW EXECUTE FUNCTION @.refuse()")
-                do { try await record.replace(with: [2]) } catch {
+                do {
+                    if concludes { try await record.conclude(with: [2]) } else { try await record.replace(with: [2]) }
+                } catch {
                     try await folder.edit("DROP TRIGGER full_disk ON @.record")
                     throw error
                 }

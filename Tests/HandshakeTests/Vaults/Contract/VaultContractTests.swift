@@ -35,6 +35,33 @@ struct VaultContractTests {
         #expect(try await vault.claimUnfinished(of: .account)?.keys ?? [] == [])
     }
 
+    @Test(
+        "what a body concludes with is stored, also for a waiter, and every use afterwards is refused",
+        arguments: VaultContract.all)
+    func concluded(contract: VaultContract) async throws {
+        let storage = try await contract.storage(.continuous)
+        let (vault, other) = (try await storage.open(), try await storage.open())
+        let waiter = try await vault.update(.alice) { record in
+            try await record.replace(with: [1])
+            let waiter = Task { try await other.increment(.alice) }
+            try await record.conclude(with: [2, 3])
+            #expect(await record.contents == [2, 3])
+            for _ in 1...2 {
+                let errors = [
+                    await #expect(throws: VaultError.self) { try await record.replace(with: [4]) },
+                    await #expect(throws: VaultError.self) { try await record.journal([4]) },
+                    await #expect(throws: VaultError.self) { try await record.conclude(with: [4]) },
+                    await #expect(throws: VaultError.self) { try await record.remove() },
+                    await #expect(throws: VaultError.self) { try await record.confirm(for: .seconds(1)) },
+                ]
+                #expect(errors.allSatisfy { $0?.code == "vault_denied" })
+            }
+            return waiter
+        }
+        try await waiter.value
+        #expect(try await storage.open().record(.alice)?.count == 3)
+    }
+
     @Test("a removed record is absent and listed no more; removing it again is no error", arguments: VaultContract.all)
     func removed(contract: VaultContract) async throws {
         let storage = try await contract.storage(.continuous)
