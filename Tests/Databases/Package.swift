@@ -60,6 +60,8 @@ let package = Package(
             dependencies: [
                 "TestFixtures",
                 .product(name: "Handshake", package: "handshake"),
+                .product(name: "OAuth", package: "handshake"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "PostgresVault", package: "handshake"),
             ],
             swiftSettings: strict),

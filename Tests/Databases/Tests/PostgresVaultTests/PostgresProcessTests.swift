@@ -66,7 +66,7 @@ struct PostgresProcessTests {
     func stoppedHolder() async throws {
         let vault = try await folder.vault(PostgresPlace.shortTiming)
         async let holder: Void = holdWhileStopped(folder.place)
-        let process = try await stoppedProcess(folder.place)
+        let process = try await folder.place.stoppedProcess()
         try await vault.put([2], under: .alice)
         kill(process, SIGCONT)
         await holder
@@ -77,7 +77,7 @@ struct PostgresProcessTests {
     func stoppedAlone() async throws {
         let vault = try await folder.vault()
         async let holder: Void = holdWhileStopped(folder.place, isRobbed: false)
-        let process = try await stoppedProcess(folder.place)
+        let process = try await folder.place.stoppedProcess()
         // As if the lease had ended a minute ago by the server's clock.
         try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
         kill(process, SIGCONT)
@@ -129,17 +129,6 @@ struct PostgresProcessTests {
         try await vault.forEachPage(of: .delivery) { page in sizes.withLock { $0.append(page.keys.count) } }
         #expect(sizes.withLock { $0.count } == 2 && sizes.withLock { $0[0] } <= 1_000)
         try await churn
-    }
-
-    /// The number of the process that stopped itself.
-    private func stoppedProcess(_ place: PostgresPlace) async throws -> pid_t {
-        while true {
-            if let text = try? String(contentsOfFile: place.journal, encoding: .utf8), let number = pid_t(text) {
-                let status = (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)) ?? ""
-                if status.contains(") T ") { return number }
-            }
-            try await Task.sleep(for: .milliseconds(10))
-        }
     }
 }
 
