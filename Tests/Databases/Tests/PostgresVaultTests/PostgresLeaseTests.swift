@@ -112,7 +112,7 @@ struct PostgresLeaseTests {
         let first = try #require(try await acquire(holder))
         try await store.release(first)
         #expect(try await acquire(holder)?.fence == 2)
-        try await folder.place.open(timing: PostgresPlace.shortTiming).put([1], under: .alice)
+        try await folder.place.open(timeout: .seconds(60), timing: PostgresPlace.shortTiming).put([1], under: .alice)
         #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NULL") == [3])
     }
 
@@ -335,6 +335,26 @@ struct PostgresLeaseTests {
         }
         for waiter in waiters { try await waiter.value }
         #expect(try await vault.record(.alice)?.count == 400)
+    }
+
+    @Test("VL29: a task that is cancelled while its lease is acquired leaves none behind")
+    func cancelledAcquire() async throws {
+        try await vault.put([1], under: .alice)
+        let (vault, schema) = (vault, folder.place.schema)
+        let pool = PostgresPool(store.address, limit: 1)
+        defer { pool.close() }
+        let acquiring = try await pool.transaction { transaction in
+            try await transaction.run(PostgresStatement("UPDATE \(schema).lease SET beat = 9"))
+            let acquiring = Task { try await vault.put([2], under: .alice) }
+            let waiting =
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%@.lease%'"
+            while try await folder.look(waiting) != [1] { await Task.yield() }
+            acquiring.cancel()
+            return acquiring
+        }
+        await #expect(throws: CancellationError.self) { try await acquiring.value }
+        #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NULL") == [2])
+        #expect(try await vault.record(.alice) == [1])
     }
 
     @Test("VL29: a waiter that is cancelled leaves no lease behind")

@@ -95,6 +95,18 @@ struct PostgresServerTests {
         #expect(try await vault.record(.alice) == [4])
     }
 
+    @Test("VL32: who waits is told to look when the connection that listens was lost and is there again")
+    func listensAgain() async throws {
+        let listener = PostgresListener(try PostgresAddress(server.connection), isDirect: true)
+        defer { listener.stop() }
+        let ticket = await listener.join(vault.name(of: .alice))
+        #expect(listener.isListening)
+        try await folder.edit(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        #expect(try await listener.wait(ticket, until: deadline, on: .continuous))
+    }
+
     @Test(
         "VL22: a hold whose answer cannot be stored, for whatever reason, is not released, and this process goes on with it",
         arguments: ["53100", "22012", "42501"], [false, true])
