@@ -47,6 +47,17 @@ struct SourceRuleTests {
         }
     }
 
+    @Test("CI49: the user unit writes no names into the system's journal, which no forgetting reaches")
+    func noNamesInTheJournal() throws {
+        let path = "Scripts/Packaging/handshake-nearby.service"
+        let unit = try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+        let lines = unit.split(separator: "\n")
+        // The watch prints who is near; what fails is on standard error.
+        #expect(lines.contains { $0.hasPrefix("ExecStart=") && $0.contains(" nearby watch ") })
+        #expect(lines.filter { $0.hasPrefix("StandardOutput=") } == ["StandardOutput=null"])
+        #expect(!lines.contains { $0.hasPrefix("StandardError=") })
+    }
+
     @Test("M1: the one insecure option has a name that says so, and only callers set it")
     func insecureOptions() throws {
         let sources = try Self.sources(Self.modules())

@@ -64,13 +64,16 @@ def test_what_it_runs_goes_on_after_sleep_and_changes_of_the_adapter(people: Cal
                 assert running.is_running()
             # It still notices people.
             end = time.monotonic() + 40
-            while not any("Zoë Ångström is near" in line for name in ("stdout", "stderr") for line in running.lines[name]):
+            while not any(entry["name"] == "Zoë Ångström" for entry in ada.log()):
                 assert time.monotonic() < end, running.lines
                 air.sight("D0:00:00:00:FF:FF", -61, ZOE)
                 time.sleep(0.1)
             running.process.send_signal(signal.SIGTERM)
-            status = running.finish().status
-            assert str(status) in value("SuccessExitStatus").split()
+            finished = running.finish()
+            assert str(finished.status) in value("SuccessExitStatus").split()
+            # Who was near is on standard output alone, which does not reach the journal: what is there outlives all forgetting.
+            assert "Zoë Ångström" in finished.stdout and value("StandardOutput") == "null"
+            assert not [text for text in ("Zoë", "65535", "Ada", "759") if text in finished.stderr], finished.stderr
             air.wait(lambda air: not air.on_air())
         finally:
             running.end()
