@@ -32,20 +32,30 @@ public struct RecurseCenter: Sendable {
         case profiles
         /// `/people`, the one of 2014 (dossier 4.2), for servers without `/profiles`.
         case people
+
+        /// The representation in which a service says who the user is.
+        init(of service: Service) {
+            let path = service.identityEndpoint?.url.path ?? ""
+            self = path.hasSuffix("/" + Shape.people.ownProfile) ? .people : .profiles
+        }
+
+        /// The user's own profile, below the API.
+        var ownProfile: String { self == .profiles ? "profiles/me" : "people/me" }
     }
 
     /// - Parameters:
     ///   - account: an account of `Service.recurseCenter`, or of the same service at another address, with any kind of token.
-    ///   - shape: the representation of people that is requested.
+    ///   - shape: the representation of people that is requested; unless stated the one of the account's service, which is `.people`
+    ///     for `Service.hackerSchool(at:)`.
     ///   - retry: how idempotent reads are retried.
     ///   - time: the current date, and the clock of pauses.
     ///   - transport: fetches photos, without the account's token.
     public init(
-        _ account: Account, shape: Shape = .profiles, retry: RetryPolicy = RetryPolicy(), time: TimeSource = .system,
+        _ account: Account, shape: Shape? = nil, retry: RetryPolicy = RetryPolicy(), time: TimeSource = .system,
         transport: any Transport = .platform
     ) {
         self.account = account
-        self.shape = shape
+        self.shape = shape ?? Shape(of: account.service)
         self.retry = retry
         self.time = time
         self.transport = transport
@@ -57,14 +67,10 @@ public struct RecurseCenter: Sendable {
     }
 
     var api: Exchange {
-        Exchange(account: account, ownProfile: ownProfilePath, retrying: retrying)
+        Exchange(account: account, ownProfile: shape.ownProfile, retrying: retrying)
     }
 
     var retrying: Retrying {
         Retrying(policy: retry, time: time)
-    }
-
-    private var ownProfilePath: String {
-        shape == .profiles ? "profiles/me" : "people/me"
     }
 }

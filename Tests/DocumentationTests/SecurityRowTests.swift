@@ -21,7 +21,7 @@ struct SecurityRowTests {
     }
 
     private static func table() throws -> [String: [String]] {
-        rows(in: try text("Tests/ROWS.md"), named: /(?:[A-M]|VL|CI)\d{1,3}/)
+        rows(in: try text("Tests/ROWS.md"), named: /(?:[A-M]|VL|CI|BE-|RC-)\d{1,3}/)
     }
 
     @Test("has each of the 111 rows of the checklist once")
@@ -76,12 +76,12 @@ struct SecurityRowTests {
         for file in files {
             let name = String(file.split(separator: "/").last?.dropLast(".patch".count) ?? "")
             names.insert(name)
-            let row = String(try #require(try Self.text(file).firstMatch(of: /(?m)^Row: *(\w+)$/)).1)
+            let row = String(try #require(try Self.text(file).firstMatch(of: /(?m)^Row: *([\w-]+)$/)).1)
             #expect(name == row || name.hasPrefix(row + "-"), "\(name) is a patch of \(row)")
             #expect(table[row]?.dropFirst().first?.contains("`\(name)`: ") == true, "\(row) does not name \(name)")
         }
         for (row, cells) in table {
-            for match in (cells.dropFirst().first ?? "").matches(of: #/`((?:[A-M]|VL|CI)[\w-]*)`: /#) {
+            for match in (cells.dropFirst().first ?? "").matches(of: #/`((?:[A-M]|VL|CI|BE-|RC-)[\w-]*)`: /#) {
                 #expect(names.contains(String(match.1)), "\(row): there is no patch \(match.1)")
             }
         }

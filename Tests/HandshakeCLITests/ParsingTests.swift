@@ -207,6 +207,36 @@ struct ParsingTests {
         #expect(sandbox.client.service.apiOrigins.map(\.host) == ["more.example.org"])
     }
 
+    @Test("RC-08: the preset of the settings or of the command line is a server of 2014 at the address beside it")
+    func preset() async throws {
+        func table(_ more: String) throws -> Settings.File {
+            try Settings.File(
+                Array("[services.recurse-center]\nclient-id = \"app\"\n\(more)".utf8), path: "/home/ada/config.toml")
+        }
+        let service = try await plan(
+            ["recurse-center"], try table("base-url = \"http://127.0.0.1:1\"\npreset = \"hackerschool\"")
+        ).client.service
+        #expect(service.identityEndpoint?.url.string == "http://127.0.0.1:1/api/v1/people/me")
+        #expect(service.name == "recurse-center" && service.apiRoot?.string == "http://127.0.0.1:1/api/v1/")
+        let stated = ["--preset", "hackerschool", "--base-url", "http://127.0.0.1:2"]
+        let other = try await plan(["recurse-center"] + stated, try table("")).client.service
+        #expect(other.identityEndpoint?.url.string == "http://127.0.0.1:2/api/v1/people/me")
+        let plain = try await plan(["recurse-center", "--base-url", "http://127.0.0.1:2"], try table("")).client.service
+        #expect(plain.identityEndpoint?.url.path == "/api/v1/profiles/me")
+        for (arguments, problem) in [
+            (["recurse-center", "--preset", "hackerschool"], "add --base-url URL"),
+            (
+                ["recurse-center", "--preset", "2014", "--base-url", "http://127.0.0.1:2"],
+                "--preset takes hackerschool"
+            ),
+            (["sequencing", "--client-id", "app"] + stated, "is for the Recurse Center"),
+            (["github", "--client-id", "app"] + stated, "is for the Recurse Center"),
+        ] as [([String], String)] {
+            let error = await #expect(throws: CommandError.self) { try await plan(arguments, try table("")) }
+            #expect(error?.status == .usage && error?.message.contains(problem) == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test("every service that is listed can be shown")
     func shown() throws {
         let settings = Settings(home: "/nowhere", environment: [:], file: Settings.File())

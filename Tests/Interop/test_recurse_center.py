@@ -208,6 +208,24 @@ def test_the_demo_shows_the_users_own_profile(handshake: Handshake) -> None:
     assert [service.get("batch") for service in services if service["service"] == "recurse-center"] == ["S1'14"]
 
 
+def test_a_server_of_2014_is_asked_for_people_and_not_for_profiles(hub: Hub) -> None:
+    """RC-08: the preset, at a server that has no profiles."""
+    hub.steer("faults", "recurse-center /api/v1/profiles* => status 404")
+    (hub.handshake.home / "config.toml").write_text(
+        f'[services.recurse-center]\nbase-url = "{hub.origin}"\npreset = "hackerschool"\n')
+    done = hub.handshake.run("login", "recurse-center", "--token-file", "-", "--json", stdin=TOKEN + "\n").ok()
+    assert done.json["subject"] == "759"
+    # What the account is asked in is kept with it.
+    (hub.handshake.home / "config.toml").unlink()
+    assert hub.handshake.run("recurse-center", "me", "--json").ok().json["name"] == "Ada Example"
+    assert hub.handshake.run("recurse-center", "profile", "65535", "--json").ok().json["name"] == "Zoë Ångström"
+    found = hub.handshake.run("recurse-center", "search", "ada", "--json").ok().json["profiles"]
+    assert "Ada Example" in [profile["name"] for profile in found]
+    assert not [entry for entry in hub.requests() if str(entry["path"]).startswith("/api/v1/profiles")]
+    hub.login()
+    assert hub.handshake.run("recurse-center", "me").status != 0, "today's shape, which this server has not"
+
+
 def test_the_example_settings_file_signs_in_with_its_client(handshake: Handshake) -> None:
     """RC-26: the client's identifier and secret are outside of the sources, in files that the example shows."""
     handshake.home.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-import OAuth
+public import OAuth
 
 extension Service {
     /// Sequencing.com: genetic files and app chains (`sequencing.md` sections 0 and 1).
@@ -25,7 +25,19 @@ extension Service {
     ///
     /// Access tokens live two hours and a refresh token works once. A refused token may be said with any status and the
     /// message `unauthorized`.
-    public static let recurseCenter: Service = {
+    public static let recurseCenter = makeRecurseCenter(ownProfile: "profiles/me")
+
+    /// The Recurse Center as it was in 2014, when it was Hacker School, at an origin of your own (`recurse-center.md` section 1).
+    ///
+    /// For servers and sandboxes that have people under `/people` and no `/profiles`: the old host may no longer answer. `RecurseCenter`
+    /// asks an account of this service for people in that representation.
+    ///
+    /// - Parameter base: the origin of the server.
+    public static func hackerSchool(at base: EndpointURL) -> Service {
+        makeRecurseCenter(ownProfile: "people/me").at(base)
+    }
+
+    private static func makeRecurseCenter(ownProfile path: String) -> Service {
         let origin = EndpointURL(https: "www.recurse.com", path: "/")
         return Service(
             checkedName: "recurse-center", displayName: "Recurse Center",
@@ -33,9 +45,9 @@ extension Service {
                 server(at: origin, authorize: "/oauth/authorize", token: "/oauth/token", revoke: "/oauth/revoke")),
             apiRoot: origin.at(path: "/api/v1/"),
             identityEndpoint: IdentityEndpoint(
-                url: origin.at(path: "/api/v1/profiles/me"), subjectMember: "id", nameMembers: ["name", "first_name"]),
+                url: origin.at(path: "/api/v1/" + path), subjectMember: "id", nameMembers: ["name", "first_name"]),
             deviations: Deviations(unauthorizedMessages: ["unauthorized"]))
-    }()
+    }
 
     /// IFTTT: connections between services (`ifttt-connect.md` sections 0 to 2).
     ///

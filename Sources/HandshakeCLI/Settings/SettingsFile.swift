@@ -19,6 +19,7 @@ extension Settings {
     struct ServiceSettings: Decodable {
         var issuer: String?
         var baseURL: String?
+        var preset: String?
         var authorizeURL: String?
         var tokenURL: String?
         var clientID: String?
@@ -60,7 +61,7 @@ extension Settings {
             case idTokenAlgorithm = "id-token-algorithm"
             case userInfoAlgorithm = "userinfo-algorithm"
             case responseAlgorithm = "response-algorithm"
-            case key, par, dpop, auth, redirect, scope, resource, browser, set, certificate, fapi2
+            case preset, key, par, dpop, auth, redirect, scope, resource, browser, set, certificate, fapi2
         }
 
         /// The description of a service of the user's own at these addresses.

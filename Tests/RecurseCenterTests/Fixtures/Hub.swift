@@ -12,14 +12,18 @@ struct Hub: Sendable {
 
     /// - Parameters:
     ///   - shape: which of the service's two shapes of a person is asked for.
+    ///   - isOfOldTimes: whether the server is Hacker School's of 2014, without `/profiles`.
     ///   - personalToken: whether the user brings a personal access token instead of signing in.
     init(
-        shape: RecurseCenter.Shape = .profiles, personalToken: Bool = false, retry: RetryPolicy = RetryPolicy(jitter: 0)
+        shape: RecurseCenter.Shape? = nil, isOfOldTimes: Bool = false, personalToken: Bool = false,
+        retry: RetryPolicy = RetryPolicy(jitter: 0)
     ) async throws {
         sandbox = try await Sandbox.start()
         let security = TransportSecurity.allowingInsecureLoopback
         let stand = sandbox.recurseCenter
-        let service = Service.recurseCenter.at(try EndpointURL(stand.origin, security: security))
+        let base = try EndpointURL(stand.origin, security: security)
+        let service = isOfOldTimes ? Service.hackerSchool(at: base) : Service.recurseCenter.at(base)
+        if isOfOldTimes { sandbox.inject(try FaultRule(parsing: "recurse-center /api/v1/profiles* => status 404")) }
         guard let client = stand.clients.first(where: { $0.kind == .public })
         else { throw HandshakeError.configuration(member: "client", problem: "the sandbox has no public client") }
         let handshake = try Handshake(Client(service: service, id: client.id), vault: MemoryVault())
@@ -69,10 +73,10 @@ private struct Approval: Browser {
 
 /// Runs a test body at a hub of its own and stops its sandbox afterwards, also after a failure.
 func withHub(
-    shape: RecurseCenter.Shape = .profiles, personalToken: Bool = false, retry: RetryPolicy = RetryPolicy(jitter: 0),
-    _ body: (Hub) async throws -> Void
+    shape: RecurseCenter.Shape? = nil, isOfOldTimes: Bool = false, personalToken: Bool = false,
+    retry: RetryPolicy = RetryPolicy(jitter: 0), _ body: (Hub) async throws -> Void
 ) async throws {
-    let hub = try await Hub(shape: shape, personalToken: personalToken, retry: retry)
+    let hub = try await Hub(shape: shape, isOfOldTimes: isOfOldTimes, personalToken: personalToken, retry: retry)
     do { try await body(hub) } catch {
         await hub.sandbox.stop()
         throw error

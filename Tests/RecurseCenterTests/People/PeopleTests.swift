@@ -17,6 +17,20 @@ struct PeopleTests {
         }
     }
 
+    @Test("RC-08: at a server of 2014, which has no profiles, the account's service says how people are asked for")
+    func hackerSchool() async throws {
+        try await withHub(isOfOldTimes: true) { hub in
+            #expect(try await hub.center.profile(.me).name == "Ada Example")
+            #expect(try await hub.profile(65_535).name == "Zoë Ångström")
+            var found: [String] = []
+            for try await person in hub.center.search(ProfileSearch("ada")) { found.append(person.name) }
+            #expect(found.contains("Ada Example"))
+            #expect(try await hub.account.identity().subject == "759")
+            #expect(hub.paths.allSatisfy { $0.hasPrefix("people/") } && hub.paths.count == 4)
+            #expect(hub.center.shape == .people)
+        }
+    }
+
     @Test(
         "RC-10: both shapes of one record are the same person",
         arguments: [759, 65_535, 70_000, 6_700, 6_701, 6_702, 6_703] as [Int64])

@@ -144,6 +144,12 @@ struct LoginOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "With --base-url, a server that speaks as the Recurse Center did in 2014: hackerschool.", valueName: "name")
+    )
+    var preset: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The value of a service's placeholder, as services show NAME lists it; repeatable.", valueName: "name=value"
         ))
     var set: [String] = []

@@ -51,8 +51,9 @@ struct ServiceChoice {
                     "“\(name)” is built in, with its endpoints. Use --base-url for a sandbox, or another name for your server."
                 )
             }
-            return try adding(try Self.at(baseURL, service))
+            return try adding(try preset(at: baseURL) ?? Self.at(baseURL, service))
         }
+        _ = try preset(at: baseURL)
         let addresses = (
             issuer: settings.stated(options.issuer, "issuer", "ISSUER", table.issuer, of: name),
             authorize: settings.stated(
@@ -87,7 +88,7 @@ struct ServiceChoice {
     /// Whether options, variables or settings say where the service is.
     private var isStated: Bool {
         let addresses = [
-            settings.choose(options.baseURL, "BASE_URL", table.baseURL),
+            settings.choose(options.baseURL, "BASE_URL", table.baseURL), options.preset,
             settings.choose(options.issuer, "ISSUER", table.issuer),
             settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL),
             settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL), options.tenant,
@@ -110,6 +111,22 @@ struct ServiceChoice {
                     + ": handshake login \(name) --set \(missing.name)=\(missing.example)")
         }
         return try Self.at(baseURL, try known.service(values))
+    }
+
+    /// The Recurse Center of 2014 at the origin of `--base-url`; nil without `--preset`.
+    private func preset(at baseURL: StatedValue?) throws -> Service? {
+        let option = options.preset.map { StatedValue(value: $0, name: "--preset") }
+        guard let preset = option ?? table.preset.map({ settings.stated($0, "preset", of: name) }) else { return nil }
+        guard name == Service.recurseCenter.name else {
+            throw CommandError.usage("\(preset.name) is for the Recurse Center: handshake login recurse-center")
+        }
+        guard preset.value == "hackerschool" else { throw preset.wrong("hackerschool") }
+        guard let baseURL else {
+            throw CommandError.usage(
+                "\(preset.name) is for a server of your own or a sandbox: add --base-url URL. What www.recurse.com answers needs no preset."
+            )
+        }
+        return .hackerSchool(at: try baseURL.endpoint())
     }
 
     /// The service at the origin of `--base-url`; at its own where there is none.
