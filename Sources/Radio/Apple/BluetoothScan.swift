@@ -14,6 +14,10 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
     /// Which service UUIDs are expected now; nil scans for every packet, which works in the foreground only.
     private let expected: (@Sendable () -> [RollingUUID])?
 
+    private static let packet = DiscoveredPacket(
+        manufacturerDataKey: CBAdvertisementDataManufacturerDataKey, serviceDataKey: CBAdvertisementDataServiceDataKey,
+        servicesKey: CBAdvertisementDataServiceUUIDsKey)
+
     init(
         now: @escaping @Sendable () -> Timestamp, hear: @escaping @Sendable (Advertisement) -> Void,
         status: StatusReport, expected: (@Sendable () -> [RollingUUID])? = nil
@@ -54,25 +58,9 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
         _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
         rssi: NSNumber
     ) {
-        var manufacturerData: [CompanyID: [UInt8]] = [:]
-        if let data = advertisementData[CBAdvertisementDataManufacturerDataKey] as? Data, data.count >= 2 {
-            let bytes = [UInt8](data)
-            let company = CompanyID(rawValue: UInt16(bytes[0]) | UInt16(bytes[1]) << 8)
-            manufacturerData[company] = Array(bytes.dropFirst(2))
-        }
-        var serviceData: [ServiceUUID: [UInt8]] = [:]
-        let entries = advertisementData[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data] ?? [:]
-        for (uuid, data) in entries where uuid.data.count == 2 {
-            let number = [UInt8](uuid.data)
-            serviceData[ServiceUUID(rawValue: UInt16(number[0]) << 8 | UInt16(number[1]))] = [UInt8](data)
-        }
-        // What is in the overflow area says only that one of many identifiers is near: it wakes the app, and names no person
-        // (circles dossier 2).
-        let listed = advertisementData[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []
-        let services = listed.compactMap { RollingUUID($0.uuidString) }
-        guard !manufacturerData.isEmpty || !serviceData.isEmpty || !services.isEmpty,
-            let data = try? AdvertisingData(
-                manufacturerData: manufacturerData, serviceData: serviceData, services: services)
+        guard
+            let data = Self.packet.data(
+                in: advertisementData, bytes: Data.self, text: { (uuid: CBUUID) in uuid.uuidString })
         else { return }
         // Apple's platforms do not report the address; the identifier tells transmitters apart.
         let address = DeviceAddress(transmitter: peripheral.identifier)

@@ -1,0 +1,56 @@
+import Beacons
+import Testing
+
+@testable import Radio
+
+/// Dictionaries as Core Bluetooth reports packets, with texts in place of its identifiers.
+@Suite("What Core Bluetooth reports of a packet")
+struct DiscoveredPacketTests {
+    private static let identifier = "B3FE9844-9DFA-4470-AE08-68EB355C32C9"
+    private static let packet = DiscoveredPacket(
+        manufacturerDataKey: "kCBAdvDataManufacturerData", serviceDataKey: "kCBAdvDataServiceData",
+        servicesKey: "kCBAdvDataServiceUUIDs")
+
+    private func data(_ dictionary: [String: Any]) -> AdvertisingData? {
+        Self.packet.data(in: dictionary, bytes: [UInt8].self) { (identifier: String) in identifier }
+    }
+
+    private func beacon(_ dictionary: [String: Any]) throws -> BeaconIdentity? {
+        try data(dictionary).flatMap { FrameParser().frame(of: try Packets.advertisement($0.bytes)).identity }
+    }
+
+    @Test("a rolling service UUID, manufacturer data and service data are what another radio hears")
+    func heard() throws {
+        let uuid = try #require(RollingUUID(Self.identifier))
+        #expect(try beacon(["kCBAdvDataServiceUUIDs": ["FEAA", Self.identifier]]) == .rollingService(uuid))
+        let number = IBeacon(uuid: .secretHandshake, major: 1, minor: 759, power: -59)
+        let structure = Array(number.structure.bytes.dropFirst(2))
+        #expect(
+            try beacon(["kCBAdvDataManufacturerData": structure])
+                == .proximity(uuid: .secretHandshake, major: 1, minor: 759))
+        let uid: [UInt8] = [0, 0xE7] + Array(repeating: 7, count: 16)
+        guard case .eddystone? = try beacon(["kCBAdvDataServiceData": ["FEAA": uid, Self.identifier: [1]]]) else {
+            Issue.record("no Eddystone UID")
+            return
+        }
+    }
+
+    @Test(
+        "CI15: an identifier in the overflow area, or in any place but the three that are read, names no person",
+        arguments: [
+            "kCBAdvDataHashedServiceUUIDs", "kCBAdvDataSolicitedServiceUUIDs", "kCBAdvDataLeBluetoothDeviceAddress",
+        ])
+    func overflow(key: String) {
+        #expect(data([key: [Self.identifier]]) == nil)
+        let both = data([key: [Self.identifier], "kCBAdvDataManufacturerData": [0xFF, 0xFF, 1] as [UInt8]])
+        #expect(both?.bytes == [4, 0xFF, 0xFF, 0xFF, 1])
+    }
+
+    @Test("what is of another type, too short or too long is no packet")
+    func hostile() {
+        for value: Any in [7, "text", [UInt8](), [7] as [UInt8], [UInt8](repeating: 0, count: 2_000)] {
+            #expect(data(["kCBAdvDataManufacturerData": value]) == nil)
+        }
+        #expect(data(["kCBAdvDataServiceData": ["FEAZ": [1] as [UInt8]], "kCBAdvDataServiceUUIDs": [7]]) == nil)
+    }
+}
