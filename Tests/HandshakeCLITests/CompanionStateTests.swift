@@ -32,6 +32,16 @@ struct CompanionStateTests {
         #expect(try await shown().contains(#""waiting":[7]"#))
     }
 
+    @Test("of two attempts to join, the one that ends takes its own code away and leaves the other's")
+    func joins() async throws {
+        let first = state.beginJoining(code: "AAAA", page: "https://one.example")
+        let second = state.beginJoining(code: "BBBB", page: "https://two.example")
+        state.endJoining(first)
+        #expect(try await shown().contains(#""joining":{"code":"BBBB""#))
+        state.endJoining(second)
+        #expect(try await shown().contains(#""joining":null"#))
+    }
+
     @Test("of changes that come at the same time, the last one is what a reader gets last")
     func concurrentChanges() async throws {
         for _ in 0..<3_000 {

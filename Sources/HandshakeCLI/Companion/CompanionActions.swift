@@ -106,7 +106,7 @@ struct CompanionActions: Sendable {
     /// Begins to join; the page shows the code and the link, and the rest happens when the browser has been there.
     private func join(_ address: String) async throws -> String {
         let joining = try await CircleJoining.begin(at: address, in: environment)
-        state.set(joining: (joining.code, joining.page))
+        let attempt = state.beginJoining(code: joining.code, page: joining.page)
         Task {
             do {
                 let summary = try await joining.finish().summary()
@@ -115,7 +115,7 @@ struct CompanionActions: Sendable {
             } catch {
                 state.fail("circle_failed", (error as? NearbyError)?.message ?? "\(error)")
             }
-            state.set(joining: nil)
+            state.endJoining(attempt)
             await refresh()
         }
         return "Open the page, compare the code, and sign in."

@@ -38,8 +38,10 @@ final class CompanionState: NearbySink {
         var readings = (begun: 0, shown: 0)
         var own: UserNumber?
         var sends = false
-        /// A circle that is being joined: its code and page.
-        var joining: (code: String, page: String)?
+        /// The circle that is being joined: its code and page, and the attempt's number.
+        var joining: (attempt: Int, code: String, page: String)?
+        /// How many attempts to join have begun.
+        var attempts = 0
         /// What was last announced, for a screen reader: the text and how many there were before it.
         var said = (text: "", count: 0)
         var sent = ""
@@ -168,7 +170,24 @@ final class CompanionState: NearbySink {
     }
 
     func set(own number: UserNumber?) { change { $0.own = number } }
-    func set(joining: (code: String, page: String)?) { change { $0.joining = joining } }
+
+    /// Shows the code and page of an attempt to join a circle, in place of an earlier attempt's.
+    ///
+    /// - Returns: the attempt's number, for ``endJoining(_:)``.
+    func beginJoining(code: String, page: String) -> Int {
+        var attempt = 0
+        change { contents in
+            contents.attempts += 1
+            attempt = contents.attempts
+            contents.joining = (attempt, code, page)
+        }
+        return attempt
+    }
+
+    /// Shows an attempt's code and page no longer; those of a later attempt stay.
+    func endJoining(_ attempt: Int) {
+        change { if $0.joining?.attempt == attempt { $0.joining = nil } }
+    }
 
     /// Shows a person no longer, or nobody: the watch's next report can take a while.
     func forget(_ person: UserNumber?) {
