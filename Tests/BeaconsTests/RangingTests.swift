@@ -31,6 +31,25 @@ struct RangingTests {
         #expect(ranging.tick(at: try at(5.1)).beacons.isEmpty)
     }
 
+    @Test("BE-09: a rolling identifier, which states no power, has a rough proximity with hysteresis, and no distance")
+    func rough() throws {
+        let uuid = try #require(RollingUUID("b3fe9844-9dfa-4470-ae08-68eb355c32c9"))
+        var settings = Ranging.Settings([.rollingService])
+        settings.filter = .autoregressive(AutoregressiveAverage(coefficient: 1))
+        var ranging = Ranging(settings)
+        // −71 dBm are 3.0 m from −59 dBm at 1 m: near ends there.
+        let heard: [(Int, Proximity)] = [
+            (-60, .near), (-71, .near), (-72, .near), (-75, .near), (-75, .far), (-70, .far), (-45, .far),
+            (-45, .immediate),
+        ]
+        for (second, (rssi, expected)) in heard.enumerated() {
+            ranging.receive(.rollingService(uuid), rssi: RSSI(rssi), at: try at(Double(second)))
+            let beacon = try #require(ranging.tick(at: try at(Double(second))).beacons.first)
+            #expect(beacon.proximity == expected, "\(second)")
+            #expect(beacon.metres == nil && beacon.rssi == Double(rssi))
+        }
+    }
+
     @Test("BE-10: a packet whose strength was not measured keeps a beacon in range without a distance of its own")
     func unmeasured() throws {
         var ranging = Ranging(ours)

@@ -47,6 +47,20 @@ struct TextTests {
         #expect(lines.last == "… and 6 more")
     }
 
+    @Test("without a distance the live list has a rough word and a bar of the signal, and says when it has neither")
+    func roughLine() throws {
+        func line(_ proximity: Proximity, _ rssi: Double?) throws -> String {
+            let person = NearbyPerson(
+                person: try UserNumber(7), known: Person(name: "Ada"), distance: nil, proximity: proximity,
+                encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0, trust: .circle, rssi: rssi)
+            return LiveList.lines([person], status: "listening", columns: 80, rows: 5)[1]
+        }
+        let near = try line(.near, -65)
+        #expect(near.hasPrefix("[#####.....] Ada") && near.contains("near (rough), 1 min"))
+        let unknown = try line(.unknown, nil)
+        #expect(unknown.hasPrefix("[??????????]") && unknown.contains("distance unknown, 1 min"))
+    }
+
     @Test("lengths of time are told in the unit that a user would choose")
     func spans() {
         #expect(Span.text(59) == "under a minute")

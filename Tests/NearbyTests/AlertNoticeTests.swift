@@ -16,6 +16,8 @@ struct AlertNoticeTests {
         #expect(AlertNotice.identifier(of: person(759)) == first.identifier)
         #expect(!first.isSilent && second.isSilent)
         #expect(second.title == "Ada Example is near" && second.body == "S1'14, a few metres away")
+        let rough = Alert(person: person(759), known: ada, proximity: .far, isRough: true, trust: .circle)
+        #expect(rough.body == "S1'14, farther away (rough)")
         #expect(second.page == "https://example.org/ada" && second.showsPhoto)
     }
 

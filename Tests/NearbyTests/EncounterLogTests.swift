@@ -159,6 +159,25 @@ struct EncounterLogTests {
                 + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,near,-61,true\r\n")
     }
 
+    @Test("BE-28: an encounter without a distance has the proximity of its strongest signal, and none without a signal")
+    func roughProximity() throws {
+        var history = PersonHistory(of: ada)
+        for (index, strongest) in ([-50, -60.4, -75, nil] as [Double?]).enumerated() {
+            let time = Double(1000 * index)
+            history.encounters.append(Encounter(firstSeen: time, lastSeen: time, duration: 0, strongest: strongest))
+        }
+        #expect(history.encounters.map(\.proximity) == [.immediate, .near, .far, .unknown])
+        let cells = PersonHistory.csv([history]).split(separator: "\r\n").dropFirst().map {
+            $0.split(separator: ",", omittingEmptySubsequences: false).dropFirst(6).joined(separator: ",")
+        }
+        #expect(cells == [",,,false", ",far,-75,false", ",near,-60,false", ",immediate,-50,false"])
+        let words = try PersonHistory.json([history]).map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["proximity"]
+                as? String
+        }
+        #expect(words == [nil, "far", "near", "immediate"])
+    }
+
     @Test("JSON shows nothing that steers a terminal, and loses nothing")
     func jsonIsHarmless() throws {
         let name = "a\u{1B}[2Jb\u{9B}c\u{202E}d\u{2028}e\u{E0041}f \u{1F642}"

@@ -191,6 +191,21 @@ struct EncounterTrackerTests {
         #expect(EncounterTracker.capacity == 2_048)
     }
 
+    @Test("CI47: where no distance is known, the stronger signal is near, and the weakest person gives way to it")
+    func strength() throws {
+        func sighting(_ number: Int, _ rssi: Double?, trust: Trust = .circle) -> Sighting {
+            Sighting(of: person(number), at: 1_000_000, instant: .zero, rssi: rssi, trust: trust)
+        }
+        var tracker = EncounterTracker()
+        for number in 0..<Trust.circle.places { _ = tracker.note(sighting(1000 + number, number == 77 ? -95 : -80)) }
+        #expect(tracker.note(sighting(7, -96)).full == .circle, "weaker than all")
+        #expect(tracker.note(sighting(7, nil)).full == .circle, "not measured")
+        #expect(tracker.note(sighting(8, -70)).displaced?.person == person(1077), "the weakest")
+        #expect(tracker.note(sighting(9, -70)).displaced?.person == person(1000), "of the equally weak one")
+        #expect(tracker.note(sighting(10, -80)).full == .circle)
+        #expect(tracker.lastHeard(person(8))?.rssi == -70)
+    }
+
     @Test("a person whom a key verifies later takes a place of the better kind")
     func upgraded() {
         var tracker = EncounterTracker()
@@ -211,6 +226,8 @@ struct EncounterTrackerTests {
         _ = tracker.note(sighting(1, distance: 2, isRelayed: true))
         #expect(tracker.isRelayed(ada) && tracker.lastHeard(ada)?.distance == nil)
         #expect(tracker.lastHeard(ada)?.proximity == .unknown)
+        _ = tracker.note(Sighting(of: ada, at: 1_000_001, instant: .seconds(1), rssi: -40, isRelayed: true))
+        #expect(tracker.lastHeard(ada)?.rssi == nil, "nor a strength, which would be the relay's")
         _ = tracker.note(sighting(2, distance: 2))
         #expect(!tracker.isRelayed(ada))
     }

@@ -60,21 +60,59 @@ struct RecognitionTests {
         #expect(stranger.person(of: beacon(0x32C1, 0x70D9), at: later) == nil)
     }
 
-    @Test("BE-20: an hour of four-byte identifiers at one a second is one encounter, from the second window on")
-    func anHourOfFourBytes() throws {
-        var tracker = EncounterTracker()
-        var recognition = Recognition(friends: friends())
-        var begun = 0
-        for second in 0..<3600 {
+    /// The sightings of four-byte identifiers that are heard at these seconds, one list for each second up to the last.
+    private func fourByteSightings(at seconds: Set<Int>) async throws -> [SightingList] {
+        var ranging = Ranging()
+        var updates: [RangingUpdate] = []
+        for second in 0...(seconds.max() ?? 0) {
             let time = newYear.advanced(by: .seconds(second))
-            let short = try #require(seed.token(in: try RollingWindow(at: time)).short)
-            guard let person = recognition.person(of: beacon(short.major, short.minor), at: time) else { continue }
-            let instant = Duration.seconds(second)
-            #expect(tracker.advance(to: instant).isEmpty)
-            if tracker.note(Sighting(of: person, at: time.secondsSince1970, instant: instant)).began { begun += 1 }
+            if seconds.contains(second) {
+                let short = try #require(seed.token(in: try RollingWindow(at: time)).short)
+                let beacon = IBeacon(uuid: .secretHandshake, major: short.major, minor: short.minor, power: -59)
+                ranging.receive(
+                    Advertisement(
+                        time: time, address: nil, rssi: RSSI(-59), data: try AdvertisingData([beacon.structure])))
+            }
+            updates.append(ranging.tick(at: time))
         }
-        #expect(begun == 1)
-        #expect(tracker.encounter(with: ada)?.duration == 2699)
+        let stream = AsyncStream { [updates] continuation in
+            for update in updates { continuation.yield(update) }
+            continuation.finish()
+        }
+        var lists: [SightingList] = []
+        let recognition = Recognition(friends: friends())
+        for try await list in SightingLists(
+            of: stream, recognition: recognition, elapsed: { [newYear] in newYear.duration(to: $0) })
+        {
+            lists.append(list)
+        }
+        return lists
+    }
+
+    @Test(
+        "CI14, BE-20: an hour of four-byte identifiers at one a second is one encounter of an hour, told in the second window"
+    )
+    func anHourOfFourBytes() async throws {
+        var tracker = EncounterTracker()
+        var begun: [Double] = []
+        for list in try await fourByteSightings(at: Set(0..<3600)) {
+            #expect(tracker.advance(to: list.instant).isEmpty)
+            for sighting in list.sightings where tracker.note(sighting).began { begun.append(list.time) }
+        }
+        #expect(begun == [newYear.secondsSince1970 + 900], "not by the first window, which can match by chance")
+        let encounter = try #require(tracker.encounter(with: ada))
+        #expect(encounter.duration == 3599 && encounter.firstSeen == newYear.secondsSince1970)
+    }
+
+    @Test(
+        "CI14: what four bytes matched before a long silence is not part of the encounter that the second window confirms"
+    )
+    func aSilenceBeforeTheSecondWindow() async throws {
+        let lists = try await fourByteSightings(at: [0, 500, 700, 950, 951])
+        let sightings = lists.flatMap(\.sightings)
+        #expect(sightings.map(\.unconfirmed) == [.seconds(450), .zero])
+        let others = try await fourByteSightings(at: [0, 500, 950]).flatMap(\.sightings)
+        #expect(others.map(\.unconfirmed) == [.zero])
     }
 
     @Test("a friend is recognised by sixteen bytes immediately, as Eddystone carries them")

@@ -121,6 +121,24 @@ struct WatchAttackTests {
         #expect(outcome.alerts.map(\.person) == [ada], "and is announced, in spite of the crowd of inventions")
     }
 
+    @Test("CI47: of members without a distance the strongest are taken and listed first, whatever their numbers")
+    func strongestFirst() async {
+        let listed = Mutex<[NearbyPerson]>([])
+        let watch = scene.watch { update in
+            if case .people(let people) = update { listed.withLock { $0 = people } }
+        }
+        let count = Trust.circle.places + 20
+        let list = (1...count).map { number in
+            Sighting(
+                of: person(number), at: 1_000_000, instant: .zero, proximity: .far,
+                rssi: -99 + 60 * Double(number) / Double(count), trust: .circle)
+        }
+        await watch.take(SightingList(time: 1_000_000, instant: .zero, sightings: list))
+        let people = listed.withLock(\.self)
+        #expect(people.map(\.person) == (21...count).reversed().map { person($0) })
+        #expect(people.allSatisfy { $0.isRough && $0.distance == nil })
+    }
+
     @Test(
         "when all places of a kind are taken by people who are heard, it is said how many were left out, once a minute")
     func full() async {

@@ -21,6 +21,19 @@ public enum DistanceFormula: Sendable, Hashable {
     /// A widely copied older curve.
     public static let olderAltBeacon = DistanceFormula.curveFit(a: 0.89976, b: 7.7095, c: 0.111)
 
+    /// The signal strength at 1 m that is assumed of senders that state none: −59 dBm.
+    ///
+    /// Phones and adapters differ from it by 10 dB and more, which is a factor of 2.5 in the distance.
+    static let nominalPower = RSSI(-59)
+
+    /// A rough distance in metres, for a sender that states no power at 1 m. Use it for order and ``Proximity`` only.
+    ///
+    /// - Parameter rssi: dBm, as filtered; nil when it was not measured.
+    /// - Returns: nil when unknown.
+    package func roughMetres(rssi: Double?) -> Double? {
+        rssi.flatMap { metres(rssi: $0, powerAtOneMetre: Self.nominalPower) }
+    }
+
     /// The distance in metres.
     ///
     /// - Parameters:

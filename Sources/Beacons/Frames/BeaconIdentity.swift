@@ -12,4 +12,12 @@ public enum BeaconIdentity: Sendable, Hashable, Codable {
     case rolling(RollingToken)
     /// A rolling identifier that is a service UUID (circles dossier 2). It is one beacon until it rotates.
     case rollingService(RollingUUID)
+
+    /// Whether the form has no room for a power at 1 m: a distance can be guessed only (circles dossier 2).
+    var isWithoutPower: Bool {
+        switch self {
+        case .rolling, .rollingService: true
+        case .proximity, .eddystone, .ephemeral: false
+        }
+    }
 }

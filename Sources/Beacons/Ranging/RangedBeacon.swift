@@ -7,6 +7,7 @@ public struct RangedBeacon: Sendable, Hashable {
     public let lastRSSI: RSSI?
     /// An estimate in metres, for ordering and not for positioning (dossier 5.2). Nil when unknown.
     public let metres: Double?
+    /// The distance's range, steadied. Rough where ``metres`` is nil: a rolling identifier states no power, and a usual one is assumed.
     public let proximity: Proximity
     /// When its last packet was received, on the packets' clock.
     public let lastSeen: Timestamp

@@ -91,7 +91,8 @@ public struct Ranging: Sendable {
         table.updateAll { identity, slot in
             let rssi = slot.entry.filter.value(at: now)
             let metres = rssi.flatMap { settings.formula.metres(rssi: $0, powerAtOneMetre: slot.entry.power) }
-            slot.entry.proximity.update(metres: metres)
+            let guessed = identity.isWithoutPower ? settings.formula.roughMetres(rssi: rssi) : nil
+            slot.entry.proximity.update(metres: metres ?? guessed)
             let isHeardTwice = slot.entry.otherHeard.map { $0.duration(to: now) < Self.overlap } ?? false
             beacons.append(
                 RangedBeacon(

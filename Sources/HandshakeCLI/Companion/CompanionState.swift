@@ -295,7 +295,7 @@ extension CompanionState.Contents {
         .object([
             ("person", .integer(Int64(person.person.value))), ("name", .optional(person.known?.name)),
             ("batch", .optional(person.known?.batch)), ("page", .optional(person.known?.page)),
-            ("proximity", .string(person.proximity.word)),
+            ("proximity", .string(person.proximity.word)), ("rough", .bool(person.isRough)),
             // Half metres: more is noise, and would change with each packet.
             ("metres", person.distance.map { .decimal(($0 * 2).rounded() / 2) } ?? .null),
             ("trust", .string(person.trust.word)), ("suspect", .bool(person.isSuspect)),

@@ -151,7 +151,8 @@ private struct NearbyReport: ~Copyable, Sendable {
                 ("event", .string("alert")), ("person", .integer(Int64(alert.person.value))),
                 ("name", .optional(alert.known?.name)), ("batch", .optional(alert.known?.batch)),
                 ("page", .optional(alert.known?.page)),
-                ("proximity", .string(alert.proximity.word)), ("verified", .bool(alert.trust != .unverified)),
+                ("proximity", .string(alert.proximity.word)), ("rough", .bool(alert.isRough)),
+                ("verified", .bool(alert.trust != .unverified)),
                 ("trust", .string(alert.trust.word)), ("relayed", .bool(alert.isRelayed)),
                 ("update", .bool(alert.isUpdate)),
             ])
@@ -237,7 +238,7 @@ private struct NearbyReport: ~Copyable, Sendable {
             line([
                 ("event", .string("near")), ("person", .integer(Int64(person.person.value))),
                 ("proximity", .string(person.proximity.word)),
-                ("distance_metres", person.distance.map { .decimal($0) } ?? .null),
+                ("distance_metres", person.distance.map { .decimal($0) } ?? .null), ("rough", .bool(person.isRough)),
                 ("verified", .bool(person.trust != .unverified)), ("trust", .string(person.trust.word)),
                 ("suspect", .bool(person.isSuspect)), ("relayed", .bool(person.isRelayed)),
             ])

@@ -14,5 +14,8 @@ enum Span {
     static func metres(_ value: Double) -> String {
         value < 1 ? String(format: "%.1f m", value) : String(format: "%.0f m", value)
     }
+
+    /// `-61 dBm`.
+    static func decibels(_ value: Double) -> String { String(format: "%.0f dBm", value) }
 }
 #endif

@@ -30,8 +30,11 @@ public struct Encounter: Sendable, Hashable, Codable {
 }
 
 extension Encounter {
-    /// How near the person came.
-    public var proximity: Proximity { Proximity(metres: closest) }
+    /// How near the person came. Rough where ``closest`` is nil: it follows from the strongest signal then.
+    public var proximity: Proximity { Proximity(metres: estimatedDistance) }
+
+    /// The smallest distance in metres, a rough one where it was never known, and nil without a signal; for order only.
+    package var estimatedDistance: Double? { closest ?? DistanceFormula.standard.roughMetres(rssi: strongest) }
 
     /// Merges what another run or process has stored of the same encounter.
     mutating func merge(_ other: Encounter) {

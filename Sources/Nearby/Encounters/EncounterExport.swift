@@ -7,15 +7,16 @@ extension PersonHistory {
     /// Comma-separated values (RFC 4180): a header, then one line per encounter. Lines end with CR LF.
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
-    /// `closest_metres`, `proximity`, `strongest_dbm` (empty when unknown), `announced`. Names come from other people: a text that a spreadsheet would read
-    /// as a formula is prefixed with an apostrophe, and terminal control characters are replaced.
+    /// `closest_metres`, `proximity`, `strongest_dbm` (empty when unknown), `announced`. Without `closest_metres` the proximity is
+    /// rough: it follows from the signal. Names come from other people: a text that a spreadsheet would read as a formula is
+    /// prefixed with an apostrophe, and terminal control characters are replaced.
     public static func csv(_ people: [PersonHistory]) -> String {
         let rows = encounters(of: people).map { history, encounter in
             [
                 history.person.description, harmless(history.known?.name ?? ""),
                 harmless(history.known?.batch ?? ""), utc(encounter.firstSeen), utc(encounter.lastSeen),
                 String(wholeSeconds(encounter.duration)), encounter.closest.map(metres) ?? "",
-                encounter.closest == nil ? "" : encounter.proximity.word,
+                encounter.proximity == .unknown ? "" : encounter.proximity.word,
                 encounter.strongest.map { String(wholeSeconds($0)) } ?? "", encounter.wasAnnounced ? "true" : "false",
             ]
         }
@@ -47,7 +48,7 @@ extension PersonHistory {
             try members.encode(utc(encounter.lastSeen), forKey: .lastSeen)
             try members.encode(wholeSeconds(encounter.duration), forKey: .duration)
             try members.encode(encounter.closest, forKey: .closest)
-            try members.encode(encounter.closest == nil ? nil : encounter.proximity.word, forKey: .proximity)
+            try members.encode(encounter.proximity == .unknown ? nil : encounter.proximity.word, forKey: .proximity)
             try members.encode(encounter.strongest?.rounded(), forKey: .strongest)
             try members.encode(encounter.wasAnnounced, forKey: .announced)
         }
@@ -108,6 +109,20 @@ extension PersonHistory {
 }
 
 extension Proximity {
+    /// In words for people; nil when unknown.
+    ///
+    /// - Parameter isRough: whether a usual power was assumed of the sender, which the words then say.
+    package func phrase(isRough: Bool) -> String? {
+        let words: String
+        switch self {
+        case .unknown: return nil
+        case .immediate: words = "right here"
+        case .near: words = "a few metres away"
+        case .far: words = "farther away"
+        }
+        return isRough ? words + " (rough)" : words
+    }
+
     /// A stable word for programs.
     package var word: String {
         switch self {

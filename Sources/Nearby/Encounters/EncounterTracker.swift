@@ -19,7 +19,11 @@ struct EncounterTracker: Sendable {
         var heard: Duration
         var saved: Duration?
         var distance: Double?
+        /// For order, also where the distance is not known.
+        var estimatedDistance = Double.infinity
         var proximity = Proximity.unknown
+        /// Smoothed, in dBm.
+        var rssi: Double?
         /// Whether it changed since it was last returned for saving.
         var isChanged = true
         var announced: Double?
@@ -97,9 +101,11 @@ struct EncounterTracker: Sendable {
         return presence.trust == .unverified ? 2 : 1
     }
 
-    /// The distance, proximity and time of a person's last sighting.
-    func lastHeard(_ person: UserNumber) -> (distance: Double?, proximity: Proximity, instant: Duration)? {
-        presences[person].map { ($0.distance, $0.proximity, $0.heard) }
+    /// The distance, proximity, smoothed signal in dBm and time of a person's last sighting.
+    func lastHeard(
+        _ person: UserNumber
+    ) -> (distance: Double?, proximity: Proximity, rssi: Double?, instant: Duration)? {
+        presences[person].map { ($0.distance, $0.proximity, $0.rssi, $0.heard) }
     }
 
     /// Adds a sighting.
@@ -146,12 +152,14 @@ struct EncounterTracker: Sendable {
         counts[sighting.trust, default: 0] += 1
         response.began = true
         return Presence(
-            encounter: Encounter(firstSeen: sighting.time, lastSeen: sighting.time, duration: 0),
+            encounter: Encounter(
+                firstSeen: sighting.time - seconds(sighting.unconfirmed), lastSeen: sighting.time,
+                duration: seconds(sighting.unconfirmed)),
             began: sighting.instant, heard: sighting.instant, trust: sighting.trust)
     }
 
     /// Who of the same kind gives way: suspect and relayed people first, then who is silent and was near for the shortest time,
-    /// then the farthest one, if that is farther than the new person.
+    /// then the farthest one, if that is farther than the new person. Where no power is stated, the weaker signal is the farther one.
     private func dispensable(for sighting: Sighting) -> UserNumber? {
         let kind = presences.filter { $0.value.trust == sighting.trust }
         func shortest(_ people: [UserNumber: Presence]) -> UserNumber? {
@@ -162,9 +170,8 @@ struct EncounterTracker: Sendable {
         if let suspect = shortest(kind.filter { isSuspect($0.value) || $0.value.isRelayed }) { return suspect }
         let silent = kind.filter { sighting.instant - $0.value.heard >= Self.shortestSilence }
         if let person = shortest(silent) { return person }
-        let distance = sighting.distance ?? .infinity
-        return kind.filter { ($0.value.distance ?? .infinity) > distance }
-            .max { ($0.value.distance ?? .infinity, $1.key) < ($1.value.distance ?? .infinity, $0.key) }?.key
+        return kind.filter { $0.value.estimatedDistance > sighting.estimatedDistance }
+            .max { ($0.value.estimatedDistance, $1.key) < ($1.value.estimatedDistance, $0.key) }?.key
     }
 
     /// Ends and returns the encounters of people who were silent for longer than ``EncounterRules/absence``.
@@ -260,6 +267,8 @@ extension EncounterTracker.Presence {
         encounter.closest = [encounter.closest, sighting.distance].compactMap(\.self).min()
         encounter.strongest = [encounter.strongest, sighting.rssi].compactMap(\.self).max()
         distance = sighting.distance
+        estimatedDistance = sighting.estimatedDistance
+        rssi = sighting.rssi
         proximity = sighting.proximity
         isRelayed = sighting.isRelayed
         isChanged = true

@@ -9,9 +9,9 @@ public struct Sighting: Sendable, Hashable {
     public let instant: Duration
     /// The estimated distance in metres; nil when the beacon carries too little data. Beyond a few metres it is noise.
     public let distance: Double?
-    /// The distance's range, smoothed.
+    /// The distance's range, smoothed. Rough where the distance is nil.
     public let proximity: Proximity
-    /// The smoothed signal strength in dBm; nil when it was not measured.
+    /// The smoothed signal strength in dBm; nil when it was not measured, and when two transmitters send the identifier.
     public let rssi: Double?
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
@@ -21,6 +21,10 @@ public struct Sighting: Sendable, Hashable {
     public let isRelayed: Bool
     /// The sender's address, if the radio reports it.
     public let transmitter: DeviceAddress?
+    /// For how long the person had been heard when the identifier was confirmed.
+    ///
+    /// Zero but for a four-byte identifier, which counts from its second window on (beacons dossier 8.4).
+    public let unconfirmed: Duration
 
     /// Creates a sighting. A negative distance or NaN counts as unknown.
     ///
@@ -34,19 +38,26 @@ public struct Sighting: Sendable, Hashable {
     ///   - trust: how sure it is who it is.
     ///   - isRelayed: whether two transmitters send the identifier.
     ///   - transmitter: the sender's address, if the radio reports it.
+    ///   - unconfirmed: for how long the person had been heard before.
     public init(
         of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil,
         proximity: Proximity? = nil, rssi: Double? = nil, trust: Trust = .unverified, isRelayed: Bool = false,
-        transmitter: DeviceAddress? = nil
+        transmitter: DeviceAddress? = nil, unconfirmed: Duration = .zero
     ) {
         self.person = person
         self.time = time
         self.instant = instant
         self.distance = isRelayed ? nil : distance.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
         self.proximity = isRelayed ? .unknown : proximity ?? Proximity(metres: self.distance)
-        self.rssi = rssi.flatMap { $0.isFinite ? $0 : nil }
+        self.rssi = isRelayed ? nil : rssi.flatMap { $0.isFinite ? $0 : nil }
         self.trust = trust
         self.isRelayed = isRelayed
         self.transmitter = transmitter
+        self.unconfirmed = max(.zero, unconfirmed)
     }
+}
+
+extension Sighting {
+    /// The distance, a rough one where the sender states no power, in metres; for order only. Infinite without a signal.
+    var estimatedDistance: Double { distance ?? DistanceFormula.standard.roughMetres(rssi: rssi) ?? .infinity }
 }

@@ -20,6 +20,8 @@ public struct Recognition: Sendable {
     struct Found: Sendable, Hashable {
         let person: UserNumber
         let trust: Trust
+        /// False until a four-byte identifier, which can match by chance, is heard in a second window.
+        var isConfirmed = true
     }
 
     /// The fleet whose beacons name people.
@@ -61,7 +63,7 @@ public struct Recognition: Sendable {
     ///   - time: when it was heard; rolling identifiers are valid for their quarter of an hour and a few minutes before and
     ///     after it.
     public mutating func person(of beacon: BeaconIdentity, at time: Timestamp) -> UserNumber? {
-        recognize(beacon, at: time)?.person
+        recognize(beacon, at: time).flatMap { $0.isConfirmed ? $0.person : nil }
     }
 
     /// The person whose beacon this is, and how sure that is: any sender can use a plain number, and four bytes of an identifier
@@ -75,8 +77,9 @@ public struct Recognition: Sendable {
             }
             switch resolution {
             case .member(let member, let window):
-                guard evidence.confirms(member, in: window, by: .fourBytes) else { return nil }
-                return Found(person: member.person, trust: .unverified)
+                return Found(
+                    person: member.person, trust: .unverified,
+                    isConfirmed: evidence.confirms(member, in: window, by: .fourBytes))
             case .ambiguous, .stale: return nil
             case .unknown:
                 return plainNumber(major: major, minor: minor).map { Found(person: $0, trust: .unverified) }

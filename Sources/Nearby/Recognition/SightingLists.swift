@@ -4,6 +4,7 @@ public import Beacons
 ///
 /// A beacon counts as heard at a tick when a packet arrived since the tick before; ranging reports beacons for some seconds
 /// after their last packet. For a person with several beacons, the nearest one counts; one that a key verifies comes first.
+/// A four-byte identifier counts from its second window on, and its first sighting says for how long it was heard before.
 public struct SightingLists<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == RangingUpdate {
     private let source: Source
@@ -33,6 +34,10 @@ where Source.Element == RangingUpdate {
         fileprivate var recognition: Recognition
         fileprivate let elapsed: @Sendable (Timestamp) -> Duration
         private var packets: [BeaconIdentity: Int] = [:]
+        /// When people whom four bytes do not confirm yet were heard first and last.
+        private var unconfirmed: [UserNumber: (first: Duration, last: Duration)] = [:]
+        /// A longer silence is another encounter.
+        private static var absence: Double { EncounterRules().absence }
 
         fileprivate init(
             source: Source.AsyncIterator, recognition: Recognition,
@@ -53,10 +58,10 @@ where Source.Element == RangingUpdate {
             guard let update = try await source.next(isolation: actor) else { return nil }
             let instant = elapsed(update.time)
             var people: [UserNumber: Sighting] = [:]
+            unconfirmed = unconfirmed.filter { seconds(instant - $0.value.last) <= Self.absence }
             for beacon in update.beacons where beacon.packets != packets[beacon.identity] {
                 guard let found = recognition.recognize(beacon.identity, at: update.time) else { continue }
-                let sighting = sighting(
-                    of: found.person, beacon, at: update.time, instant: instant, trust: found.trust)
+                guard let sighting = sighting(of: found, beacon, at: update.time, instant: instant) else { continue }
                 people[found.person] = people[found.person].map { Self.better($0, sighting) } ?? sighting
             }
             packets = Dictionary(uniqueKeysWithValues: update.beacons.map { ($0.identity, $0.packets) })
@@ -65,21 +70,28 @@ where Source.Element == RangingUpdate {
                 sightings: people.values.sorted { $0.person < $1.person })
         }
 
-        private func sighting(
-            of person: UserNumber, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration, trust: Trust
-        ) -> Sighting {
+        /// The sighting of a person; nil while it is not confirmed.
+        private mutating func sighting(
+            of found: Recognition.Found, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration
+        ) -> Sighting? {
             // Packets are about one tick old; after the clock was set, their times can say otherwise.
             let age = Swift.min(Swift.max(beacon.lastSeen.duration(to: time), .zero), .seconds(5))
+            guard found.isConfirmed else {
+                unconfirmed[found.person, default: (instant - age, instant - age)].last = instant - age
+                return nil
+            }
+            let first = found.trust == .unverified ? unconfirmed.removeValue(forKey: found.person)?.first : nil
             return Sighting(
-                of: person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
-                distance: beacon.metres, proximity: beacon.proximity, rssi: beacon.rssi, trust: trust,
-                isRelayed: beacon.isHeardTwice, transmitter: beacon.transmitter)
+                of: found.person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
+                distance: beacon.metres, proximity: beacon.proximity, rssi: beacon.rssi, trust: found.trust,
+                isRelayed: beacon.isHeardTwice, transmitter: beacon.transmitter,
+                unconfirmed: first.map { instant - age - $0 } ?? .zero)
         }
 
         /// What a key proves comes before what any device can send; then the nearer one counts.
         private static func better(_ left: Sighting, _ right: Sighting) -> Sighting {
             guard left.trust == right.trust else { return left.trust > right.trust ? left : right }
-            return (right.distance ?? .infinity) < (left.distance ?? .infinity) ? right : left
+            return right.estimatedDistance < left.estimatedDistance ? right : left
         }
     }
 }

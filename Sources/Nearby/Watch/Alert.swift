@@ -9,6 +9,8 @@ public struct Alert: Sendable, Hashable {
     public let known: Person?
     /// How near the person was when the alert was raised.
     public let proximity: Proximity
+    /// Whether the proximity is a guess: the sender states no power, so a usual one is assumed.
+    public let isRough: Bool
     /// How sure it is who it is. Any sender can use a plain number.
     public let trust: Trust
     /// Whether two devices send the person's identifier at the same time.
@@ -18,12 +20,13 @@ public struct Alert: Sendable, Hashable {
 
     /// Creates an alert.
     public init(
-        person: UserNumber, known: Person?, proximity: Proximity = .unknown, trust: Trust = .unverified,
-        isRelayed: Bool = false, isUpdate: Bool = false
+        person: UserNumber, known: Person?, proximity: Proximity = .unknown, isRough: Bool = false,
+        trust: Trust = .unverified, isRelayed: Bool = false, isUpdate: Bool = false
     ) {
         self.person = person
         self.known = known
         self.proximity = proximity
+        self.isRough = isRough
         self.trust = trust
         self.isRelayed = isRelayed
         self.isUpdate = isUpdate
@@ -38,17 +41,10 @@ extension Alert {
 
     /// Batch and proximity, where known, and what makes the person doubtful. Not escaped.
     public var body: String {
-        let nearness: String? =
-            switch proximity {
-            case .unknown: nil
-            case .immediate: "right here"
-            case .near: "a few metres away"
-            case .far: "farther away"
-            }
         let doubts = [
             trust == .unverified ? "unverified" : nil, isRelayed ? "heard from two devices; may be relayed" : nil,
         ]
-        return ([known?.batch, nearness] + doubts).compactMap(\.self).joined(separator: ", ")
+        return ([known?.batch, proximity.phrase(isRough: isRough)] + doubts).compactMap(\.self).joined(separator: ", ")
     }
 }
 

@@ -30,7 +30,7 @@ public struct NearbyPerson: Sendable, Hashable {
     public let known: Person?
     /// Metres; nil when unknown. Beyond a few metres it is noise (beacons dossier 11, row 9).
     public let distance: Double?
-    /// The distance's range, smoothed.
+    /// The distance's range, smoothed; see ``isRough``.
     public let proximity: Proximity
     /// The encounter so far.
     public let encounter: Encounter
@@ -44,11 +44,13 @@ public struct NearbyPerson: Sendable, Hashable {
     ///
     /// One of them may relay it.
     public let isRelayed: Bool
+    /// The smoothed signal strength in dBm; nil when it was not measured.
+    public let rssi: Double?
 
     /// Creates a person who is near.
     public init(
         person: UserNumber, known: Person?, distance: Double?, proximity: Proximity, encounter: Encounter,
-        silence: Double, trust: Trust, isSuspect: Bool = false, isRelayed: Bool = false
+        silence: Double, trust: Trust, isSuspect: Bool = false, isRelayed: Bool = false, rssi: Double? = nil
     ) {
         self.person = person
         self.known = known
@@ -59,5 +61,14 @@ public struct NearbyPerson: Sendable, Hashable {
         self.trust = trust
         self.isSuspect = isSuspect
         self.isRelayed = isRelayed
+        self.rssi = rssi
     }
+}
+
+extension NearbyPerson {
+    /// Whether the proximity is a guess: the sender states no power, so a usual one is assumed.
+    public var isRough: Bool { distance == nil && proximity != .unknown }
+
+    /// The distance, a rough one where the sender states no power, in metres; for order only. Nil without a signal.
+    package var estimatedDistance: Double? { distance ?? DistanceFormula.standard.roughMetres(rssi: rssi) }
 }

@@ -89,11 +89,12 @@ actor Watch {
         if let crowd = brake.update(arrivals: arrivals, at: instant) { show.yield(.crowd(crowd)) }
     }
 
-    /// Those whom a key verifies first, then the nearest: where only some can be taken, it is these.
+    /// Those whom a key verifies first, then the nearest, or the strongest where no distance is known: where only some can be taken, it is
+    /// these.
     private static func inOrderOfTrust(_ sightings: [Sighting]) -> [Sighting] {
         sightings.sorted { left, right in
             guard left.trust == right.trust else { return left.trust > right.trust }
-            return (left.distance ?? .infinity, left.person) < (right.distance ?? .infinity, right.person)
+            return (left.estimatedDistance, left.person) < (right.estimatedDistance, right.person)
         }
     }
 
@@ -213,9 +214,11 @@ actor Watch {
     }
 
     private func alert(about person: UserNumber, isUpdate: Bool) -> Alert {
-        Alert(
-            person: person, known: lookups.known(person), proximity: tracker.lastHeard(person)?.proximity ?? .unknown,
-            trust: tracker.trust(person), isRelayed: tracker.isRelayed(person), isUpdate: isUpdate)
+        let last = tracker.lastHeard(person)
+        return Alert(
+            person: person, known: lookups.known(person), proximity: last?.proximity ?? .unknown,
+            isRough: last?.distance == nil, trust: tracker.trust(person), isRelayed: tracker.isRelayed(person),
+            isUpdate: isUpdate)
     }
 
     /// Of those who are being heard, the ones who have been near for longest are looked up first, so that a crowd does not delay
@@ -271,8 +274,10 @@ actor Watch {
                 person: person, known: lookups.known(person), distance: last.distance,
                 proximity: last.proximity, encounter: encounter,
                 silence: max(0, seconds(instant - last.instant)), trust: tracker.trust(person),
-                isSuspect: tracker.isSuspect(person), isRelayed: tracker.isRelayed(person))
-        }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
+                isSuspect: tracker.isSuspect(person), isRelayed: tracker.isRelayed(person), rssi: last.rssi)
+        }.sorted {
+            ($0.estimatedDistance ?? .infinity, $0.person) < ($1.estimatedDistance ?? .infinity, $1.person)
+        }
     }
 
     /// Reports a remark, at most once a minute.

@@ -67,7 +67,11 @@ def test_strangers_of_a_circle_see_name_and_photo_in_ten_seconds_without_any_ser
         finally:
             circle.process.send_signal(signal.SIGCONT)
         assert circle.asked_service() == []
-        assert [entry["name"] for entry in ada.log()] == ["Zoë Ångström"]
+        [entry] = ada.log()
+        assert entry["name"] == "Zoë Ångström" and entry["closest_metres"] is None
+        # BE-28: the sender states no power, so how near is a guess by the strength (-61 dBm).
+        assert (entry["strongest_dbm"], entry["proximity"]) == (-61, "near"), entry
+        assert "a few metres away (rough)" in ada.command.run("nearby", "log").ok().stdout
 
 
 def test_waves_that_both_send_are_told_to_both(circle: Circle, members: Callable[[int, bluez.Air], Member]) -> None:

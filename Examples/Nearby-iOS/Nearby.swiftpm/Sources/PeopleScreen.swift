@@ -51,7 +51,7 @@ struct PeopleScreen: View {
     }
 }
 
-/// A person with photo, name and distance.
+/// A person with photo, name and how near.
 struct PersonRow: View {
     let person: NearbyPerson
     let photo: Data?
@@ -83,7 +83,15 @@ struct PersonRow: View {
     private var distance: String? {
         guard !person.isRelayed else { return nil }
         if let metres = person.distance, metres < 10 { return "about \(max(1, Int(metres.rounded()))) m away" }
-        return person.proximity == .unknown ? nil : "farther away"
+        let words: String
+        switch person.proximity {
+        case .unknown: return nil
+        case .immediate: words = "right here"
+        case .near: words = "a few metres away"
+        case .far: words = "farther away"
+        }
+        // A phone does not say how strong it sends: a usual strength is assumed.
+        return person.isRough ? words + " (rough)" : words
     }
 }
 

@@ -10,7 +10,8 @@ struct NearbyLog: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "Show whom you met: when, how long, how close.",
         discussion: """
-            The latest encounter comes first. Times are local. --json prints one object, --csv one row for each encounter.
+            The latest encounter comes first. Times are local. Where the sender stated no power, how close it was is a rough word \
+            that follows from the strongest signal. --json prints one object, --csv one row for each encounter.
             """)
 
     @Flag(help: "Comma-separated values, for a spreadsheet.")
@@ -51,12 +52,16 @@ struct NearbyLog: AsyncParsableCommand {
                 [
                     history.person.description, history.known?.name ?? "", history.known?.batch ?? "",
                     Moment.text(encounter.firstSeen), Span.text(encounter.duration),
-                    encounter.closest.map(Span.metres) ?? "unknown",
-                    encounter.strongest.map { String(format: "%.0f dBm", $0) } ?? "unknown",
+                    encounter.nearness ?? "unknown", encounter.strongest.map(Span.decibels) ?? "unknown",
                 ]
             }
         let head = ["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST", "STRONGEST"]
         for line in Table.lines([head] + rows) { Output.result(line) }
     }
+}
+
+extension Encounter {
+    /// How near the person came: in metres, or a rough word where these are not known; nil without either.
+    var nearness: String? { closest.map(Span.metres) ?? proximity.phrase(isRough: true) }
 }
 #endif

@@ -129,17 +129,20 @@ struct PersonFacts {
     private var batch: String? { profile.map(\.batchLabel).flatMap { $0.isEmpty ? nil : $0 } ?? known?.batch }
     private var duration: Double { encounters.map(\.duration).reduce(0, +) }
     private var last: Double? { encounters.map(\.lastSeen).max() }
+    private var nearest: Encounter? {
+        encounters.min { ($0.estimatedDistance ?? .infinity) < ($1.estimatedDistance ?? .infinity) }
+    }
+    private var strongest: Double? { encounters.compactMap(\.strongest).max() }
 
     var lines: [String] {
         let picture = photo.map { "\($0.rawValue); see --photo" } ?? ""
         let met = encounters.isEmpty ? "none" : "\(encounters.count), \(Span.text(duration)) in all"
-        let closest = encounters.compactMap(\.closest).min().map(Span.metres) ?? ""
         let rows: [[String]] = [
             ["Number", person.description], ["Name", name ?? ""], ["Batch", batch ?? ""],
             ["Email", profile?.email ?? ""], ["GitHub", profile?.github ?? ""], ["Page", known?.page ?? ""],
             ["Photo", picture], ["Encounters", met],
             ["Last seen", last.map { Moment.text($0) } ?? ""],
-            ["Closest", closest],
+            ["Closest", nearest?.nearness ?? ""], ["Strongest", strongest.map(Span.decibels) ?? ""],
             ["Friend until", friendUntil?.date ?? ""],
         ]
         return Table.lines(rows.filter { !$0[1].isEmpty })
@@ -155,6 +158,7 @@ struct PersonFacts {
         let met: [(String, JSONText)] = [
             ("encounters", .integer(Int64(encounters.count))), ("duration_seconds", .seconds(duration)),
             ("last_seen", .seconds(last)), ("closest_metres", closest),
+            ("strongest_dbm", strongest.map { .decimal($0.rounded()) } ?? .null),
             ("friend_until", .optional(friendUntil?.date)),
         ]
         return .object(who + met)
