@@ -74,7 +74,9 @@ def test_who_is_near_is_shown_with_photo_within_ten_seconds(scene: Scene, page: 
     assert time.monotonic() - began < 10
     expect(card.locator("img.face")).to_be_visible()
     assert card.locator("img.face").evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
-    # A service UUID says nothing of its strength, so there is no distance.
+    # A service UUID says nothing of its strength, so how near is a guess.
+    expect(card).to_contain_text("a few metres away (rough)")
+    expect(card).not_to_contain_text("about")
     expect(card).to_contain_text(re.compile(r"since \d"))
     expect(page.get_by_role("status")).to_contain_text(f"{NAME} is near")
     expect(page.locator("#radio")).to_contain_text("others can notice you")
@@ -112,6 +114,62 @@ def test_a_person_who_goes_is_in_the_log(scene: Scene, here: Page) -> None:
     # Who was not heard for five minutes has gone.
     expect(here.locator("#nobody")).to_be_visible(timeout=400_000)
     expect(here.locator("#people li")).to_have_count(0)
+
+
+def test_the_log_has_strength_and_a_rough_distance(scene: Scene, here: Page) -> None:
+    here.get_by_role("button", name="Show the newest").click()
+    cells = here.locator("#entries tr", has_text=NAME).locator("td")
+    expect(cells.nth(3)).to_have_text("a few metres away (rough)")
+    expect(cells.nth(4)).to_have_text("-61 dBm")
+
+
+def people(*numbers: int) -> str:
+    """A state of the page, as the command sends it."""
+    rows = [{"person": number, "name": f"Person {number}", "batch": None, "page": None, "proximity": "unknown", "rough": False,
+             "metres": None, "trust": "unverified", "suspect": False, "relayed": False, "since": 0} for number in numbers]
+    state = {"own": None, "listen": "listening", "send": "silent", "sends": False, "people": rows, "troubles": [], "answers": [],
+             "waiting": [], "quiet": None, "circles": [], "joining": None, "said": {"text": "", "count": 0}}
+    return f"data: {json.dumps(state)}\n\n"
+
+
+def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene: Scene, page: Page) -> None:
+    page.clock.install()
+    reads: list[str] = []
+    page.on("request", lambda request: reads.append(request.url) if request.url.endswith("/log") else None)
+    states = iter([people(1), people(1), people(2)])
+    page.route("**/state", lambda route: route.fulfill(
+        status=200, content_type="text/event-stream", body=next(states, people(2))))
+
+    def follow(number: int) -> None:
+        # The stand-in's answers end, so the page asks again after its pause.
+        page.clock.run_for(600)
+        expect(page.locator("#people")).to_contain_text(f"Person {number}")
+
+    page.goto(scene.link)
+    expect(page.locator("#people")).to_contain_text("Person 1")
+    page.wait_for_function("document.querySelector('#nobody').hidden")
+    assert len(reads) == 1
+    follow(1)
+    assert len(reads) == 1, "nobody came or went"
+    follow(2)
+    assert len(reads) == 2, "as many people, but another one"
+    with page.expect_request("**/log"):
+        page.clock.run_for(61_000)
+
+
+def test_a_member_is_hidden_from(scene: Scene, here: Page) -> None:
+    circle = here.locator("#joined li.card", has_text="Recurse Center")
+    circle.get_by_text("Members", exact=True).click()
+    expect(circle.locator(".members li")).to_have_count(1)
+    circle.get_by_role("button", name=f"Hide: {NAME}").click()
+    answer(here, "Keep")
+    circle.get_by_role("button", name=f"Hide: {NAME}").click()
+    answer(here, "Hide")
+    expect(here.get_by_role("status")).to_contain_text(f"circle unhide {ADA}")
+    expect(circle.locator(".members")).to_contain_text("Nobody else")
+    expect(circle).to_contain_text("0 others")
+    assert scene.zoe.members() == []
+    expect(here.locator("#people li")).to_have_count(0, timeout=90_000)
 
 
 def test_waves_meet(scene: Scene, here: Page) -> None:
@@ -236,14 +294,19 @@ def test_nothing_is_wrong_in_any_light_or_width(scene: Scene, open_page, scheme:
     expect(page.locator("#entries")).to_contain_text(NAME)
     page.screenshot(path=artefact(f"nearby-{scheme}-{width}"), full_page=True)
     assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
+    page.get_by_text("Members", exact=True).click()
+    expect(page.get_by_role("button", name=f"Hide: {NAME}")).to_be_visible()
+    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
     page.get_by_role("button", name=f"Wave: {NAME}").click()
     assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
 
 
 def test_a_person_with_a_keyboard_reaches_everything_and_sees_where(scene: Scene, here: Page) -> None:
+    here.get_by_text("Members", exact=True).click()
+    expect(here.get_by_role("button", name=f"Hide: {NAME}")).to_be_visible()
     person = Person(here)
     names = person.walk_all()
-    for wanted in ("Skip to who is here", "Here now", "Settings", NAME, "Ask for answers", "Address of a circle", "Join",
+    for wanted in ("Skip to who is here", "Here now", "Settings", NAME, "Ask for answers", "Address of a circle", "Join", "Hide",
                    "Do not disturb", "Forget everyone", "Stop Handshake"):
         assert any(wanted in name for name in names), (wanted, names)
     here.reload()

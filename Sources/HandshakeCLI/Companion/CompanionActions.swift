@@ -89,7 +89,9 @@ struct CompanionActions: Sendable {
             return "You have left the circle. Nothing of it is left on this device."
                 + (isTold ? "" : " Its server cannot be reached and is told later: until then you stay on its list.")
         case "hide":
-            return CircleText.hidden(try await circle.hide(person(request)), from: "This person and you")
+            let person = try person(request)
+            return CircleText.hidden(try await circle.hide(person), from: "This person and you")
+                + " To undo it, in a terminal: handshake nearby circle unhide \(person)"
         default: throw Malformed()
         }
     }
@@ -147,6 +149,8 @@ struct CompanionActions: Sendable {
                     ("batch", .optional(history.known?.batch)), ("first", .seconds(encounter.firstSeen)),
                     ("last", .seconds(encounter.lastSeen)), ("seconds", .seconds(encounter.duration)),
                     ("closest", encounter.closest.map { .decimal($0) } ?? .null),
+                    ("proximity", .string(encounter.proximity.word)),
+                    ("strongest", encounter.strongest.map { .decimal($0.rounded()) } ?? .null),
                 ])
             })
     }

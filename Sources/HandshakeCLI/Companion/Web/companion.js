@@ -10,6 +10,8 @@ let heard = null
 let said = 0
 /** What runs when alerts are shown again. */
 let loud
+/** The circles whose members are shown. */
+const unfolded = new Set()
 
 /** An element with text and children; what comes from the air or from a service is text, never markup. */
 function element(tag, properties = {}, ...children) {
@@ -93,6 +95,8 @@ async function read(reader) {
 // What is shown
 
 const nearness = { immediate: 'right here', near: 'a few metres away', far: 'farther away', unknown: '' }
+/** How near, in words; the sender of a rough one does not say how strong it sends. */
+const near = (proximity, rough) => nearness[proximity] && rough ? `${nearness[proximity]} (rough)` : nearness[proximity]
 const moment = (seconds) => new Date(seconds * 1000)
 const clock = (seconds) => moment(seconds).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
 const length = (seconds) => seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`
@@ -122,8 +126,10 @@ function show(now) {
   showQuiet(now.quiet)
   if (!first && now.said.count > said) say(now.said.text)
   said = now.said.count
-  if (first || before.people.length !== now.people.length) showLog()
+  if (first || numbers(before.people) !== numbers(now.people)) showLog()
 }
+
+const numbers = (people) => people.map((person) => person.person).sort((one, other) => one - other).join()
 
 /** Until when alerts are silent; the day too where it is another one. Nothing comes from Handshake when the time is over. */
 function showQuiet(end) {
@@ -148,7 +154,7 @@ function keep(list, entries, key, make, before = []) {
       const focused = child?.contains(document.activeElement) ? document.activeElement.textContent : null
       if (child) child.replaceWith(made)
       child = made
-      if (focused) [...made.querySelectorAll('button, a')].find((control) => control.textContent === focused)?.focus()
+      if (focused) [...made.querySelectorAll('button, a, summary')].find((control) => control.textContent === focused)?.focus()
     }
     old.delete(name)
     if (list.children[index] !== child) list.insertBefore(child, list.children[index] ?? null)
@@ -200,7 +206,7 @@ function card(person) {
   const distance = person.metres !== null && person.metres <= 10 && !person.relayed ? `about ${Math.max(0.5, person.metres)} m` : ''
   const doubts = [person.trust === 'unverified' && 'unverified', person.suspect && 'sent by a device that is several people',
     person.relayed && 'heard from two devices; may be relayed'].filter(Boolean).join('; ')
-  const facts = [person.batch, person.relayed ? '' : nearness[person.proximity], distance].filter(Boolean).join(', ')
+  const facts = [person.batch, near(person.proximity, person.rough), distance].filter(Boolean).join(', ')
   const name = person.page?.startsWith('http') ? element('a', { href: person.page, target: '_blank', rel: 'noopener noreferrer', textContent: named(person) }) : named(person)
   const controls = element('p', {})
   if (person.trust !== 'unverified') controls.append(button('Wave', named(person), () => wave(person)))
@@ -234,7 +240,31 @@ function circleCard(circle) {
     button('Leave', circle.circle, () => leave(circle), true))
   return element('li', { className: 'card' }, element('div', {}, element('h3', { textContent: circle.circle }),
     element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${circle.members === 1 ? '1 other' : `${circle.members} others`}${circle.paused ? '; paused' : ''}` }),
-    element('p', { textContent: circle.address }), circle.trouble ? element('p', { textContent: circle.trouble }) : null, controls))
+    element('p', { textContent: circle.address }), circle.trouble ? element('p', { textContent: circle.trouble }) : null,
+    membersOf(circle), controls))
+}
+
+/** The members of a circle, who are asked for when the list is unfolded, and hiding from one of them. */
+function membersOf(circle) {
+  const list = element('ul', { className: 'members' })
+  const summary = element('summary', { textContent: 'Members' })
+  summary.setAttribute('aria-label', `Members: ${circle.circle}`)
+  const details = element('details', { open: unfolded.has(circle.address), ontoggle: () => {
+    if (!details.open) return unfolded.delete(circle.address)
+    unfolded.add(circle.address)
+    showMembers(circle, list)
+  } }, summary, list)
+  return details
+}
+
+async function showMembers(circle, list) {
+  const answer = await ask('/members').catch(() => null)
+  if (!answer?.ok) return
+  const members = (await answer.json()).filter((member) => member.circle === circle.address)
+  list.replaceChildren(...members.map((member) => element('li', {},
+    element('span', { textContent: `${member.name}${member.batch ? ` (${member.batch})` : ''}` }),
+    button('Hide', member.name, () => hide(circle, member)))))
+  if (!members.length) list.append(element('li', { textContent: 'Nobody else, as last fetched.' }))
 }
 
 function showJoining(joining) {
@@ -252,8 +282,14 @@ async function showLog() {
     element('td', { textContent: `${named(row)}${row.batch ? ` (${row.batch})` : ''}` }),
     element('td', { textContent: moment(row.last).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' }) }),
     element('td', { textContent: length(row.seconds) }),
-    element('td', { textContent: row.closest === null ? '' : `${row.closest.toFixed(1)} m` }))))
+    element('td', { textContent: row.closest === null ? near(row.proximity, true) : `${row.closest.toFixed(1)} m` }),
+    element('td', { textContent: row.strongest === null ? '' : `${row.strongest} dBm` }))))
 }
+
+// An encounter grows while nobody comes or goes.
+setInterval(() => {
+  if (token && !document.hidden) showLog()
+}, 60_000)
 
 // Questions
 
@@ -284,6 +320,11 @@ async function forget(person) {
     showLog()
     $('here').focus()
   }
+}
+
+async function hide(circle, member) {
+  const yes = await question(`Hide from ${member.name}?`, 'You do not see each other any more in this circle. The person is not told.', 'Hide')
+  if (yes !== null && await act({ do: 'hide', circle: circle.address, person: member.person })) $('circles').focus()
 }
 
 async function leave(circle) {
