@@ -120,6 +120,23 @@ def test_the_log_shows_whom_one_met(hub: Hub, recording: Callable[..., Path]) ->
     assert hub.handshake.run("nearby", "log", "--person", "36").ok().stdout == ""
 
 
+def test_a_person_is_shown_with_profile_photo_and_encounters_without_a_network(
+        hub: Hub, recording: Callable[..., Path], tmp_path: Path) -> None:
+    """RC-22: the detail view."""
+    begin = time.time() - 3600
+    path = recording(*packets(70000, begin, 90, ad=wide_frame(70000)), *packets(70000, begin + 1000, 90, rssi=-75, ad=wide_frame(70000)))
+    hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
+    hub.sandbox.end()
+    shown = hub.handshake.run("nearby", "show", "70000", TZ="Asia/Kolkata").ok().stdout
+    assert "Quentin Late" in shown and "2, 2 min in all" in shown and "+05:30" in shown, shown
+    assert re.search(r"Closest +1 m\n", shown) and re.search(r"Strongest +-59 dBm\n", shown), shown
+    facts = hub.handshake.run("nearby", "show", "70000", "--json").ok().json
+    assert (facts["name"], facts["encounters"], facts["strongest_dbm"]) == ("Quentin Late", 2, -59)
+    assert 0.5 < facts["closest_metres"] < 2 and facts["last_seen"] > begin + 1000
+    hub.handshake.run("nearby", "show", "70000", "--photo", str(tmp_path / "photo")).ok()
+    assert (tmp_path / "photo").stat().st_mode & 0o777 == 0o600 and (tmp_path / "photo").stat().st_size > 0
+
+
 def files(handshake: Handshake) -> set[Path]:
     return {file.relative_to(handshake.home) for file in handshake.home.rglob("*") if file.is_file()}
 
