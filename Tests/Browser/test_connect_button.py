@@ -416,6 +416,19 @@ def test_a_drag_in_a_mirrored_page_goes_the_other_way(page: Page, server: Button
     shown(page, "verifying")
 
 
+def test_in_a_mirrored_page_the_address_stands_clear_of_its_button(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("email", email="a@b.c"), page_dir="rtl")
+    settled(page)
+    field = page.locator("#one input[type=email]")
+    expect(field).to_have_value("a@b.c")
+    box, button = field.bounding_box(), page.locator("#one .email button").bounding_box()
+    assert button["x"] + button["width"] <= box["x"] + 0.5
+    # It reads from left to right, and yet stands at the end away from the button: left of it there is room.
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.keyboard.type("x")
+    expect(field).to_have_value("xa@b.c")
+
+
 def test_a_drag_that_the_server_cannot_hear_goes_back_with_a_reason(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connect"))
     server.answers((503, {}, 0))
@@ -491,6 +504,16 @@ def test_a_finger_scrolls_over_the_button(open_page: OpenPage, server: ButtonSer
 
 # By keyboard alone
 
+# What is drawn around the whole pill, and its contrast with the page.
+RING = """() => { const style = getComputedStyle(one.shadowRoot.querySelector('.pill'))
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const light = color => { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1)
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b }
+  const [a, b] = [light(style.outlineColor), light('white')].sort((x, y) => y - x)
+  return { style: style.outlineStyle, width: parseFloat(style.outlineWidth), contrast: (a + 0.05) / (b + 0.05) } }"""
+
+
 def test_the_whole_way_by_keyboard(page: Page, server: ButtonServer) -> None:
     script = server.script()
     person = opened(page, server, script.answer("connect"), email="ada@example.com")
@@ -500,6 +523,8 @@ def test_the_whole_way_by_keyboard(page: Page, server: ButtonServer) -> None:
     shown(page, "email")
     settled(page)
     assert person.focus()["type"] == "email", "the focus moved on to the field"
+    ring = page.evaluate(RING)
+    assert ring["style"] == "solid" and ring["width"] >= 2 and ring["contrast"] >= 3, f"no ring around the pill whose field has the focus: {ring}"
     person.keys("Enter")
     shown(page, "verifying")
     person.go_to("Cancel")
