@@ -31,17 +31,19 @@ class Sample:
             http().delete(f"{self.sandbox}/_sandbox/faults", timeout=10).raise_for_status()
 
 
-@contextmanager
-def opened(name: str, *arguments: str) -> Iterator[dict[str, str]]:
-    """Starts the app, gives what it prints about itself, and closes it with Ctrl-C.
-
-    `GROCERY_EXPRESS_BIN` and the like name a program in another place.
-    """
+def program(name: str) -> Path:
+    """A sample's program. `GROCERY_EXPRESS_BIN` and the like name one in another place."""
     named = os.environ.get(re.sub("(?<=[a-z])(?=[A-Z])", "_", name).upper() + "_BIN")
     path = Path(named) if named else REPOSITORY / f".build/debug/{name}"
     if not path.is_file():
         pytest.skip(f"{name} is not built: `swift build --product {name}`")
-    process = subprocess.Popen([path, *arguments, "--print-json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    return path
+
+
+@contextmanager
+def opened(name: str, *arguments: str) -> Iterator[dict[str, str]]:
+    """Starts the app, gives what it prints about itself, and closes it with Ctrl-C."""
+    process = subprocess.Popen([program(name), *arguments, "--print-json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                env=os.environ | {"LC_ALL": "C.UTF-8"})
     limit = threading.Timer(60, process.kill)
     limit.start()

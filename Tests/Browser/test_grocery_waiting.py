@@ -1,20 +1,20 @@
 """Examples/GroceryExpress while IFTTT takes its time: what its real server shows, and what cancels, Back and Keep do then."""
 
-import os
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from strangers import REPOSITORY, http
+from strangers import http
 
 from button_page import ANSWERED, TOLD, Script, shape
+from sample import program
 from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, say_yes, settings, step, switch, until
 
 HAND = "pointer"
+SAMPLES = ("GroceryExpress", "ConnectedAccounts", "CircleServer", "WeatherMyWay")
 CONNECTIONS = (CONNECTION, AREAS, OTHER)
 
 
@@ -219,24 +219,22 @@ def test_a_page_describes_a_connection_as_before_while_ifttt_is_slow(shop: Shop)
     assert len(names) == len(CONNECTIONS) and names == re.findall(r"<h2>.*?</h2>", again)
 
 
-# The command line
+# The command lines of the samples
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    named = os.environ.get("GROCERY_EXPRESS_BIN")
-    path = Path(named) if named else REPOSITORY / ".build/debug/GroceryExpress"
-    if not path.is_file():
-        pytest.skip("GroceryExpress is not built: `swift build --product GroceryExpress`")
-    return subprocess.run([path, *arguments], capture_output=True, text=True, timeout=60, check=False)
+def run(sample: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program(sample), *arguments], capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help_is_printed_and_no_shop_is_opened(option: str) -> None:
-    done = run(option)
+def test_help_is_printed_and_no_shop_is_opened(sample: str, option: str) -> None:
+    done = run(sample, option)
     assert done.returncode == 0 and "--print-json" in done.stdout and done.stderr == ""
 
 
+@pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("arguments", [("--prot", "8080"), ("--port",), ("--port", "many"), ("shop",)])
-def test_what_is_not_known_is_refused(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments)
+def test_what_is_not_known_is_refused(sample: str, arguments: tuple[str, ...]) -> None:
+    done = run(sample, *arguments)
     assert done.returncode == 64 and done.stdout == ""
     assert "--port" in done.stderr
