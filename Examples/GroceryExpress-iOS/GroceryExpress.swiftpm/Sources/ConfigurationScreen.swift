@@ -2,41 +2,63 @@ import IFTTTConnect
 import MapKit
 import SwiftUI
 
-/// The app's own configuration: an area for each trigger that asks for one, found on a map or typed (F109).
+/// The app's own configuration: what each feature, trigger, query and action asks for (F109). Areas are found on a map or typed.
 struct ConfigurationScreen: View {
     let shop: Shop
-    let connection: Connection
+    let name: String
 
-    @State private var areas: [String: ChosenArea] = [:]
+    @State private var form = ConfigurationForm()
     @State private var problem: String?
     @Environment(\.dismiss) private var dismiss
-
-    private var triggers: [Connection.Component] {
-        connection.features.flatMap(\.triggers).filter { trigger in trigger.fields.contains { $0.type.crossings != nil }
-        }
-    }
 
     var body: some View {
         NavigationStack {
             Form {
-                ForEach(triggers, id: \.id) { trigger in
-                    Section(trigger.label ?? "Area") {
-                        AreaEditor(
-                            area: Binding(
-                                get: { @MainActor in areas[trigger.id] ?? ChosenArea() },
-                                set: { @MainActor in areas[trigger.id] = $0 }))
+                ForEach(form.parts, id: \.id) { part in
+                    Section(part.title) {
+                        ForEach(part.questions, id: \.name) { question in row(question) }
                     }
                 }
                 if let problem { Text(problem) }
-                Button("Save") { Task { await save() } }
+                if form.connection != nil { Button("Save") { Task { await save() } } }
             }
             .navigationTitle("Choose where and what")
+        }
+        .task { await load() }
+    }
+
+    @ViewBuilder private func row(_ question: ConfigurationForm.Question) -> some View {
+        let name = question.name
+        let word = Binding(
+            get: { @MainActor in form.words[name] ?? "" }, set: { @MainActor in form.words[name] = $0 })
+        if question.field.type.asksForArea {
+            AreaEditor(
+                area: Binding(
+                    get: { @MainActor in form.areas[name] ?? ChosenArea() },
+                    set: { @MainActor in form.areas[name] = $0 }))
+        } else if question.options.isEmpty {
+            TextField(question.title, text: word)
+        } else {
+            Picker(question.title, selection: word) {
+                Text("nothing chosen").tag("")
+                ForEach(question.options, id: \.value) { option in
+                    Text(option.label ?? option.value).tag(option.value)
+                }
+            }
+        }
+    }
+
+    private func load() async {
+        do {
+            form = try await shop.configurationForm(of: name)
+        } catch {
+            problem = "IFTTT does not answer just now. Close this and try again in a moment."
         }
     }
 
     private func save() async {
         do {
-            try await shop.configure(connection, to: try configuration())
+            try await shop.configure(name, to: try form.configuration())
             dismiss()
         } catch let error as ConfigurationProblem {
             problem = error.text
@@ -44,36 +66,6 @@ struct ConfigurationScreen: View {
             problem = "IFTTT did not take it. Try again."
         }
     }
-
-    /// The whole configuration. What the screen has no field for keeps its default.
-    private func configuration() throws -> UserConnection {
-        func fields(_ definitions: [FieldDefinition], _ id: String) throws -> [UserConnection.UserField] {
-            try definitions.compactMap { field in
-                if field.type.crossings != nil {
-                    guard let area = areas[id]?.value else {
-                        throw ConfigurationProblem(text: "Choose an area, with a radius above 0.")
-                    }
-                    return UserConnection.UserField(id: field.id, type: field.type, value: .location(area))
-                }
-                return field.defaultValue.map { UserConnection.UserField(id: field.id, type: field.type, value: $0) }
-            }
-        }
-        func components(_ components: [Connection.Component]) throws -> [UserConnection.UserComponent] {
-            try components.map { .init(componentID: $0.id, fields: try fields($0.fields, $0.id)) }
-        }
-        return UserConnection(
-            features: try connection.features.map { feature in
-                UserConnection.UserFeature(
-                    featureID: feature.id ?? "", fields: try fields(feature.fields, feature.id ?? ""),
-                    triggers: try components(feature.triggers), queries: try components(feature.queries),
-                    actions: try components(feature.actions))
-            })
-    }
-}
-
-/// What is wrong in the form, in words for the customer.
-struct ConfigurationProblem: Error {
-    let text: String
 }
 
 /// An area as it is being chosen.
@@ -92,6 +84,16 @@ struct ChosenArea: Equatable {
         coordinate.flatMap {
             LocationValue(latitude: $0.latitude, longitude: $0.longitude, radius: radius, address: address)
         }
+    }
+
+    init() {}
+
+    /// The area that the customer has, or that the connection begins with.
+    init(_ value: LocationValue) {
+        address = value.address ?? ""
+        latitude = "\(value.latitude)"
+        longitude = "\(value.longitude)"
+        radius = value.radius ?? radius
     }
 
     private static func number(_ text: String) -> Double? { Double(text.replacingOccurrences(of: ",", with: ".")) }

@@ -76,7 +76,7 @@ struct ConnectionScreen: View {
         .navigationTitle(connection?.name ?? name)
         .onAppear { shop.model(of: name)?.onSetUp = { _ in isConfiguring = true } }
         .sheet(isPresented: $isConfiguring) {
-            if let connection { ConfigurationScreen(shop: shop, connection: connection) }
+            ConfigurationScreen(shop: shop, name: name)
         }
     }
 }

@@ -90,6 +90,9 @@ extension Places {
         _ = try? await synchronizer.activate([connection])
     }
 
+    /// Forgets the customer's areas and crossings.
+    func deactivate() async throws { try await synchronizer.deactivate() }
+
     func synchronize() async -> PlacesSynchronizer.Outcome { await synchronizer.synchronize() }
 
     func areasEnabled(for connection: ConnectionID) async -> Bool {

@@ -18,13 +18,18 @@ struct SettingsScreen: View {
                     .keyboardType(.emailAddress)
                     .textInputAutocapitalization(.never)
                 Toggle("Use a new address each time", isOn: $shop.settings.usesNewAddress)
-                Picker("Logged in as", selection: $shop.settings.customer) {
+                Picker(
+                    "Logged in as",
+                    selection: Binding(
+                        get: { @MainActor in shop.settings.customer },
+                        set: { @MainActor customer in Task { await shop.change(to: customer) } })
+                ) {
                     Text("no customer").tag(Settings.Customer?.none)
                     ForEach(Settings.Customer.allCases, id: \.self) { customer in
                         Text(customer.rawValue).tag(Settings.Customer?.some(customer))
                     }
                 }
-                Button("Log out") { Task { await shop.logOut() } }
+                Button("Log out") { Task { await shop.change(to: nil) } }
             }
             Section("Buttons") {
                 Toggle("Configure on the app's own screen", isOn: $shop.settings.usesOwnConfiguration)

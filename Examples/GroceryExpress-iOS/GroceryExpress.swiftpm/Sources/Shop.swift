@@ -29,6 +29,11 @@ final class Shop {
     @ObservationIgnored private var models: [String: ConnectButtonModel] = [:]
     @ObservationIgnored private(set) var places: Places?
     @ObservationIgnored private var running: Task<Void, Never>?
+    /// What is being deleted is not fetched again.
+    @ObservationIgnored private var isLeaving = false
+
+    /// The name of everything that the device keeps of a customer: none acts with another's token.
+    private var account: String { settings.customer?.rawValue ?? AccountID.defaultName }
 
     private static var redirect: RedirectURI { get throws { try RedirectURI("com.example.grocery:/connect") } }
 
@@ -41,12 +46,13 @@ final class Shop {
             let vault = try await KeychainVault.open()
             let handshake = try Handshake(client, vault: vault)
             self.handshake = handshake
+            models = [:]
             problem = nil
             for name in Self.connections where descriptions[name] == nil {
                 descriptions[name] = try? await ConnectAPI(at: Hosts(allAt: origin)).connection(try ConnectionID(name))
             }
-            let api = ConnectAPI(.stored(UserTokens(in: handshake)), at: Hosts(allAt: origin))
-            let synchronizer = PlacesSynchronizer(of: "customer", api: api, vault: vault)
+            let api = ConnectAPI(.stored(UserTokens(in: handshake, as: account)), at: Hosts(allAt: origin))
+            let synchronizer = PlacesSynchronizer(of: account, api: api, vault: vault)
             running?.cancel()
             await running?.value
             let places = Places(synchronizer)
@@ -62,7 +68,7 @@ final class Shop {
         guard let handshake, let origin = try? EndpointURL(settings.origin, security: .allowingInsecureLoopback) else {
             return nil
         }
-        return ConnectAPI(.stored(UserTokens(in: handshake)), at: Hosts(allAt: origin))
+        return ConnectAPI(.stored(UserTokens(in: handshake, as: account)), at: Hosts(allAt: origin))
     }
 
     /// The model of a connection's button.
@@ -71,8 +77,9 @@ final class Shop {
         guard let handshake else { return nil }
         do {
             let model = try ConnectButtonModel(
-                connection, accounts: handshake, email: settings.suggestedEmail, locale: settings.locale ?? .user,
-                environment: .system(tokens: tokens), prefetched: settings.isPrefetched ? descriptions[connection] : nil
+                connection, accounts: handshake, as: account, email: settings.suggestedEmail,
+                locale: settings.locale ?? .user, environment: .system(tokens: tokens),
+                prefetched: settings.isPrefetched ? descriptions[connection] : nil
             ) { [settings] configuration in
                 configuration.skipsConfiguration = settings.usesOwnConfiguration
                 configuration.appName = "Grocery Express"
@@ -92,7 +99,13 @@ final class Shop {
 
     private var tokens: TokenDelivery {
         guard let customer = settings.customer else { return .redirect }
-        return .redirectOrPartnerServer { UserToken(Secret(customer.token)) }
+        return .redirectOrPartnerServer { [weak self] in await self?.token(of: customer) }
+    }
+
+    /// Stands for the app's own server, which answers the customer who is logged in.
+    private func token(of customer: Settings.Customer) -> UserToken? {
+        guard customer == settings.customer, !isLeaving else { return nil }
+        return UserToken(Secret(customer.token))
     }
 
     private func turnedOn(_ connection: Connection) {
@@ -101,18 +114,56 @@ final class Shop {
         Task { await places?.activate(connection.id) }
     }
 
+    /// What the customer can choose of a connection, and has chosen.
+    func configurationForm(of name: String) async throws -> ConfigurationForm {
+        guard let api else { throw Closed() }
+        let connection = try await api.connection(try ConnectionID(name))
+        var options: [String: [FieldValue.Option]] = [:]
+        for (id, owner) in ConfigurationForm.owners(in: connection) {
+            for (field, choices) in try await api.fieldOptions(of: owner, in: connection.id).options {
+                options["\(id).\(field)"] = choices
+            }
+        }
+        return ConfigurationForm(connection, options: options)
+    }
+
     /// Stores what the customer has chosen on the app's own screen.
-    func configure(_ connection: Connection, to configuration: UserConnection) async throws {
-        _ = try await api?.update(connection.id, to: configuration)
-        models[connection.id.rawValue]?.configurationSaved()
+    func configure(_ name: String, to configuration: UserConnection) async throws {
+        guard let api else { throw Closed() }
+        _ = try await api.update(try ConnectionID(name), to: configuration)
+        models[name]?.configurationSaved()
         _ = await places?.synchronize()
     }
 
-    /// Logs the customer out: the token and what was known go; the connections stay on at IFTTT.
-    func logOut() async {
-        for model in models.values { try? await model.signOut() }
-        settings.customer = nil
+    /// Logs the customer out, and another one in: token, attempts and areas go; the connections stay on at IFTTT.
+    ///
+    /// Where something cannot be deleted, the customer stays logged in and is told so.
+    func change(to customer: Settings.Customer?) async {
+        isLeaving = true
+        defer { isLeaving = false }
+        var isDone = places != nil
+        // Also those whose screen was not opened since the launch.
+        for name in Self.connections {
+            do {
+                guard let model = model(of: name) else { throw Closed() }
+                try await model.signOut()
+            } catch {
+                isDone = false
+            }
+        }
+        do { try await places?.deactivate() } catch { isDone = false }
+        guard isDone else {
+            alert = "You are still logged in: not everything of yours could be deleted. Try again."
+            return
+        }
+        settings.customer = customer
+        // A description says what its customer has turned on.
+        descriptions = [:]
+        await open()
     }
+
+    /// The vault could not be opened: ``problem`` says why.
+    private struct Closed: Error {}
 
     private static func words(_ kind: ConnectButtonFailure.Kind) -> String {
         switch kind {
