@@ -35,8 +35,15 @@ func say(_ line: String, to output: FileHandle = .standardOutput) {
     output.write(Data((line + "\n").utf8))
 }
 
+let arguments = CommandLine.arguments.dropFirst()
+if arguments.count > 1 || arguments.first?.hasPrefix("-") == true {
+    let isHelp = ["-h", "--help"].contains(arguments.first)
+    say("Usage: FirstSignIn [ADDRESS]", to: isHelp ? .standardOutput : .standardError)
+    exit(isHelp ? 0 : 64)
+}
+
 do {
-    let handshake = try connect(to: CommandLine.arguments.dropFirst().first ?? "http://127.0.0.1:8081")
+    let handshake = try connect(to: arguments.first ?? "http://127.0.0.1:8081")
     do {
         if let account = try await handshake.account() {
             try await greet(account)

@@ -56,6 +56,15 @@ def test_a_wrong_address_is_one_line_that_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="FirstSignIn is not built: run `swift build`")
+@pytest.mark.parametrize(("arguments", "status"), [(["--help"], 0), (["-h"], 0), (["--port"], 64), (["http://127.0.0.1:1", "shop"], 64)])
+def test_help_is_printed_and_what_is_not_known_is_refused(tmp_path: Path, arguments: list[str], status: int) -> None:
+    done = subprocess.run([PROGRAM, *arguments], cwd=tmp_path, env={"HOME": str(tmp_path)}, capture_output=True, text=True, timeout=30)
+    assert done.returncode == status and list(tmp_path.iterdir()) == []
+    usage, nothing = (done.stderr, done.stdout) if status else (done.stdout, done.stderr)
+    assert usage.startswith("Usage: FirstSignIn") and nothing == ""
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="FirstSignIn is not built: run `swift build`")
 def test_the_address_is_printed_while_the_program_waits_also_into_a_pipe(genome: StandIn, tmp_path: Path) -> None:
     environment = os.environ | {"HOME": str(tmp_path / "home")}
     with subprocess.Popen(
