@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from button_page import VECTORS, ButtonServer
+from button_page import VECTORS, ButtonServer, heard
 from button_visit import Finger, caught_up, drag, footer, frame, frozen, heard_by, hold, knob_place, let_go, opened, runs_until, settled, shown, switch, until
 from conftest import OpenPage
 
@@ -91,6 +91,7 @@ def test_the_same_refusal_twice_shakes_twice_though_nothing_else_changed(page: P
     opened(page, server, script.answer("email", email="ada@"))
     settled(page)
     hold(page)
+    count = 0
     for refusals, revision, shaken in ((1, 2, 1), (2, 2, 1), (2, 2, 0), (2, 3, 0), (3, 3, 1)):
         answer = script.answer("email", revision=revision, email="ada@", failure="invalid_email")
         answer["state"]["refusals"] = refusals
@@ -101,6 +102,8 @@ def test_the_same_refusal_twice_shakes_twice_though_nothing_else_changed(page: P
         page.evaluate("() => fetch('/icon.svg').then(() => new Promise(done => setTimeout(done)))")  # and the page has read the answer
         assert page.evaluate("[one.answer.state.refusals, one.answer.revision]") == [refusals, revision]
         assert shakes(page) == shaken, (refusals, revision)
+        count += shaken
+        assert len(heard(page, "failed")) == count, "it is told as often as it shakes"
         let_go(page)
         hold(page)
 

@@ -1637,7 +1637,8 @@ export class ConnectButton extends HTMLElement {
     if (before?.state.step !== state.step || isOver) tell("change", { step: state.step, isOn: look.isOn }, false)
     if (was === false && this.#isOn) tell("connected", { connection, isPending: state.step === "pending" })
     if (was && !this.#isOn && !state.failure) tell("disconnected", { connection })
-    if (state.failure && JSON.stringify(before?.state.failure) !== JSON.stringify(state.failure)) {
+    const isNews = state.refusals > before?.state.refusals || JSON.stringify(before?.state.failure) !== JSON.stringify(state.failure)
+    if (state.failure && isNews) {
       const during = state.step === "loading_failed" ? "loading" : was || look.isOn ? "deactivation" : "activation"
       tell("failed", { connection, ...state.failure, during })
     }
