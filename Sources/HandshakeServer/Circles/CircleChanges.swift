@@ -158,7 +158,7 @@ extension MemberCircle {
             guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             guard member.hidden.contains(other) != isHidden, other != number else { return }
             guard !isHidden || member.hidden.count < Self.maximumMembers else {
-                throw RequestRefusal(.unprocessableContent, "too_many", "Nobody else can be hidden")
+                throw RequestRefusal(.unprocessableContent, "too_many", "You cannot hide from more people")
             }
             if isHidden { member.hidden.insert(other) } else { member.hidden.remove(other) }
             let revision = circle.nextRevision()

@@ -11,7 +11,7 @@ struct NearbyForget: AsyncParsableCommand {
         commandName: "forget", abstract: "Remove a person and all encounters from this machine.",
         discussion: """
             Removes the profile, the photo, the encounters and a friend's keys. --everyone also removes what you are recognised by: \
-            friends need new keys, and a running `watch` starts afresh. Recordings that you made are files of your own.
+            friends need new keys, and a running `watch` restarts. Recordings that you made are files of your own.
             """)
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)

@@ -13,7 +13,7 @@ struct NearbyOpen: AsyncParsableCommand {
         commandName: "open",
         abstract: "Watch, and show who is near on a page in the browser: with photos, the log, waves and circles.",
         discussion: """
-            The page is served on this machine only, to whoever opens the link first. It ends with the command. Everything that \
+            The page is served on this machine only, to the first browser that opens the link. It ends with the command. Everything that \
             `watch` does, it does too.
             """)
 

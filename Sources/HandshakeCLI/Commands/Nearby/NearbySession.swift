@@ -35,7 +35,7 @@ struct NearbySession: Sendable {
             guard try await isSignedIn == (options.center(in: vault) != nil) else {
                 return Output.note("The account was signed out, so watching ends.")
             }
-            Output.note("Everyone was forgotten. Watching starts afresh.")
+            Output.note("Everyone was forgotten. The watch restarts.")
         }
     }
 

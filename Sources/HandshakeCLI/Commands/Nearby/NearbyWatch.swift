@@ -118,7 +118,7 @@ struct NearbySending: ParsableArguments {
 
     /// Why a rolling identifier is not sent.
     static let nobody =
-        "Nobody has current keys of yours, so nothing is sent. Join a circle with: handshake nearby circle join URL. Or pair with a friend: handshake nearby pair"
+        "No friend or circle has current keys of yours, so nothing is sent. Join a circle with: handshake nearby circle join URL. Or pair with a friend: handshake nearby pair"
 
     /// What to advertise; nil for nothing.
     func broadcasts(of own: UserNumber?, _ scopes: OwnScopes) throws -> Broadcasts? {

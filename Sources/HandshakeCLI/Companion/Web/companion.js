@@ -323,7 +323,7 @@ async function forget(person) {
 }
 
 async function hide(circle, member) {
-  const yes = await question(`Hide from ${member.name}?`, 'You do not see each other any more in this circle. The person is not told.', 'Hide')
+  const yes = await question(`Hide from ${member.name}?`, 'You do not see each other any more, also as friends. The person is not told.', 'Hide')
   if (yes !== null && await act({ do: 'hide', circle: circle.address, person: member.person })) $('circles').focus()
 }
 
@@ -354,6 +354,6 @@ $('forget-everyone').onclick = async () => {
   }
 }
 $('stop').onclick = async () => {
-  if (await question('Stop Handshake?', 'Nobody is noticed any more.', 'Stop') !== null) act({ do: 'stop' })
+  if (await question('Stop Handshake?', 'It then notices no one who is near.', 'Stop') !== null) act({ do: 'stop' })
 }
 enter()
