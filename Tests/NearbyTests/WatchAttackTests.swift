@@ -124,8 +124,10 @@ struct WatchAttackTests {
     @Test("CI47: of members without a distance the strongest are taken and listed first, whatever their numbers")
     func strongestFirst() async {
         let listed = Mutex<[NearbyPerson]>([])
+        let displaced = Mutex(0)
         let watch = scene.watch { update in
             if case .people(let people) = update { listed.withLock { $0 = people } }
+            if case .left = update { displaced.withLock { $0 += 1 } }
         }
         let count = Trust.circle.places + 20
         let list = (1...count).map { number in
@@ -137,6 +139,7 @@ struct WatchAttackTests {
         let people = listed.withLock(\.self)
         #expect(people.map(\.person) == (21...count).reversed().map { person($0) })
         #expect(people.allSatisfy { $0.isRough && $0.distance == nil })
+        #expect(displaced.withLock(\.self) == 0, "nobody is taken and gives way again")
     }
 
     @Test(

@@ -27,9 +27,9 @@ extension Service {
     /// message `unauthorized`.
     public static let recurseCenter = makeRecurseCenter(ownProfile: "profiles/me")
 
-    /// The Recurse Center as it was in 2014, when it was Hacker School, at an origin of your own (`recurse-center.md` section 1).
+    /// The Recurse Center as it was in 2014, at an origin of your own.
     ///
-    /// For servers and sandboxes that have people under `/people` and no `/profiles`: the old host may no longer answer. `RecurseCenter`
+    /// It was Hacker School then (`recurse-center.md` section 1). For servers and sandboxes that have people under `/people` and no `/profiles`: the old host may no longer answer. `RecurseCenter`
     /// asks an account of this service for people in that representation.
     ///
     /// - Parameter base: the origin of the server.

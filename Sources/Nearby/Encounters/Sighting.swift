@@ -11,7 +11,9 @@ public struct Sighting: Sendable, Hashable {
     public let distance: Double?
     /// The distance's range, smoothed. Rough where the distance is nil.
     public let proximity: Proximity
-    /// The smoothed signal strength in dBm; nil when it was not measured, and when two transmitters send the identifier.
+    /// The smoothed signal strength in dBm; nil when unknown.
+    ///
+    /// It is unknown when it was not measured, and when two transmitters send the identifier.
     public let rssi: Double?
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust

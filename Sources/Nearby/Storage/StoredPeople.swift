@@ -78,9 +78,9 @@ public struct StoredPeople: Sendable {
         }
     }
 
-    /// Ends being friends with a person: the friend's keys, those that the friend has of the user, and the person's photo.
+    /// Ends being friends with a person.
     ///
-    /// The other friends need new keys.
+    /// The friend's keys go, those that the friend has of the user, and the person's photo. The other friends need new keys.
     ///
     /// - Returns: whether there were keys.
     @discardableResult

@@ -9,7 +9,9 @@ public struct Alert: Sendable, Hashable {
     public let known: Person?
     /// How near the person was when the alert was raised.
     public let proximity: Proximity
-    /// Whether the proximity is a guess: the sender states no power, so a usual one is assumed.
+    /// Whether the proximity is a guess.
+    ///
+    /// The sender states no power then, so a usual one is assumed.
     public let isRough: Bool
     /// How sure it is who it is. Any sender can use a plain number.
     public let trust: Trust

@@ -66,7 +66,9 @@ public struct NearbyPerson: Sendable, Hashable {
 }
 
 extension NearbyPerson {
-    /// Whether the proximity is a guess: the sender states no power, so a usual one is assumed.
+    /// Whether the proximity is a guess.
+    ///
+    /// The sender states no power then, so a usual one is assumed.
     public var isRough: Bool { distance == nil && proximity != .unknown }
 
     /// The distance, a rough one where the sender states no power, in metres; for order only. Nil without a signal.

@@ -217,7 +217,8 @@ actor Watch {
         let last = tracker.lastHeard(person)
         return Alert(
             person: person, known: lookups.known(person), proximity: last?.proximity ?? .unknown,
-            isRough: last?.distance == nil, trust: tracker.trust(person), isRelayed: tracker.isRelayed(person),
+            isRough: (last?.distance == nil) && (last?.proximity ?? .unknown) != .unknown, trust: tracker.trust(person),
+            isRelayed: tracker.isRelayed(person),
             isUpdate: isUpdate)
     }
 
