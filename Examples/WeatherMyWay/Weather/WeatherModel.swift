@@ -123,7 +123,8 @@ final class WeatherModel {
     func choose(_ file: GeneticFile) async {
         guard case .signedIn = step else { return }
         choice = RememberedChoice(file)
-        genes = nil
+        // Advice for another file's genes must not stand under this one's name, whatever follows.
+        (genes, report) = (nil, nil)
         device.choices.keep(choice, of: subject)
         await look()
     }

@@ -27,6 +27,8 @@ struct Visit: Sendable {
     var subject: String?
     /// How many sign-ins have ended of which it is not known yet whose they are.
     var newSignIns = 0
+    /// Whether some of them overlap: the order in which the service says who it is tells nothing then.
+    var isContested = false
     /// Whether pages may see it. While it is not known who has signed in, they see an empty one.
     var isKnown: Bool { number > 0 && newSignIns == 0 }
 
@@ -90,17 +92,24 @@ final class Visitors: Sendable {
 
     /// Forgets what is known of a browser in which a user has signed in, unless it is the same user.
     ///
-    /// Another user's imports do not become this user's.
+    /// Another user's imports do not become this user's. Where two sign in at the same time, it is not known who is whose: nothing is
+    /// kept for either.
     func restart(_ session: String, _ account: Account?, in vault: any Vault) async {
-        change(session) { $0.newSignIns += 1 }
-        let subject = try? await account?.identity().subject
+        change(session) { visit in
+            visit.newSignIns += 1
+            visit.isContested = visit.isContested || visit.newSignIns > 1
+        }
+        let answer = try? await account?.identity().subject
+        let subject = state.withLock { $0.visits[session]?.isContested == true ? nil : answer }
         let isSame = state.withLock { subject != nil && $0.visits[session]?.subject == subject }
         if !isSame, let account { await Self.forgetUnfinished(account.id, in: vault) }
         state.withLock { state in
             guard let earlier = state.visits[session] else { return }
+            let subject = earlier.isContested ? nil : subject
             if subject == nil || earlier.subject != subject { state.begin(session) }
             state.visits[session]?.subject = subject
             state.visits[session]?.newSignIns = earlier.newSignIns - 1
+            state.visits[session]?.isContested = earlier.isContested && earlier.newSignIns > 1
         }
     }
 

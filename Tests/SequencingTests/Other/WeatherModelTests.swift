@@ -16,6 +16,8 @@ private final class Phone {
     let vault = MemoryVault()
     var settings: Data?
     var user = "ada@example.test"
+    /// Whether the user leaves the browser instead of signing in.
+    var leaves = false
 
     init() async throws {
         sandbox = try await Sandbox.start()
@@ -24,8 +26,12 @@ private final class Phone {
     private struct Approval: Browser {
         let sandbox: Sandbox
         let user: String
+        let leaves: Bool
 
-        func show(_ page: SignInPage) async throws -> String? { try await sandbox.approve(page.url, as: user) }
+        func show(_ page: SignInPage) async throws -> String? {
+            if leaves { throw HandshakeError.signInAbandoned(.closed) }
+            return try await sandbox.approve(page.url, as: user)
+        }
     }
 
     /// The app after a launch.
@@ -37,7 +43,7 @@ private final class Phone {
                     let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
                     return Client(service: .sequencing.at(origin), id: "my-genome-app")
                 },
-                vault: { vault }, browser: { Approval(sandbox: sandbox, user: self.user) },
+                vault: { vault }, browser: { Approval(sandbox: sandbox, user: self.user, leaves: self.leaves) },
                 choices: KeptChoice.Store(read: { self.settings }, write: { self.settings = $0 }),
                 genome: { Sequencing($0, polling: Polling(jitter: 0), clock: HurriedClock()) }))
         await model.open()
@@ -136,6 +142,25 @@ struct WeatherModelTests {
         #expect(again.userName == nil && isBlank(again))
         try await phone.choose(in: again)
         #expect(phone.settings == nil, "the choice of an unknown user is not kept")
+        await phone.sandbox.stop()
+    }
+
+    @Test("advice for the file before is gone when another is chosen and the sign-in that it needs is not made")
+    func anotherFile() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        guard case .signedIn(let genome) = model.step else {
+            Issue.record("\(model.step), \(model.problem ?? "")")
+            return
+        }
+        let other = try #require(try await genome.files(.sample).first)
+        #expect(model.report != nil && model.choice?.id != other.id)
+        phone.sandbox.expireAccessTokens(.sequencing)
+        phone.sandbox.revokeRefreshTokens(.sequencing)
+        phone.leaves = true
+        await model.choose(other)
+        #expect(model.choice?.id == other.id)
+        #expect(model.report == nil && model.genes == nil && !model.isAsking)
         await phone.sandbox.stop()
     }
 

@@ -183,6 +183,27 @@ struct WebImportTests {
         #expect(state(visit) == "none")
     }
 
+    @Test("of two who sign in at the same time neither is taken for the user whose visit it is")
+    func twoUsers() async throws {
+        let slow = Held(service, "GET /indexApi.php")
+        let (first, second) = (try await service.genome(through: slow), try await service.genome())
+        service.script("GET /indexApi.php", [.json(#"{"uid":"2"}"#), .json(#"{"uid":"1"}"#)])
+        let signIn = Task { await visitors.restart(session, first.account, in: vault) }
+        await slow.reached.wait()
+        await visitors.restart(session, second.account, in: vault)
+        #expect(visitors.visit(session).number == 0, "the first one's answer is still awaited")
+        slow.gate.open()
+        await signIn.value
+        #expect(visit.number > 0 && visit.subject == nil)
+        // The next one alone is known again.
+        service.script("GET /indexApi.php", [.json(#"{"uid":"1"}"#)])
+        visitors.change(session) { $0.place = "Oslo" }
+        await visitors.restart(session, second.account, in: vault)
+        #expect(visit.subject == "1" && visit.place == nil)
+        await visitors.restart(session, second.account, in: vault)
+        #expect(visit.subject == "1")
+    }
+
     @Test("another user who signs in in the same browser gets no import and no chain of the user before")
     func anotherUser() async throws {
         let genome = try await service.genome()
