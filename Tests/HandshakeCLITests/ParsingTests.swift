@@ -81,6 +81,15 @@ struct ParsingTests {
         return children.isEmpty ? [type] : children.flatMap(leaves)
     }
 
+    @Test("a command that the user of Sequencing.com is told acts for the same account")
+    func toldCommands() throws {
+        #expect(try SequencingOptions.parse([]).command("files") == "handshake sequencing files")
+        let options = try SequencingOptions.parse(["--account", "my work"])
+        #expect(
+            options.command("import ancestry --resume")
+                == "handshake sequencing import ancestry --resume --account 'my work'")
+    }
+
     @Test("every command of the contract is parsed", arguments: commandLines)
     func commands(_ arguments: [String]) throws {
         _ = try HandshakeCommand.parseAsRoot(arguments)

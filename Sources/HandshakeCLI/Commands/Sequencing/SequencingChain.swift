@@ -71,7 +71,7 @@ extension SequencingRunOptions {
         if let file {
             guard let id = FileID(file) else {
                 throw CommandError.usage(
-                    "“\(quoted(file, limit: 80))” is not the identifier of a file. List them with: handshake sequencing files"
+                    "“\(quoted(file, limit: 80))” is not the identifier of a file. List them with: \(reports.options.command("files"))"
                 )
             }
             return id
@@ -83,7 +83,7 @@ extension SequencingRunOptions {
             throw CommandError.usage(
                 files.isEmpty
                     ? "The account has no files. Upload one at sequencing.com."
-                    : "The account has \(files.count) files. Choose one with --file ID. List them with: handshake sequencing files"
+                    : "The account has \(files.count) files. Choose one with --file ID. List them with: \(reports.options.command("files"))"
             )
         }
         return try await FileQuestion.ask(own.isEmpty ? files : own).id

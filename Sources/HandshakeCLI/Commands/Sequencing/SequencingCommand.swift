@@ -25,6 +25,12 @@ struct SequencingOptions: ParsableArguments {
 
     @OptionGroup var common: CommonOptions
 
+    /// A command that acts for the same account, as it is typed.
+    func command(_ words: String) -> String {
+        "handshake sequencing \(words)"
+            + (account == "sequencing" ? "" : " --account \(KnownAccount.shellWord(account))")
+    }
+
     /// Lets `body` use the kit for the account, and gives its errors their place.
     func use<Result>(
         polling: Polling = Polling(), _ body: (Sequencing) async throws -> Result

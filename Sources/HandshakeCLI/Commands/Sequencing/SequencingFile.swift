@@ -28,7 +28,7 @@ struct SequencingFile: BoundedCommand {
             throw CommandError(
                 status: .serviceError, code: "file_not_found",
                 message:
-                    "The account has no file “\(quoted(id, limit: 200))”. List the files with: handshake sequencing files"
+                    "The account has no file “\(quoted(id, limit: 200))”. List the files with: \(options.command("files"))"
             )
         }
         if options.common.json {

@@ -81,12 +81,12 @@ struct SequencingImport: AsyncParsableCommand {
         let left = try await unfinished.all.filter { $0.source == source.thirdParty }
         guard !left.isEmpty else {
             throw CommandError.usage(
-                "No unfinished imports from \(source.thirdParty.rawValue). Start one with: \(command)")
+                "No unfinished imports from \(source.thirdParty.rawValue). Start one with: \(command())")
         }
         return left
     }
 
-    private var command: String { "handshake sequencing import \(source.rawValue)" }
+    private func command(_ rest: String = "") -> String { options.command("import \(source.rawValue)\(rest)") }
 
     /// Gives up one import. Its file, if one comes after all, is in the list of files.
     private func forget(_ number: Int, _ unfinished: UnfinishedImports) async throws {
@@ -183,7 +183,7 @@ struct SequencingImport: AsyncParsableCommand {
     private func problem(of started: UnfinishedImport, _ arrival: ImportArrival) -> CommandError? {
         switch arrival {
         case .file: nil
-        case .oneOf(let possible): Self.ambiguous(possible)
+        case .oneOf(let possible): ambiguous(possible)
         case .late(let possible): late(started, possible)
         }
     }
@@ -194,7 +194,7 @@ struct SequencingImport: AsyncParsableCommand {
                 JSONText.object([("outcome", .string(outcome)), ("files", .array(files.map(SequencingFiles.json)))])
                     .text)
         } else if files.isEmpty {
-            Output.note("The import has started. Wait for its file with: \(command) --resume")
+            Output.note("The import has started. Wait for its file with: \(command(" --resume"))")
         } else {
             for file in files { Output.result(Self.line(file)) }
         }
@@ -202,13 +202,13 @@ struct SequencingImport: AsyncParsableCommand {
 
     private static func line(_ file: GeneticFile) -> String { "\(file.id)  \(quoted(file.name, limit: 200))" }
 
-    private static func ambiguous(_ files: [GeneticFile]) -> CommandError {
+    private func ambiguous(_ files: [GeneticFile]) -> CommandError {
         CommandError(
             status: .serviceError, code: "import_ambiguous",
             message: """
                 The import has ended, and its file is one of these; several imports ran, and Sequencing.com does not say whose file \
-                is which. Look into each with: handshake sequencing file ID
-                \(files.map(line).joined(separator: "\n"))
+                is which. Look into each with: \(options.command("file ID"))
+                \(files.map(Self.line).joined(separator: "\n"))
                 """)
     }
 
@@ -222,8 +222,8 @@ struct SequencingImport: AsyncParsableCommand {
             status: .network, code: "import_unfinished",
             message: """
                 The import has started, but its own file is not in the list yet. \
-                Wait again with: \(command) --resume
-                If it will not come, give the import up with: \(command) --forget \(started.id)\(others)
+                Wait again with: \(command(" --resume"))
+                If it will not come, give the import up with: \(command(" --forget \(started.id)"))\(others)
                 """)
     }
 
@@ -233,7 +233,7 @@ struct SequencingImport: AsyncParsableCommand {
             status: .network, code: "import_unfinished",
             message: """
                 Sequencing.com did not answer within \(timeout) s, and the import may run. Do not start it again. \
-                Wait for its file with: \(command) --resume
+                Wait for its file with: \(command(" --resume"))
                 """)
     }
 

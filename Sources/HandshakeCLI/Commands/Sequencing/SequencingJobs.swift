@@ -58,7 +58,7 @@ struct SequencingResume: BoundedCommand {
             let wanted = jobs.isEmpty ? known.map(\.id) : jobs
             guard !wanted.isEmpty else {
                 throw CommandError.usage(
-                    "No unfinished app chains. Start one with: handshake sequencing chain")
+                    "No unfinished app chains. Start one with: \(reports.options.command("chain CHAIN"))")
             }
             return genome.resume(wanted)
         }

@@ -31,7 +31,7 @@ struct SequencingReportOptions: ParsableArguments {
                 let chain = state.call?.chain ?? known.first { $0.id == state.job }?.chain
                 let (saved, unsaved) = try await save(state, from: genome)
                 problem = problem ?? unsaved
-                shown.append(ShownChain(chain: chain, state: state, saved: saved))
+                shown.append(ShownChain(options: options, chain: chain, state: state, saved: saved))
             }
             return (shown, problem)
         }
@@ -111,11 +111,10 @@ struct SequencingReportOptions: ParsableArguments {
     }
 
     private func resuming(_ jobs: [String]) -> String {
-        let account = options.account == "sequencing" ? "" : " --account \(options.account)"
         let subject =
             jobs.count == 1
             ? "It continues at Sequencing.com. Show its report" : "They continue at Sequencing.com. Show their reports"
-        return "\(subject) later with: handshake sequencing resume \(jobs.joined(separator: " "))\(account)"
+        return "\(subject) later with: \(options.command("resume \(jobs.joined(separator: " "))"))"
     }
 }
 #endif

@@ -4,6 +4,8 @@ import Sequencing
 
 /// A chain as it is printed.
 struct ShownChain {
+    /// For the commands that the user is told.
+    let options: SequencingOptions
     /// The chain; nil for a job that was started elsewhere.
     let chain: AppCode?
     let state: ChainState
@@ -57,7 +59,7 @@ struct ShownChain {
 
     private func fileText(_ what: String, _ file: ReportFile) -> String {
         if let path = saved[file.id] { return "\(what), saved as “\(quoted(path, limit: 4096))”" }
-        return "\(what). Save it with: handshake sequencing report-file \(file.id) --output \(file.suggestedName)"
+        return "\(what). Save it with: \(options.command("report-file \(file.id) --output \(file.suggestedName)"))"
     }
 
     /// A property's name as words: “Risk description” for `RiskDescription`.
