@@ -195,7 +195,9 @@ struct PostgresStore: Sendable {
         // write has, so it tells whose it is, also when the lease was released with it and another holder has it.
         let state = try await look(at: hold)
         if state.version == record.version, state.body == record.body {
-            return .done(version: record.version, isReleased: !state.isOurs)
+            // A concluding write releases the lease itself. After another one it was lost, and nothing may follow.
+            if !concludes, !state.isOurs { hold.end("another holder took the record after this change of it") }
+            return .done(version: record.version, isReleased: concludes && !state.isOurs)
         }
         if state.isOurs, state.version == expected, let active = state.active, active != record.key {
             return .otherKey(active)

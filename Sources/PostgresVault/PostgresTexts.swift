@@ -130,8 +130,11 @@ struct PostgresTexts: Sendable {
             """)
         giveBack = text(
             "giveBack",
-            "UPDATE \(lease) SET due_at = pg_catalog.clock_timestamp() WHERE name = ANY ($1) AND due_at > pg_catalog.clock_timestamp()"
-        )
+            """
+            WITH given AS (SELECT name FROM \(lease) WHERE name = ANY ($1) AND due_at > pg_catalog.clock_timestamp()
+              ORDER BY name FOR UPDATE SKIP LOCKED)
+            UPDATE \(lease) l SET due_at = pg_catalog.clock_timestamp() FROM given WHERE l.name = given.name
+            """)
         otherKeys = text("otherKeys", "SELECT r.name FROM \(record) r WHERE r.key <> $1 \(page)")
         lastKey = text("lastKey", "SELECT max(id) FROM \(key)")
         makeOld = text("makeOld", "UPDATE \(key) SET state = 'old' WHERE state = 'active' AND id = $1 RETURNING id")

@@ -1,5 +1,6 @@
 #if PostgreSQL
 public import Handshake
+import Synchronization
 
 extension PostgresVault {
     /// Takes over the keys of records whose journal no process follows up.
@@ -22,18 +23,41 @@ extension PostgresVault {
             }
         }
         // Another machine may have the key.
-        if !locked.isEmpty { try? await store.returnUnfinished(locked) }
+        try? await giveBack(locked)
         return VaultListing(keys: keys, damaged: damaged)
     }
 
     /// Hands keys of ``claimUnfinished(of:)`` out to the next caller.
     ///
-    /// Those that wait longer go first.
+    /// Those that wait longer go first. A key that comes back to this vault within a minute stays with it: nobody else has a use for it.
     ///
     /// - Throws: ``VaultError`` when the database cannot be written.
     @concurrent
     public func returnUnfinished(_ keys: [VaultKey]) async throws {
-        try await store.returnUnfinished(keys.map { name(of: $0).bytes })
+        try await giveBack(keys.map { name(of: $0).bytes })
+    }
+
+    private func giveBack(_ names: [[UInt8]]) async throws(VaultError) {
+        let names = givenBack.note(names, at: LeaseMoment.now().instant)
+        if !names.isEmpty { try await store.returnUnfinished(names) }
+    }
+}
+
+/// What a vault has given back lately, so that it does not go to and fro.
+final class GivenBack: Sendable {
+    private static let interval = Duration.seconds(60)
+    private let times = Mutex<[[UInt8]: ContinuousClock.Instant]>([:])
+
+    /// Notes names.
+    ///
+    /// - Returns: those that were not noted within the last minute.
+    func note(_ names: [[UInt8]], at now: ContinuousClock.Instant) -> [[UInt8]] {
+        times.withLock { times in
+            times = times.filter { $0.value.duration(to: now) < Self.interval }
+            let new = names.filter { times[$0] == nil }
+            for name in new { times[name] = now }
+            return new
+        }
     }
 }
 

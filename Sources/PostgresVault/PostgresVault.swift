@@ -62,6 +62,7 @@ public final class PostgresVault: Vault {
     private let ring: Mutex<MasterKeyRing>
     private let seen = SeenVersions()
     private let unknownKeys = UnknownKeys()
+    let givenBack = GivenBack()
     private let queue = ExclusiveQueue<RecordName>()
     private let timeout: Duration
     private let clock: any Clock<Duration>
@@ -458,7 +459,7 @@ extension PostgresVault {
     private func lost(_ hold: PostgresHold, mayBeStored: Bool = false) -> VaultError {
         hold.end(
             mayBeStored
-                ? "another holder took the record, perhaps after this change of it"
+                ? "another holder took the record; this change may have been stored before"
                 : "another holder took the record, so nothing was changed")
         return .unavailable("\(path(of: hold.name)): \(hold.end ?? "the hold ended")")
     }

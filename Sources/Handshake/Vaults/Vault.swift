@@ -110,8 +110,9 @@ public protocol LockedRecord: Sendable {
 
     /// Replaces the record for the last time in this body.
     ///
-    /// As ``replace(with:)``. A vault that can, gives the key up with it, which saves an exchange. From then on, also when it throws, every change of this record and ``confirm(for:)`` throw. Other processes may get
-    /// the key while the body runs on; callers in this process that use the same vault wait for its end.
+    /// As ``replace(with:)``. Do not use the record afterwards, also when this throws: the vaults of this package throw then. A vault that
+    /// can, gives the key up with it, which saves an exchange. Other processes may get the key while the body runs on; callers in this
+    /// process that use the same vault must wait for its end.
     ///
     /// When it throws, the contents may be stored all the same, and another holder may have replaced them meanwhile: whoever stores them later
     /// has to look whether the record is the one that they follow.

@@ -194,6 +194,25 @@ struct PostgresLeaseTests {
         #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE holder IS NOT NULL") == [1])
     }
 
+    @Test(
+        "VL11: a write that was applied counts as stored when the lease is lost before its repetition, and nothing follows"
+    )
+    func journalledAndLost() async throws {
+        let hold = try #require(try await acquire(PostgresHold.newHolder()))
+        let record = PostgresRecord(kind: "account", key: 1, version: 1, label: [], body: [1], leased: 1)
+        for time in 1...2 {
+            let written = try await store.replace(
+                record, of: hold, after: 0, isUnfinished: true, timing: vault.timing, for: .zero)
+            guard case .done(1, isReleased: false) = written else {
+                Issue.record("\(written)")
+                return
+            }
+            #expect((hold.end != nil) == (time == 2))
+            try await folder.edit("UPDATE @.lease SET holder = NULL")
+            _ = try #require(try await acquire(PostgresHold.newHolder()))
+        }
+    }
+
     @Test("a record is free for others when it was concluded, while the body runs on, which can change it no more")
     func concluded() async throws {
         let other = try await folder.place.open(timeout: .zero)

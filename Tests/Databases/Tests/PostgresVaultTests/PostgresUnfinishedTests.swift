@@ -97,6 +97,17 @@ struct PostgresUnfinishedTests {
         try await vault.returnUnfinished([.alice, .bob])
         #expect(try await claim() == [.alice])
         #expect(try await claim() == [])
+        // It came back, so that no other caller has a use for it either.
+        try await vault.returnUnfinished([.alice])
+        #expect(try await claim() == [])
+    }
+
+    @Test("what was given back lately is not given back again, and is a minute later")
+    func givenBack() {
+        let (names, start) = (GivenBack(), ContinuousClock.now)
+        #expect(names.note([[1], [2]], at: start) == [[1], [2]])
+        #expect(names.note([[2], [3]], at: start.advanced(by: .seconds(59))) == [[3]])
+        #expect(names.note([[2], [3]], at: start.advanced(by: .seconds(60))) == [[2]])
     }
 
     @Test("a record whose key one machine lacks is handed out to another one")
