@@ -90,7 +90,7 @@ struct CompanionActions: Sendable {
                 + (isTold ? "" : " Its server cannot be reached and is told later: until then you stay on its list.")
         case "hide":
             let person = try person(request)
-            return CircleText.hidden(try await circle.hide(person), from: "This person and you")
+            return CircleText.hidden(try await circle.hide(person), from: "this person")
                 + " To undo it, in a terminal: handshake nearby circle unhide \(person)"
         default: throw Malformed()
         }

@@ -84,11 +84,12 @@ struct CircleRecords: Sendable {
         var isSignedOut: Bool?
         /// Of whom the server must still be told that the user hides from them.
         var unsentHides: Set<UInt32>?
+
         /// Whether the server must still be told that the user has paused.
-        var isWithdrawalPending: Bool?
+        var mustWithdraw: Bool { isPaused && publishedUntil > 0 }
 
         /// Whether the server must still be told something.
-        var hasNews: Bool { unsentHides?.isEmpty == false || isWithdrawalPending == true }
+        var hasNews: Bool { unsentHides?.isEmpty == false || mustWithdraw }
 
         /// Forgets waves that have expired, and who was waved at before yesterday: no wave is about those days any more.
         mutating func expireWaves(at now: Double) {
@@ -108,6 +109,9 @@ struct CircleRecords: Sendable {
         /// Takes over what the user has decided in a membership that this one continues.
         mutating func takeDecisions(of earlier: State) {
             (isPaused, hidden, blocked) = (earlier.isPaused, earlier.hidden, earlier.blocked)
+            // The server may have heard nothing of them.
+            unsentHides = earlier.hidden
+            if isPaused { publishedUntil = earlier.publishedUntil }
         }
     }
 
@@ -215,6 +219,7 @@ struct CircleRecords: Sendable {
             let known = try await table()
             var table = known
             table.expireDepartures(at: UInt64(max(0, now)))
+            table.expireKeys(today: UInt32(clamping: Int64(max(0, now) / JoinedCircle.secondsOfDay)))
             try await replaceTable(table, known: known)
             return false
         }

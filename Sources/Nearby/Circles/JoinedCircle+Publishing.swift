@@ -53,6 +53,8 @@ extension JoinedCircle {
 
     /// Publishes the day keys of today and the next three days, or withdraws all of them.
     func publishKeys(withdrawing: Bool = false) async throws {
+        // First: whom the user hides from must not get new keys.
+        if !withdrawing { try await deliverHides() }
         try await requireClock()
         let today = try Self.day(now)
         for attempt in 0..<2 {
@@ -74,7 +76,6 @@ extension JoinedCircle {
                 try await records.changeState { state in
                     state.epoch = max(state.epoch, epoch)
                     state.publishedUntil = withdrawing ? 0 : last
-                    if withdrawing { state.isWithdrawalPending = nil }
                     state.publishedKey = dayKeys.last.map(Self.digest)
                     state.nextPublish = next
                 }

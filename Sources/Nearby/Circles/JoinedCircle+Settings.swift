@@ -14,37 +14,44 @@ extension JoinedCircle {
     @discardableResult
     public func pause() async throws -> Bool {
         try await CircleEnvironment.placing {
-            try await records.changeState { ($0.isPaused, $0.isWithdrawalPending) = (true, true) }
+            try await records.changeState { $0.isPaused = true }
             try await records.noteChange()
-            return try await isTold()
+            return try await isTold { try await withdrawKeys() }
         }
     }
 
-    /// Tells the server what it must still be told, if it can be reached.
-    private func isTold() async throws -> Bool {
+    /// Whether the server could be told something now; false when it can be tried again later.
+    private func isTold(_ tell: () async throws -> Void) async throws -> Bool {
         do {
-            try await deliverNews()
+            try await tell()
             return true
         } catch CircleProblem.network {
-            return false
+        } catch CircleProblem.tooMany {
+        } catch CircleProblem.clock {
+        } catch CircleProblem.refused(500..., _, _) {
         }
+        return false
     }
 
-    /// Tells the server from whom the user hides, and that the user has paused, if it does not know yet.
-    func deliverNews() async throws {
+    /// Tells the server from whom the user hides, if it does not know yet.
+    func deliverHides() async throws {
         let state = try await state()
         for number in state.unsentHides ?? [] {
             _ = try await server(state).send(.put, "v1/me/hidden/\(number)", expecting: [204])
             try await records.changeState { _ = $0.unsentHides?.remove(number) }
         }
-        if state.isWithdrawalPending == true { try await publishKeys(withdrawing: true) }
+    }
+
+    /// Withdraws the published keys while the user has paused.
+    func withdrawKeys() async throws {
+        if try await state().mustWithdraw { try await publishKeys(withdrawing: true) }
     }
 
     /// Publishes keys of a new seed. Nobody recognises the user in this circle by the old ones.
     public func resume() async throws {
         try await CircleEnvironment.placing {
             try await renewSeed()
-            try await records.changeState { ($0.isPaused, $0.isWithdrawalPending) = (false, nil) }
+            try await records.changeState { $0.isPaused = false }
             try await records.noteChange()
             try await publishKeys()
         }
@@ -76,9 +83,11 @@ extension JoinedCircle {
             let stored = StoredPeople(in: environment.vault, community: environment.community)
             let wasFriend = try await stored.unfriend(person)
             try await renewSeed()
-            guard try await isTold() else { return Hiding(wasFriend: wasFriend, isTold: false) }
-            if !state.isPaused { try await publishKeys() }
-            return Hiding(wasFriend: wasFriend, isTold: true)
+            let isTold = try await isTold {
+                try await deliverHides()
+                if !state.isPaused { try await publishKeys() }
+            }
+            return Hiding(wasFriend: wasFriend, isTold: isTold)
         }
     }
 
@@ -86,6 +95,8 @@ extension JoinedCircle {
     public func unhide(_ person: UserNumber) async throws {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
+            // A server that never heard of it would send nothing again that was forgotten here.
+            try await deliverHides()
             _ = try await server(try await state()).send(.delete, "v1/me/hidden/\(number)", expecting: [204])
             try await records.changeState { state in
                 state.hidden.remove(number)

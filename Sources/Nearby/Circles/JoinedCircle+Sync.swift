@@ -72,9 +72,9 @@ extension JoinedCircle {
         }
         var trouble: (any Error)?
         do {
-            // First: whom the user hides from must not get new keys.
-            try await deliverNews()
+            try await deliverHides()
             if before.isIdentityPending == true { try await publishIdentity() }
+            try await withdrawKeys()
             if try await mustPublish(state()) { try await publishKeys() }
         } catch let error as CircleProblem {
             // Others can be recognised all the same.

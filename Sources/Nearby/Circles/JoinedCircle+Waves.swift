@@ -49,7 +49,8 @@ extension JoinedCircle {
             }
             var secrets: [UInt32: WaveSecret] = [:]
             // The days of the windows and of their neighbours: two people may have met around midnight.
-            for day in [day &- 1, day, day &+ 1] {
+            // What was matched yesterday is refused today.
+            for day in [day &- 1, day, day &+ 1] where state.waved[number] != day {
                 secrets[day] = try await secret(with: identity, entry, day: day, state)
             }
             guard let secret = secrets[day] else {

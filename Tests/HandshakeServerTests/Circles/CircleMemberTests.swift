@@ -115,20 +115,48 @@ struct CircleMemberTests {
     }
 
     @Test(
-        "CI31: who hides without a network is hidden on the device, and from the other when the server can be reached")
-    func hideOffline() async throws {
+        "CI31: who hides without a network is hidden on the device, and from the other when the server can be reached",
+        arguments: ["synchronize", "resume", "rotate", "join"])
+    func hideOffline(next: String) async throws {
         try await CircleWorld.with { world in
             let (ada, adas, zoe, zoes) = try await world.pair()
+            if next == "resume" { try await adas.pause() }
             ada.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
             #expect(try await adas.hide(try UserNumber(65_535)) == .init(wasFriend: false, isTold: false))
             #expect(try await adas.members().isEmpty)
             #expect(try await zoe.recognizes(ada, zoes) == nil)
             ada.transport.fail(nil)
-            try await adas.synchronize()
+            // Whatever comes next publishes no key before the server knows.
+            var circle = adas
+            switch next {
+            case "resume": try await adas.resume()
+            case "rotate": try await adas.rotate()
+            case "join":
+                // The bearer was rejected meanwhile.
+                try await adas.records.changeState { $0.isSignedOut = true }
+                circle = try await ada.join()
+            default: try await adas.synchronize()
+            }
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            try await circle.synchronize()
             try await zoes.synchronize()
             #expect(try await zoes.members().isEmpty)
             #expect(try await zoe.recognizes(ada, zoes) == nil)
-            #expect(try await adas.members().isEmpty)
+            #expect(try await circle.members().isEmpty)
+        }
+    }
+
+    @Test("ending to hide before the server has heard of it brings the person back")
+    func unhideOffline() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            ada.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            try await adas.hide(try UserNumber(65_535))
+            ada.transport.fail(nil)
+            try await adas.unhide(try UserNumber(65_535))
+            try await adas.synchronize()
+            #expect(try await adas.members().count == 1)
         }
     }
 

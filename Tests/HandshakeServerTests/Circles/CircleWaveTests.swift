@@ -138,6 +138,10 @@ struct CircleWaveTests {
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
             #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+            // The windows of the day before were answered; those of today are sent alone.
+            try await meeting.log(of: meeting.ada).forget(Meeting.zoesNumber)
+            _ = try await meeting.log(of: meeting.ada).note(later, with: Meeting.zoesNumber, wasLogged: false)
+            try await meeting.adaWaves("Again?")
         }
     }
 

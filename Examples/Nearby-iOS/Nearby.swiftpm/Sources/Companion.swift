@@ -127,9 +127,13 @@ final class Companion {
 
     func pause(_ circle: JoinedCircle.Summary, _ isPaused: Bool) async {
         await change(circle) { circle in
-            try await isPaused ? circle.pause() : circle.resume()
-            guard isPaused else { return "Others can notice you." }
-            return "Paused. This circle's members stop recognising you within six hours."
+            guard isPaused else {
+                try await circle.resume()
+                return "Others can notice you."
+            }
+            return try await circle.pause()
+                ? "Paused. This circle's members stop recognising you within six hours."
+                : "Paused. Your keys are withdrawn as soon as the circle's server can be reached."
         }
     }
 

@@ -105,7 +105,8 @@ struct CirclePause: BoundedCommand {
 
     func run() async throws {
         try await CircleAction.run(choice) {
-            CircleText.paused(isTold: try await $0.pause())
+            let isTold = try await $0.pause()
+            return (CircleText.paused(isTold: isTold), [("told", .bool(isTold))])
         }
     }
 }
@@ -122,7 +123,7 @@ struct CircleResume: BoundedCommand {
     func run() async throws {
         try await CircleAction.run(choice) {
             try await $0.resume()
-            return "Resumed with a new seed. The circle's members recognise you again within six hours."
+            return ("Resumed with a new seed. The circle's members recognise you again within six hours.", [])
         }
     }
 }
@@ -131,7 +132,7 @@ struct CircleHide: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "hide", abstract: "Hide yourself and a person from each other.",
         discussion:
-            "The person is not told. You get new keys in this circle; the person's keys stop working immediately. A friend is no friend any more, as after: handshake nearby unfriend NUMBER"
+            "The person is not told. You get new keys in this circle; the person's keys stop working immediately. A friend is no longer one, as after: handshake nearby unfriend NUMBER"
     )
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
@@ -143,7 +144,11 @@ struct CircleHide: BoundedCommand {
 
     func run() async throws {
         try await CircleAction.run(choice) {
-            CircleText.hidden(try await $0.hide(person), from: "Number \(person) and you")
+            let hiding = try await $0.hide(person)
+            return (
+                CircleText.hidden(hiding, from: "number \(person)"),
+                [("told", .bool(hiding.isTold)), ("was_friend", .bool(hiding.wasFriend))]
+            )
         }
     }
 }
@@ -161,7 +166,7 @@ struct CircleUnhide: BoundedCommand {
     func run() async throws {
         try await CircleAction.run(choice) {
             try await $0.unhide(person)
-            return "Number \(person) and you see each other again within six hours."
+            return ("Number \(person) and you see each other again within six hours.", [])
         }
     }
 }
@@ -177,7 +182,9 @@ struct CircleRotate: BoundedCommand {
     func run() async throws {
         try await CircleAction.run(choice) {
             try await $0.rotate()
-            return "Your identity and seed in this circle are new. A device that holds the old ones is locked out."
+            return (
+                "Your identity and seed in this circle are new. A device that holds the old ones is locked out.", []
+            )
         }
     }
 }
@@ -227,15 +234,19 @@ struct CircleLeave: BoundedCommand {
 enum CircleAction {
     /// Runs an action on the chosen circle.
     ///
-    /// - Parameter body: returns what was done, in words.
-    static func run(_ choice: CircleChoice, _ body: (JoinedCircle) async throws -> String) async throws {
+    /// - Parameter body: returns what was done, in words, and the members of the JSON object that say more than the summary.
+    static func run(
+        _ choice: CircleChoice,
+        _ body: (JoinedCircle) async throws -> (words: String, members: [(String, JSONText)])
+    ) async throws {
         let vault = try await NearbyVault.open(choice.common)
         let circle = try await choice.chosen(in: vault)
         let done = try await NearbyFailure.reported { try await body(circle) }
         if choice.common.json {
-            Output.result(CircleText.json(try await NearbyFailure.reported { try await circle.summary() }).text)
+            let summary = try await NearbyFailure.reported { try await circle.summary() }
+            Output.result(CircleText.json(summary, done.members).text)
         } else {
-            Output.note(done)
+            Output.note(done.words)
         }
     }
 }
@@ -245,26 +256,25 @@ enum CircleText {
         "Paused. "
             + (isTold
                 ? "The circle's members stop recognising you within six hours."
-                : "Nothing is sent for the circle. Its server cannot be reached and withdraws your keys when it is told, at the next synchronisation.")
+                : "Nothing is sent for the circle. Its server does not know yet: your keys are withdrawn at the next synchronisation.")
     }
 
-    /// - Parameter both: the two people, as in “Number 36 and you”.
-    static func hidden(_ hiding: JoinedCircle.Hiding, from both: String) -> String {
-        var text = "\(both) do not see each other any more."
-        if hiding.wasFriend { text += " You are no friends any more; your other friends need new keys." }
-        if !hiding.isTold {
-            text += " The circle's server cannot be reached and is told at the next synchronisation."
-        }
+    /// - Parameter person: as in “number 36”.
+    static func hidden(_ hiding: JoinedCircle.Hiding, from person: String) -> String {
+        var text = "In this circle, you and \(person) no longer see each other."
+        if hiding.wasFriend { text += " You are no longer friends; your other friends need new keys." }
+        if !hiding.isTold { text += " The circle's server does not know yet, and is told at the next synchronisation." }
         return text
     }
 
-    static func json(_ summary: JoinedCircle.Summary) -> JSONText {
-        .object([
-            ("address", .string(summary.address)), ("circle", .string(summary.circle)),
-            ("number", .integer(Int64(summary.number.value))), ("name", .string(summary.name)),
-            ("paused", .bool(summary.isPaused)), ("members", .integer(Int64(summary.members))),
-            ("expires_at", .seconds(summary.expires)), ("trouble", .optional(summary.trouble)),
-        ])
+    static func json(_ summary: JoinedCircle.Summary, _ more: [(String, JSONText)] = []) -> JSONText {
+        .object(
+            [
+                ("address", .string(summary.address)), ("circle", .string(summary.circle)),
+                ("number", .integer(Int64(summary.number.value))), ("name", .string(summary.name)),
+                ("paused", .bool(summary.isPaused)), ("members", .integer(Int64(summary.members))),
+                ("expires_at", .seconds(summary.expires)), ("trouble", .optional(summary.trouble)),
+            ] + more)
     }
 }
 #endif

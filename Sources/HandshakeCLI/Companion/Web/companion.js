@@ -323,7 +323,7 @@ async function forget(person) {
 }
 
 async function hide(circle, member) {
-  const yes = await question(`Hide from ${member.name}?`, 'You do not see each other any more, also as friends. The person is not told.', 'Hide')
+  const yes = await question(`Hide from ${member.name}?`, 'In this circle you no longer see each other, and you are no longer friends. The person is not told.', 'Hide')
   if (yes !== null && await act({ do: 'hide', circle: circle.address, person: member.person })) $('circles').focus()
 }
 
