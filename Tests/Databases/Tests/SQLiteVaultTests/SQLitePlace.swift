@@ -37,9 +37,16 @@ final class SQLiteFolder: Sendable {
         return try place.open()
     }
 
+    /// A vault that was let go of may still be closing.
+    private static let patient: Configuration = {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        return configuration
+    }()
+
     /// Changes the database behind the vault's back.
     func edit(_ sql: String) throws {
-        try DatabaseQueue(path: database).inDatabase { try $0.execute(sql: sql) }
+        try DatabaseQueue(path: database, configuration: Self.patient).inDatabase { try $0.execute(sql: sql) }
     }
 
     /// The file of a key that is not the first.
@@ -50,7 +57,7 @@ final class SQLiteFolder: Sendable {
 
     /// The first column of each row of a query.
     func look<Value: DatabaseValueConvertible & Sendable>(_ sql: String, _: Value.Type = Value.self) throws -> [Value] {
-        try DatabaseQueue(path: database).inDatabase { try Value.fetchAll($0, sql: sql) }
+        try DatabaseQueue(path: database, configuration: Self.patient).inDatabase { try Value.fetchAll($0, sql: sql) }
     }
 }
 
