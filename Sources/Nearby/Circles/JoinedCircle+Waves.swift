@@ -39,9 +39,16 @@ extension JoinedCircle {
             guard entry.keys?.terms.waves == true else {
                 throw CircleProblem.wave("\(quoted(entry.row.name, limit: 80)) takes no waves")
             }
-            let windows = try await windows(with: person, log: log)
+            // What a wave of an earlier day said, the windows beside it included, may have been answered, and is refused then.
+            let last = state.waved[number].map { ($0 &+ 1) &* Self.windowsOfDay } ?? 0
+            let known = try await windows(with: person, log: log)
+            let windows = known.filter { $0 / Self.windowsOfDay == state.waved[number] || $0 > last }
             guard let newest = windows.max() else {
-                throw CircleProblem.wave("you have not met \(quoted(entry.row.name, limit: 80)) in the last hours")
+                let name = quoted(entry.row.name, limit: 80)
+                throw CircleProblem.wave(
+                    known.isEmpty
+                        ? "you have not met \(name) in the last hours" : "you have not met \(name) since you waved last"
+                )
             }
             let day = newest / Self.windowsOfDay
             guard state.waved[number] != day else {
@@ -49,14 +56,13 @@ extension JoinedCircle {
             }
             var secrets: [UInt32: WaveSecret] = [:]
             // The days of the windows and of their neighbours: two people may have met around midnight.
-            // What was matched yesterday is refused today.
-            for day in [day &- 1, day, day &+ 1] where state.waved[number] != day {
+            for day in [day &- 1, day, day &+ 1] {
                 secrets[day] = try await secret(with: identity, entry, day: day, state)
             }
             guard let secret = secrets[day] else {
                 throw CircleProblem.wave("the keys of that day are not known any more")
             }
-            let meetings = Self.meetings(of: windows, with: secrets)
+            let meetings = Self.meetings(of: windows, after: last, with: secrets)
             let greeting = Greeting(window: newest, time: UInt64(max(0, now)), text: text)
             let box: [UInt8]
             do {
@@ -163,13 +169,17 @@ extension JoinedCircle {
 
     /// Eight values: of the newest windows, of their neighbours, then random ones, in no order.
     ///
-    /// - Parameter secrets: by day. A window of another day has no value.
-    static func meetings(of windows: Set<UInt32>, with secrets: [UInt32: WaveSecret]) -> [[UInt8]] {
+    /// - Parameters:
+    ///   - last: no window up to this one has a value.
+    ///   - secrets: by day. A window of another day has no value.
+    static func meetings(
+        of windows: Set<UInt32>, after last: UInt32, with secrets: [UInt32: WaveSecret]
+    ) -> [[UInt8]] {
         let newest = windows.sorted(by: >)
         let neighbours = newest.flatMap { [$0 &+ 1, $0 &- 1] }.filter { !windows.contains($0) }
         var values: [[UInt8]] = []
         for window in newest.prefix(WaveSecret.meetings / 2) + neighbours + newest.dropFirst(WaveSecret.meetings / 2) {
-            guard values.count < WaveSecret.meetings,
+            guard values.count < WaveSecret.meetings, window > last,
                 let value = secrets[window / windowsOfDay]?.meeting(in: window), !values.contains(value)
             else { continue }
             values.append(value)

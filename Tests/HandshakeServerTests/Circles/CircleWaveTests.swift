@@ -138,9 +138,11 @@ struct CircleWaveTests {
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
             #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
-            // The windows of the day before were answered; those of today are sent alone.
+            // What was answered is not sent again, and the rest of the meeting is.
+            world.time.advance(by: 900)
+            let whole = Encounter(firstSeen: world.now - 2_100, lastSeen: world.now, duration: 2_100)
             try await meeting.log(of: meeting.ada).forget(Meeting.zoesNumber)
-            _ = try await meeting.log(of: meeting.ada).note(later, with: Meeting.zoesNumber, wasLogged: false)
+            _ = try await meeting.log(of: meeting.ada).note(whole, with: Meeting.zoesNumber, wasLogged: false)
             try await meeting.adaWaves("Again?")
         }
     }
