@@ -34,10 +34,17 @@ extension JoinedCircle {
     }
 
     /// Tells the server from whom the user hides, if it does not know yet.
+    ///
+    /// What it refuses is not asked for again: it would keep the user from publishing for good.
     func deliverHides() async throws {
         let state = try await state()
         for number in state.unsentHides ?? [] {
-            _ = try await server(state).send(.put, "v1/me/hidden/\(number)", expecting: [204])
+            do {
+                _ = try await server(state).send(.put, "v1/me/hidden/\(number)", expecting: [204])
+            } catch CircleProblem.refused(let status, let code, let message) where status < 500 {
+                try await records.changeState { _ = $0.unsentHides?.remove(number) }
+                throw CircleProblem.refused(status: status, code: code, message: message)
+            }
             try await records.changeState { _ = $0.unsentHides?.remove(number) }
         }
     }
@@ -67,8 +74,8 @@ extension JoinedCircle {
 
     /// Hides the user and a person from each other.
     ///
-    /// The user has a new seed in this circle from now on, so that the person's old keys are useless. A friend is no friend any
-    /// more. This holds also when the server cannot be reached.
+    /// The user has a new seed in this circle from now on, so that the person's old keys are useless. A friend is no longer
+    /// one. This holds also when the server cannot be reached.
     @discardableResult
     public func hide(_ person: UserNumber) async throws -> Hiding {
         try await CircleEnvironment.placing {
@@ -100,7 +107,6 @@ extension JoinedCircle {
             _ = try await server(try await state()).send(.delete, "v1/me/hidden/\(number)", expecting: [204])
             try await records.changeState { state in
                 state.hidden.remove(number)
-                state.unsentHides?.remove(number)
                 state.blocked.remove(number)
                 state.nextSync = 0
             }

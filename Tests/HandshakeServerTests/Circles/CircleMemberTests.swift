@@ -147,6 +147,19 @@ struct CircleMemberTests {
         }
     }
 
+    @Test("a hide that the server refuses is told once, and does not keep the user from publishing")
+    func refusedHide() async throws {
+        try await CircleWorld.with { world in
+            let (_, adas, _, _) = try await world.pair()
+            // No member has this number.
+            try await adas.records.changeState { ($0.unsentHides, $0.publishedUntil) = ([0], 0) }
+            await #expect(throws: NearbyError.self) { try await adas.synchronize() }
+            #expect(try await adas.records.state()?.publishedUntil == 0)
+            try await adas.synchronize()
+            #expect(try await adas.records.state()?.publishedUntil != 0)
+        }
+    }
+
     @Test("ending to hide before the server has heard of it brings the person back")
     func unhideOffline() async throws {
         try await CircleWorld.with { world in
