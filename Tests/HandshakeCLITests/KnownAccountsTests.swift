@@ -20,21 +20,11 @@ struct KnownAccountsTests {
 }
 
 /// A vault in memory that counts how often records are taken over.
-private final class ClaimedVault: Vault {
-    private let base = MemoryVault()
+private final class ClaimedVault: ForwardingVault {
+    let base = MemoryVault()
     private let count = Mutex(0)
 
     var claims: Int { count.withLock { $0 } }
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await base.record(key) }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
-
-    func update<Result: Sendable>(
-        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-    ) async throws -> Result {
-        try await base.update(key, body)
-    }
 
     func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
         count.withLock { $0 += 1 }
