@@ -29,7 +29,7 @@ extension PostgresVault {
 
     /// Hands keys of ``claimUnfinished(of:)`` out to the next caller.
     ///
-    /// Those that wait longer go first. A key that comes back to this vault within a minute stays with it: nobody else has a use for it.
+    /// Those that wait longer go first. A key that comes back to this vault within a minute stays with it: no other caller has a use for it.
     ///
     /// - Throws: ``VaultError`` when the database cannot be written.
     @concurrent
