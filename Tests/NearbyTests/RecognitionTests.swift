@@ -61,18 +61,25 @@ struct RecognitionTests {
     }
 
     /// The sightings of four-byte identifiers that are heard at these seconds, one list for each second up to the last.
-    private func fourByteSightings(at seconds: Set<Int>) async throws -> [SightingList] {
+    ///
+    /// - Parameter plain: when a stranger sends the friend's plain number.
+    private func fourByteSightings(at seconds: Set<Int>, plainNumberAt plain: Int? = nil) async throws -> [SightingList]
+    {
         var ranging = Ranging()
         var updates: [RangingUpdate] = []
-        for second in 0...(seconds.max() ?? 0) {
+        for second in 0...max(seconds.max() ?? 0, plain ?? 0) {
             let time = newYear.advanced(by: .seconds(second))
-            if seconds.contains(second) {
-                let short = try #require(seed.token(in: try RollingWindow(at: time)).short)
-                let beacon = IBeacon(uuid: .secretHandshake, major: short.major, minor: short.minor, power: -59)
+            func hear(_ major: UInt16, _ minor: UInt16) throws {
+                let beacon = IBeacon(uuid: .secretHandshake, major: major, minor: minor, power: -59)
                 ranging.receive(
                     Advertisement(
                         time: time, address: nil, rssi: RSSI(-59), data: try AdvertisingData([beacon.structure])))
             }
+            if seconds.contains(second) {
+                let short = try #require(seed.token(in: try RollingWindow(at: time)).short)
+                try hear(short.major, short.minor)
+            }
+            if second == plain { try hear(1, UInt16(ada.value)) }
             updates.append(ranging.tick(at: time))
         }
         let stream = AsyncStream { [updates] continuation in
@@ -113,6 +120,12 @@ struct RecognitionTests {
         #expect(sightings.map(\.unconfirmed) == [.seconds(450), .zero])
         let others = try await fourByteSightings(at: [0, 500, 950]).flatMap(\.sightings)
         #expect(others.map(\.unconfirmed) == [.zero])
+    }
+
+    @Test("a plain number that anyone can send does not make an encounter of unconfirmed bytes")
+    func plainNumberBeforeTheSecondWindow() async throws {
+        let lists = try await fourByteSightings(at: [0, 100], plainNumberAt: 200)
+        #expect(lists.flatMap(\.sightings).map(\.unconfirmed) == [.zero])
     }
 
     @Test("a friend is recognised by sixteen bytes immediately, as Eddystone carries them")

@@ -109,6 +109,9 @@ extension PersonHistory {
 }
 
 extension Proximity {
+    /// Whether it is a guess: the sender stated no power, so that no distance is known.
+    func isRough(at distance: Double?) -> Bool { distance == nil && self != .unknown }
+
     /// In words for people; nil when unknown.
     ///
     /// - Parameter isRough: whether a usual power was assumed of the sender, which the words then say.

@@ -20,7 +20,9 @@ public struct Recognition: Sendable {
     struct Found: Sendable, Hashable {
         let person: UserNumber
         let trust: Trust
-        /// False until a four-byte identifier, which can match by chance, is heard in a second window.
+        /// Whether four bytes say so, which can match by chance.
+        var isByFourBytes = false
+        /// False until a four-byte identifier is heard in a second window.
         var isConfirmed = true
     }
 
@@ -78,7 +80,7 @@ public struct Recognition: Sendable {
             switch resolution {
             case .member(let member, let window):
                 return Found(
-                    person: member.person, trust: .unverified,
+                    person: member.person, trust: .unverified, isByFourBytes: true,
                     isConfirmed: evidence.confirms(member, in: window, by: .fourBytes))
             case .ambiguous, .stale: return nil
             case .unknown:

@@ -80,7 +80,7 @@ where Source.Element == RangingUpdate {
                 unconfirmed[found.person, default: (instant - age, instant - age)].last = instant - age
                 return nil
             }
-            let first = found.trust == .unverified ? unconfirmed.removeValue(forKey: found.person)?.first : nil
+            let first = found.isByFourBytes ? unconfirmed.removeValue(forKey: found.person)?.first : nil
             return Sighting(
                 of: found.person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
                 distance: beacon.metres, proximity: beacon.proximity, rssi: beacon.rssi, trust: found.trust,

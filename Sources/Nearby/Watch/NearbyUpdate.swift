@@ -69,7 +69,7 @@ extension NearbyPerson {
     /// Whether the proximity is a guess.
     ///
     /// The sender states no power then, so a usual one is assumed.
-    public var isRough: Bool { distance == nil && proximity != .unknown }
+    public var isRough: Bool { proximity.isRough(at: distance) }
 
     /// The distance, a rough one where the sender states no power, in metres; for order only. Nil without a signal.
     package var estimatedDistance: Double? { distance ?? DistanceFormula.standard.roughMetres(rssi: rssi) }

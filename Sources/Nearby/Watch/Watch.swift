@@ -215,11 +215,11 @@ actor Watch {
 
     private func alert(about person: UserNumber, isUpdate: Bool) -> Alert {
         let last = tracker.lastHeard(person)
+        let proximity = last?.proximity ?? .unknown
         return Alert(
-            person: person, known: lookups.known(person), proximity: last?.proximity ?? .unknown,
-            isRough: (last?.distance == nil) && (last?.proximity ?? .unknown) != .unknown, trust: tracker.trust(person),
-            isRelayed: tracker.isRelayed(person),
-            isUpdate: isUpdate)
+            person: person, known: lookups.known(person), proximity: proximity,
+            isRough: proximity.isRough(at: last?.distance), trust: tracker.trust(person),
+            isRelayed: tracker.isRelayed(person), isUpdate: isUpdate)
     }
 
     /// Of those who are being heard, the ones who have been near for longest are looked up first, so that a crowd does not delay
