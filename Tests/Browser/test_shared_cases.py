@@ -107,6 +107,12 @@ def test_a_search_finds_the_same_files(page: Page, server: SelectorServer, case:
         assert listed(page) == identifiers, search
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("dates")], ids=lambda case: case["name"])
+def test_a_date_is_read_in_the_same_notations(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    given(page, server, case)
+    assert {record["Id"]: [row.locator(".meta").inner_text()] for record, row in zip(case["answer"], options(page).all())} == case["dates"]
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.get("pictures")], ids=lambda case: case["name"])
 def test_a_persona_has_the_same_picture(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
     given(page, server, case)

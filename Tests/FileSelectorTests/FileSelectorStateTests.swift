@@ -228,6 +228,31 @@ struct FileSelectorStateTests {
         #expect(selector.notices == (expected.isEmpty ? [.nothingFound(search: text, elsewhere: 0)] : []))
     }
 
+    @Test("D20: while a search is on, tabs and segments count what it finds")
+    func matchCounts() {
+        var selector = selector()
+        selector.choose(.sample)
+        selector.search = "ada"
+        #expect(selector.matchCount(of: .all) == 1 && selector.count(of: .all) == 4)
+        #expect(selector.matchCount(of: .sample) == 1 && selector.matchCount(of: .own) == 0)
+        selector.search = ""
+        #expect(selector.matchCount(of: .all) == 4 && selector.matchCount(of: .own) == selector.count(of: .own))
+    }
+
+    @Test("a selected file that is gone after a refresh is told until the user selects another")
+    func selectionGone() throws {
+        var selector = selector()
+        selector.select(try id(1))
+        selector.show(Shelf.own.filter { $0.id.string != "1" } + Shelf.samples, at: 1)
+        #expect(selector.notices == [.selectionGone] && !selector.canContinue)
+        selector.show(Shelf.own + Shelf.samples, at: 2)
+        #expect(selector.notices == [.selectionGone])
+        selector.toggle(try id(2))
+        #expect(selector.notices.isEmpty)
+        selector.toggle(try id(2))
+        #expect(selector.notices.isEmpty, "what the user deselects is not gone")
+    }
+
     @Test("D20: a search without a match here says how many files match elsewhere")
     func elsewhere() {
         var selector = selector()

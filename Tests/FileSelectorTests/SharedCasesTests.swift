@@ -1,8 +1,9 @@
-import FileSelector
 import Foundation
 import OAuth
 import Sequencing
 import Testing
+
+@testable import FileSelector
 
 /// A case of `Fixtures/file-selector-cases.json`, which the web component is held to as well.
 struct SelectorCase: Sendable, CustomTestStringConvertible {
@@ -43,7 +44,7 @@ struct SharedCasesTests {
     @Test("the table of cases is there")
     func table() {
         #expect(SelectorCase.all.count >= 13)
-        for kind in ["names", "orders", "searches", "pictures"] {
+        for kind in ["names", "orders", "searches", "pictures", "dates"] {
             #expect(SelectorCase.all.contains { !$0.lists(kind).isEmpty }, "\(kind)")
         }
     }
@@ -106,6 +107,15 @@ struct SharedCasesTests {
             #expect(selector.rows.map(\.id.string) == ids, "\(search)")
             let everywhere = GeneticFile.matching(try FileList(shared.answer).files, search: search)
             #expect(everywhere.map(\.id.string) == ids, "\(search)")
+        }
+    }
+
+    @Test("a date is read in the same notations", arguments: SelectorCase.all)
+    func dates(_ shared: SelectorCase) throws {
+        let files = try shared.lists("dates").isEmpty ? [] : FileList(shared.answer).files
+        for file in files {
+            let date = FileDate(try #require(file.dateAdded))
+            #expect([date.text(in: .american, style: .medium)] == shared.lists("dates")[file.id.string])
         }
     }
 

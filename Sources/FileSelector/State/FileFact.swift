@@ -93,7 +93,7 @@ extension GeneticFile {
     }
 }
 
-/// When a file was added, in the service's notation: ISO 8601 without a zone, as far as known (dossier 4.1).
+/// When a file was added, in the service's notation: ISO 8601, usually without a time zone (dossier 4.1).
 struct FileDate: Sendable, Hashable {
     private let text: String
     private let date: Date?
@@ -101,14 +101,16 @@ struct FileDate: Sendable, Hashable {
 
     init(_ text: String) {
         self.text = text
-        hasTime = text.utf8.count > 10
-        date =
-            ["yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ssZZZZZ", "yyyy-MM-dd"].lazy.compactMap { format in
-                let parser = DateFormatter()
-                parser.locale = Locale(identifier: "en_US_POSIX")
-                parser.dateFormat = format
-                return parser.date(from: text)
-            }.first
+        let form = /(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?/.asciiOnlyDigits()
+        guard let (_, day, time, seconds, zone) = text.wholeMatch(of: form)?.output else {
+            (date, hasTime) = (nil, false)
+            return
+        }
+        let parser = DateFormatter()
+        parser.locale = Locale(identifier: "en_US_POSIX")
+        parser.dateFormat = "yyyy-MM-dd HH:mm:ss\(zone == nil ? "" : "ZZZZZ")"
+        date = parser.date(from: "\(day) \(time ?? "00:00")\(seconds ?? ":00")\(zone ?? "")")
+        hasTime = time != nil
     }
 
     /// The date as people write it; an unknown notation stays as it is.

@@ -45,7 +45,8 @@ public struct FileSelectorState: Sendable {
     public private(set) var remembered: RememberedChoice?
 
     private var segments: [Tab: Segment] = [:]
-    private var selection: FileID?
+    private var selection: FileID? { didSet { isSelectionGone = false } }
+    private var isSelectionGone = false
     private var index = FileIndex([])
     private var unreadableCount = 0
 
@@ -96,6 +97,8 @@ public struct FileSelectorState: Sendable {
         case noSamples
         /// Neither own nor sample files.
         case noFiles
+        /// The file that was selected is not in the refreshed list.
+        case selectionGone
         /// No file matches the search here; so many do in other tabs and segments.
         case nothingFound(search: String, elsewhere: Int)
         /// Some entries of the list are malformed and not shown.
@@ -139,7 +142,10 @@ extension FileSelectorState {
         if !isEnabled(tab) { tab = tab == .own && isEnabled(.sample) ? .sample : .own }
         // With one kind of file only there is nothing to ask (D14).
         if !asksFirst, isEnabled(tab) { screen = .list }
-        if let selection, index.file(selection) == nil { self.selection = nil }
+        if let selection, index.file(selection) == nil {
+            self.selection = nil
+            isSelectionGone = true
+        }
         if isFirst, selection == nil, let remembered, index.file(remembered.id) != nil {
             select(remembered.id)
             screen = .list
@@ -234,6 +240,16 @@ extension FileSelectorState {
         index.members(of: tab).count
     }
 
+    /// The number of files in a segment of the open tab that match the search.
+    public func matchCount(of segment: Segment) -> Int {
+        index.matching(search, among: index.members(of: tab, segment)).count
+    }
+
+    /// The number of files in a tab that match the search.
+    public func matchCount(of tab: Tab) -> Int {
+        index.matching(search, among: index.members(of: tab)).count
+    }
+
     /// The rows: the open segment's files that match the search, in order.
     public var rows: [FileRow] {
         guard let segment else { return [] }
@@ -257,6 +273,7 @@ extension FileSelectorState {
         guard phase == .loaded else { return [] }
         var notices: [Notice] = []
         if let refreshProblem, let loadedAt { notices.append(.stale(loadedAt: loadedAt, refreshProblem)) }
+        if isSelectionGone { notices.append(.selectionGone) }
         if let remembered {
             if index.file(remembered.id) == nil {
                 notices.append(.rememberedFileGone(name: remembered.displayName))

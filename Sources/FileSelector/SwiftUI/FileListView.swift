@@ -60,7 +60,7 @@ struct FileListView: View {
                     model.state.open(tab)
                 } label: {
                     VStack(spacing: 8) {
-                        Text(verbatim: "\(tab.words.text(in: locale)) \(state.count(of: tab))")
+                        Text(verbatim: "\(tab.words.text(in: locale)) \(state.matchCount(of: tab))")
                             .fontWeight(isOpen ? .semibold : .regular)
                             .foregroundStyle(isOpen ? palette.ink : palette.quiet)
                         Rectangle().fill(isOpen ? palette.accent : palette.line).frame(height: isOpen ? 3 : 1)
@@ -82,7 +82,7 @@ struct FileListView: View {
                     Button {
                         model.state.open(segment)
                     } label: {
-                        Text(verbatim: "\(segment.words.text(in: locale)) \(state.count(of: segment))")
+                        Text(verbatim: "\(segment.words.text(in: locale)) \(state.matchCount(of: segment))")
                             .padding(.horizontal, 14).frame(minHeight: 36)
                             .background(isOpen ? palette.tint : palette.card, in: Capsule())
                             .overlay { Capsule().stroke(isOpen ? palette.accent : palette.line, lineWidth: 1) }

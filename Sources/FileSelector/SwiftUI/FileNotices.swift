@@ -47,6 +47,7 @@ struct FileNotices: View {
             Text(verbatim: text(.noOwnMeanwhile))
         case .noSamples: Text(verbatim: text(.noSamples))
         case .noFiles: Text(verbatim: text(.empty))
+        case .selectionGone: Text(verbatim: text(.selectionGone))
         case .nothingFound(let search, let elsewhere):
             Text(verbatim: FileSelectorWords.nothingMatches.text(in: locale, search))
             if elsewhere > 0 {

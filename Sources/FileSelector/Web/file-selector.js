@@ -120,8 +120,11 @@ function readText(value) {
 function readDate(value) {
   const text = readText(value);
   if (text === null || !/^\d{4}-\d\d-\d\d/.test(text)) return { text, isKnown: false, time: NaN };
+  const [, day, time, zone] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
+  // 30 February is read as a day in March.
+  const isDay = new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day?.slice(8));
   // A day without a time is that day here, not midnight in Greenwich.
-  return { text, isKnown: true, time: Date.parse(text.length === 10 ? `${text}T00:00:00` : text) };
+  return { text, isKnown: true, time: isDay ? Date.parse(`${day}T${time ?? "00:00"}${zone ?? ""}`) : NaN };
 }
 
 /** What a server says in place of a list: human text or an object with a message (4.1). */
@@ -887,6 +890,7 @@ export class FileSelector extends HTMLElement {
   #catalogue = new Catalogue();
   #view = { screen: "intro", tab: "own", segment: { own: "uploaded", sample: "all" }, search: "", order: "service" };
   #isListStale = true;
+  #isSelectionGone = false; // the selected file is not in the refreshed list
   #isFound = false; // a file was selected by id: the list scrolls to it
   #chosen = null;
   #wanted = null; // an id to select as soon as there is a list
@@ -1128,10 +1132,8 @@ export class FileSelector extends HTMLElement {
     if (filled.length === 1) Object.assign(view, { screen: "browse", tab: filled[0] });
     this.#isListStale = true;
     this.#chosen = found?.file ?? null;
-    if (before && !found) {
-      this.#announce(this.#say("selection_gone"));
-      this.#emit("select", this.#choice);
-    }
+    this.#isSelectionGone = !found && (this.#isSelectionGone || before !== null);
+    if (before && !found) this.#emit("select", this.#choice);
   }
 
   /** Whether there are both kinds of files. */
@@ -1152,6 +1154,7 @@ export class FileSelector extends HTMLElement {
   #choose(file, { isQuiet = false } = {}) {
     if (this.#chosen === file) return;
     this.#chosen = file;
+    this.#isSelectionGone = false;
     this.#asksForChoice &&= file === null;
     this.#list.mark();
     this.#update();
@@ -1432,6 +1435,7 @@ export class FileSelector extends HTMLElement {
       made.push(element("p.stale", element("b", this.#say("stale", this.#words.ago(Date.now() - this.#loadedAt))), " ", this.#reason(), " ",
         address ? element("a", { href: address }, this.#say("sign_in")) : button("retry", () => this.refresh())));
     }
+    if (this.#isSelectionGone) add(this.#say("selection_gone"));
     if (own.length === 0) {
       const href = safeAddress(this.getAttribute("upload-href") ?? UPLOAD);
       const upload = element(href ? "a" : "span", { href }, this.#say("no_own_upload"));
