@@ -142,7 +142,7 @@ struct ImportView: View {
             }
             .padding(20)
         }
-        .task { await model.look() }
+        .task { await model.open() }
     }
 
     /// The imports whose files have not come, and the way to give one up.

@@ -202,6 +202,22 @@ def test_an_import_whose_file_does_not_come_is_given_up_and_another_one_s_file_i
     expect(lost).to_be_hidden()
 
 
+def test_a_file_that_comes_after_the_wait_is_found_when_the_page_is_opened(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    sign_in(page, weather)
+    begin_import(page, "started@example.test")
+    progress = page.locator("#progress")
+    expect(progress.get_by_role("progressbar", name="Import")).to_be_visible()
+    weather.fault("/DataSourceList => status 404")
+    expect(progress.get_by_text("its progress cannot be seen")).to_be_visible(timeout=20_000)
+    weather.reset()
+    weather.pass_time(3600)
+    page.reload()
+    expect(progress.get_by_text("New in your list:")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
+    expect(page.get_by_role("button", name="Give up waiting")).to_have_count(0)
+
+
 def test_giving_up_an_import_ends_its_wait_also_while_the_list_is_asked_for(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(reduced_motion="reduce")
     sign_in(page, weather)
@@ -259,7 +275,7 @@ def test_a_file_from_the_web_is_copied_into_an_account(open_page: OpenPage, weat
 def test_an_ended_session_leads_to_the_sign_in_and_back(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather)
-    weather.fault("/DataSourceList => status 401")
+    weather.fault("/DataSourceList => status 404")
     weather.fault('/oauth2/token => status 400 {"error":"invalid_grant"}')
     page.get_by_role("button", name="Choose a file").click()
     expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
@@ -345,7 +361,7 @@ def test_the_page_never_sees_a_token_and_other_sites_see_nothing(open_page: Open
     # The sandbox's tokens are 40 hexadecimal digits.
     assert not [text for text in seen if text.startswith(weather.origin) and re.search(r"[0-9a-f]{40}", text)]
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
-    for method, path in (("POST", "/file"), ("POST", "/import"), ("POST", "/import/give-up"), ("POST", "/sign-out"), ("POST", "/copy")):
+    for method, path in (("POST", "/file"), ("POST", "/import"), ("POST", "/import/look"), ("POST", "/import/give-up"), ("POST", "/sign-out"), ("POST", "/copy")):
         response = requests.request(method, weather.origin + path, cookies=cookies, headers={"Origin": "https://evil.example"}, timeout=10)
         assert response.status_code == 403, path
     response = requests.get(weather.origin + "/genes/files?all=true", cookies=cookies, headers={"Sec-Fetch-Site": "cross-site"}, timeout=10)

@@ -77,6 +77,24 @@ final class ImportModel {
         do { left = try await unfinished.all } catch { problem = "\(error)" }
     }
 
+    /// Reads which imports' files have not come, and looks once for those that no wait follows.
+    func open() async {
+        await look()
+        for late in left where waits[late.key] == nil {
+            let wait = Task { [unfinished] in try await unfinished.arrival(of: late, polling: Polling(timeout: .zero)) }
+            waits[late.key] = wait
+            let arrival = try? await wait.value
+            guard waits.removeValue(forKey: late.key) != nil else { continue }
+            let attempt = step.awaited?.key == late.key ? attempts : nil
+            switch arrival {
+            case .file(let file)?: show((.done(file), nil), attempt)
+            case .oneOf(let files)?: show((.oneOf(files), nil), attempt)
+            case .late?, nil: continue
+            }
+            await look()
+        }
+    }
+
     /// Gives up an import whose file will not come.
     func giveUp(_ lost: UnfinishedImport) async {
         // A wait that goes on could take another import's file for this one's.
@@ -189,8 +207,8 @@ final class ImportModel {
         await look()
     }
 
-    /// Shows how an import ended, or tells of it beside a later one that is shown.
-    private func show(_ end: (step: Step, problem: String?), _ attempt: Int) {
+    /// Shows how an import ended, or tells of it beside another one that is shown.
+    private func show(_ end: (step: Step, problem: String?), _ attempt: Int?) {
         guard attempt == attempts else {
             switch end.step {
             case .done(let file): arrived.append(file)

@@ -92,6 +92,14 @@ extension App {
         return try await told(session, genome)
     }
 
+    /// Looks once for the files that have come since the last wait ended.
+    func lookForImports(_ request: Request) async throws -> Response {
+        let session = try visitor(request)
+        let genome = try await genome(session)
+        try await Imports(visitors, session).look(UnfinishedImports(of: genome, in: vault))
+        return try await told(session, genome)
+    }
+
     /// Gives up an import whose file will not come.
     func giveUp(_ request: Request) async throws -> Response {
         let session = try visitor(request)

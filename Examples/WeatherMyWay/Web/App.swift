@@ -88,6 +88,7 @@ struct App: Sendable {
         router.post("file") { request, _ in await answering { try await choose(request) } }
         router.get("import") { request, _ in await answering { try await progress(request) } }
         router.post("import") { request, _ in await answering { try await startImport(request) } }
+        router.post("import/look") { request, _ in await answering { try await lookForImports(request) } }
         router.post("import/answer") { request, _ in await answering { try await answerImport(request) } }
         router.post("import/give-up") { request, _ in await answering { try await giveUp(request) } }
         router.post("copy") { request, _ in await answering { try await copy(request) } }

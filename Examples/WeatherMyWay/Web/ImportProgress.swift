@@ -153,6 +153,25 @@ struct Imports: Sendable {
         change { $0.waits[started.key] = Task { await wait(for: started, unfinished, attempt) } }
     }
 
+    /// Looks once, in the background, for the files of imports that no wait follows any more.
+    func look(_ unfinished: UnfinishedImports) async throws {
+        for late in try await unfinished.all {
+            change {
+                guard $0.isKnown, $0.waits[late.key] == nil else { return }
+                let attempt = $0.importing.awaited?.key == late.key ? $0.attempts.shown : nil
+                $0.waits[late.key] = Task { await look(for: late, unfinished, attempt) }
+            }
+        }
+    }
+
+    private func look(for late: UnfinishedImport, _ unfinished: UnfinishedImports, _ attempt: Int?) async {
+        switch try? await unfinished.arrival(of: late, polling: Polling(timeout: .zero)) {
+        case .file(let file)?: end(late, .done(file), attempt) { $0.arrived.append(file) }
+        case .oneOf(let files)?: end(late, .oneOf(files), attempt) { $0.uncertain.append(files) }
+        case .late?, nil: change { $0.waits[late.key] = nil }
+        }
+    }
+
     private func wait(for started: UnfinishedImport, _ unfinished: UnfinishedImports, _ attempt: Int) async {
         let polling = Polling(firstInterval: .seconds(1), maximumInterval: .seconds(5), timeout: .seconds(600))
         do {
@@ -211,13 +230,15 @@ struct Imports: Sendable {
         change { $0.show(progress, attempt) }
     }
 
-    /// Shows how an import ended, or tells of it beside a later one that is shown.
+    /// Shows how an import ended, or tells of it beside another one that is shown.
+    ///
+    /// - Parameter attempt: the attempt that started it; nil when none of this visit that is shown did.
     private func end(
-        _ ended: UnfinishedImport, _ progress: ImportProgress, _ attempt: Int, beside tell: (inout Visit) -> Void
+        _ ended: UnfinishedImport, _ progress: ImportProgress, _ attempt: Int?, beside tell: (inout Visit) -> Void
     ) {
         change {
             $0.waits[ended.key] = nil
-            if !$0.show(progress, attempt) { tell(&$0) }
+            guard let attempt, $0.show(progress, attempt) else { return tell(&$0) }
         }
     }
 

@@ -286,7 +286,7 @@ if (importSheet) {
     }
     importSheet.close();
   });
-  ask("/import").then((told) => told && follow(told));
+  ask("/import/look", {}).then((told) => told && follow(told));
 }
 
 // MARK: - Copying a file from the web
