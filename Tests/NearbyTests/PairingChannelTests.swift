@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import Nearby
@@ -11,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("The channel of two devices that pair")
+@Suite("The channel of two devices that pair", .heavy)
 struct PairingChannelTests {
     @Test("a message whose bytes come one by one ends in time, and one that comes whole is received")
     func drip() async throws {

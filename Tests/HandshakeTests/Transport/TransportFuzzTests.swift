@@ -10,7 +10,7 @@ import Testing
 ///
 /// `Tests/Fuzz/Transport/run SECONDS [SEED]` runs the same tests for longer: it sets `HANDSHAKE_FUZZ_SECONDS` and
 /// `HANDSHAKE_FUZZ_SEED`.
-@Suite("Hostile bytes", .serialized)
+@Suite("Hostile bytes", .serialized, .heavy)
 struct TransportFuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     /// How long a run by hand takes; nil in `swift test`, where the number of cases is fixed.
