@@ -24,6 +24,20 @@ struct SecurityRowTests {
         rows(in: try text("Tests/ROWS.md"), named: /(?:[A-M]|VL|CI|BE-|RC-)\d{1,3}/)
     }
 
+    /// The tables of two kits, whose dossiers count their rows alike. Patches name the kit before the row.
+    private static let kits = ["IFTTT": "IFTTTConnectTests", "Sequencing": "SequencingTests"]
+
+    /// The rows of the kits, with the kit before the row's name.
+    private static func kitTable() throws -> [String: [String]] {
+        var table: [String: [String]] = [:]
+        for (kit, folder) in kits {
+            for (row, cells) in rows(in: try text("Tests/\(folder)/ROWS.md"), named: /[A-Z]\d{1,3}/) {
+                table["\(kit)-\(row)"] = cells
+            }
+        }
+        return table
+    }
+
     @Test("has each of the 111 rows of the checklist once")
     func complete() throws {
         let checklist = Self.rows(
@@ -69,7 +83,7 @@ struct SecurityRowTests {
 
     @Test("names every patch of Tests/Mutations, each at its row")
     func patches() throws {
-        let table = try Self.table()
+        let table = try Self.table().merging(Self.kitTable()) { own, _ in own }
         let files = try Repository.files(below: ["Tests/Mutations/rows"], ending: ["patch"])
         #expect(files.count > 150)
         var names: Set<String> = []
@@ -81,7 +95,8 @@ struct SecurityRowTests {
             #expect(table[row]?.dropFirst().first?.contains("`\(name)`: ") == true, "\(row) does not name \(name)")
         }
         for (row, cells) in table {
-            for match in (cells.dropFirst().first ?? "").matches(of: #/`((?:[A-M]|VL|CI|BE-|RC-)[\w-]*)`: /#) {
+            let name = #/`((?:[A-M]|VL|CI|BE-|RC-|IFTTT-|Sequencing-)[\w-]*)`: /#
+            for match in (cells.dropFirst().first ?? "").matches(of: name) {
                 #expect(names.contains(String(match.1)), "\(row): there is no patch \(match.1)")
             }
         }
