@@ -94,7 +94,7 @@ struct CircleServer {
         return try Handshake(client, vault: MemoryVault())
     }
 
-    /// Who an account belongs to: whoever has a profile is a member.
+    /// Who an account belongs to: every user with a profile is a member.
     @Sendable private static func member(of account: Account) async throws -> CircleApplicant? {
         let center = RecurseCenter(account)
         let profile = try await center.profile(.me)

@@ -12,7 +12,7 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
     public static func < (left: Trust, right: Trust) -> Bool { left.rawValue < right.rawValue }
 
     /// How many people of each kind are tracked concurrently. No kind takes the place of another, so that a crowd of one
-    /// hides nobody of another.
+    /// hides no person of another.
     var places: Int {
         switch self {
         case .unverified: 512

@@ -201,7 +201,7 @@ struct Redaction: Sendable {
         return output
     }
 
-    /// Whether a secret is removed also where nobody knows it: nothing of it is left when words that look like a token are removed.
+    /// Whether a secret is removed also by a redaction that does not know it: all of it looks like a token.
     static func looksLikeToken(_ secret: Secret) -> Bool {
         let left = Redaction().hiding(in: secret.reveal()).replacing("(secret)", with: "")
         return !left.utf8.contains(where: isTokenByte)

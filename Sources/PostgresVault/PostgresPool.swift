@@ -15,7 +15,7 @@ struct PostgresTransaction: Sendable {
 /// A few connections to one server, each lent to one exchange, or one transaction, at a time.
 ///
 /// While all are in use, requests wait; those that may share a transaction then go together. So the server commits once for many callers
-/// when there are many, and each caller goes at once when there are few.
+/// when there are many, and no caller waits when there are few.
 final class PostgresPool: Sendable {
     private typealias Turn = PostgresLines.Turn
     private typealias Lent = PostgresLines.Lent

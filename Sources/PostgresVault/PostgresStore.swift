@@ -175,7 +175,7 @@ struct PostgresStore: Sendable {
     ///   - expected: the version of the lease, which the record's follows.
     ///   - takesOldKey: also with a key that is not retired yet.
     ///   - isUnfinished: whether another replacement is to follow; nil when that stays as it was.
-    ///   - concludes: whether the lease is released with it, if nobody waits for it.
+    ///   - concludes: whether the lease is released with it, if no other holder waits for it.
     func replace(
         _ record: PostgresRecord, of hold: PostgresHold, after expected: Int64, takesOldKey: Bool = false,
         isUnfinished: Bool? = nil, concludes: Bool = false, timing: LeaseTiming, for time: Duration

@@ -112,7 +112,7 @@ def test_a_person_who_goes_is_in_the_log(scene: Scene, here: Page) -> None:
     expect(here.locator("#entries")).to_contain_text(NAME)
     scene.ada.command.end()
     # Who was not heard for five minutes has gone.
-    expect(here.locator("#nobody")).to_be_visible(timeout=400_000)
+    expect(here.locator("#empty")).to_be_visible(timeout=400_000)
     expect(here.locator("#people li")).to_have_count(0)
 
 
@@ -147,10 +147,10 @@ def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene:
 
     page.goto(scene.link)
     expect(page.locator("#people")).to_contain_text("Person 1")
-    page.wait_for_function("document.querySelector('#nobody').hidden")
+    page.wait_for_function("document.querySelector('#empty').hidden")
     assert len(reads) == 1
     follow(1)
-    assert len(reads) == 1, "nobody came or went"
+    assert len(reads) == 1, "no person came or went"
     follow(2)
     assert len(reads) == 2, "as many people, but another one"
     with page.expect_request("**/log"):
@@ -166,7 +166,7 @@ def test_a_member_is_hidden_from(scene: Scene, here: Page) -> None:
     circle.get_by_role("button", name=f"Hide: {NAME}").click()
     answer(here, "Hide")
     expect(here.get_by_role("status")).to_contain_text(f"circle unhide {ADA}")
-    expect(circle.locator(".members")).to_contain_text("Nobody else")
+    expect(circle.locator(".members")).to_contain_text("No other members")
     expect(circle).to_contain_text("0 others")
     assert scene.zoe.members() == []
     expect(here.locator("#people li")).to_have_count(0, timeout=90_000)

@@ -12,8 +12,8 @@ extension Benchmark {
         run: { options in try await Stampede.run(options) })
 }
 
-/// The token is refreshed over HTTP at a sandbox whose token endpoint answers after 50 ms. The API is in memory and answers at
-/// once, so that no connection to it is waited for: what is measured is how requests wait for one refresh.
+/// The token is refreshed over HTTP at a sandbox whose token endpoint answers after 50 ms. The API is in memory and answers
+/// immediately, so that no connection to it is waited for: what is measured is how requests wait for one refresh.
 enum Stampede {
     private static let requests = 10_000
     private static let rounds = 15

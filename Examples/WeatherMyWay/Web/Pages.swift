@@ -118,7 +118,7 @@ enum Pages {
         let disclaimer = WeatherReport.disclaimer
     }
 
-    /// The page of a browser that nobody is signed in to.
+    /// The page of a browser without a signed-in user.
     static func welcome(after event: String?) -> Response {
         let notice: String? =
             switch event {

@@ -92,8 +92,8 @@ final class Visitors: Sendable {
 
     /// Forgets what is known of a browser in which a user has signed in, unless it is the same user.
     ///
-    /// Another user's imports do not become this user's. Where two sign in at the same time, it is not known who is whose: nothing is
-    /// kept for either.
+    /// Another user's imports do not become this user's. Where two sign in at the same time, it is not known which import is whose: neither
+    /// user's is kept.
     func restart(_ session: String, _ account: Account?, in vault: any Vault) async {
         change(session) { visit in
             visit.newSignIns += 1
@@ -113,7 +113,7 @@ final class Visitors: Sendable {
         }
     }
 
-    /// Forgets what an account has not finished at the service. Whoever signs in in this browser has the same account's name.
+    /// Forgets what an account has not finished at the service. The next user of this browser has the same account's name.
     static func forgetUnfinished(_ account: AccountID, in vault: any Vault) async {
         try? await UnfinishedImports.forget(account, in: vault)
         try? await UnfinishedJobs.forget(account, in: vault)

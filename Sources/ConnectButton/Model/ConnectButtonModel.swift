@@ -61,7 +61,7 @@ public final class ConnectButtonModel {
     ///   - email: the user's address, suggested where one is asked for.
     ///   - locale: the locale of the texts and of IFTTT's pages.
     ///   - environment: the app and the device.
-    ///   - prefetched: the connection, if the app has it; the button then shows it at once, without loading.
+    ///   - prefetched: the connection, if the app has it; the button then shows it immediately, without loading.
     ///   - analytics: counts what consenting users do; nil counts nothing.
     ///   - configure: changes the rest of the activation's configuration.
     /// - Throws: `ConnectError/input(member:problem:)` for an invalid identifier, for another connection's description, and for
@@ -157,8 +157,8 @@ public final class ConnectButtonModel {
 
     /// Deletes the user's token and what was known about the user.
     ///
-    /// For a user who logs out of the app. The connection stays as it is. An attempt under way ends, and a redirect that comes later
-    /// counts for nobody. When one part cannot be deleted, the others are deleted all the same.
+    /// For a user who logs out of the app. The connection stays as it is. An attempt under way ends, and its later redirect
+    /// is ignored. When one part cannot be deleted, the others are deleted all the same.
     ///
     /// - Throws: `ConnectError/account(_:)` when the vault cannot be written. Call it again then.
     public func signOut() async throws {

@@ -49,7 +49,7 @@ enum Channel: String, Sendable, Hashable, CaseIterable, Encodable {
     /// Whether it belongs to the drawing of the check mark, which goes on while the mark fades.
     var isOfDrawing: Bool { [.ring, .dot, .tick].contains(self) }
 
-    /// Whether a timeline lets it begin anew: the knob and the check mark appear where they were not.
+    /// Whether a timeline may show it without a previous pose: the knob and the check mark appear where they were not.
     var appears: Bool { self == .knob || self == .mark || isOfDrawing }
 
     /// The opacity of the part that it belongs to; nil for a channel that is an opacity itself.

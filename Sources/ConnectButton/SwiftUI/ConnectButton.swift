@@ -59,7 +59,7 @@ public struct ConnectButton: View {
 
     /// What was made last. It outlives a disappearance, and counts only for its own identity.
     @State private var made: Made?
-    @Environment(\.colorScheme) private var surroundings
+    @Environment(\.colorScheme) private var colorScheme
     @Environment(\.connectCallback) private var callback
 
     /// Creates a button.
@@ -83,7 +83,7 @@ public struct ConnectButton: View {
         ) { event in
             model?.send(event)
         }
-        .environment(\.colorScheme, options.style.colorScheme ?? surroundings)
+        .environment(\.colorScheme, options.style.colorScheme ?? colorScheme)
         .task(id: identity) { await run() }
         .onOpenURL { url in current?.open(url) }
         .onChange(of: callback?.number, initial: true) { openCallback() }
@@ -171,7 +171,7 @@ extension ConnectButton {
         with { $0.email = email ?? "" }
     }
 
-    /// Sets the colours. Otherwise they follow the surroundings.
+    /// Sets the colours. Otherwise they follow the app's light or dark appearance.
     public func connectStyle(_ style: ConnectButtonStyle) -> ConnectButton {
         with { $0.style = style }
     }
@@ -198,11 +198,11 @@ extension ConnectButton {
 
 /// The colours of a Connect Button.
 public enum ConnectButtonStyle: Sendable, Hashable, CaseIterable {
-    /// For light surroundings.
+    /// For the light appearance.
     case light
-    /// For dark surroundings.
+    /// For the dark appearance.
     case dark
-    /// As the surroundings are.
+    /// Follows the appearance of the view around it.
     case dynamic
 
     var colorScheme: ColorScheme? {

@@ -1440,7 +1440,7 @@ export class ConnectButton extends HTMLElement {
     return { text: label.textContent, wraps: control.classList.contains("wraps"), style: { color, paddingInline, fontSize }, opacity: Number(opacity) }
   }
 
-  /** The old text fades out, the new one in from half time, unless a timeline says it otherwise. Unchanged text stays; `name` is false for a change at once. */
+  /** The old text fades out, the new one in from half time, unless a timeline says it otherwise. Unchanged text stays; `name` is false for a change without animation. */
   #drawLabel(text, name, old) {
     const { label } = this.#part
     if (text === this.#label) return

@@ -6,7 +6,7 @@ import Foundation
 
 /// The look of the selector as data: `Look.json`, which the web component reads too.
 struct FileSelectorLook: Decodable, Sendable {
-    /// Colours by role: in light, and in dark surroundings.
+    /// Colours by role: for the light and the dark appearance.
     let colors: [String: [FileSelectorColor]]
     /// The radius of the card's corners, in points.
     let radius: Double

@@ -34,7 +34,7 @@ struct FileNotices: View {
     @ViewBuilder private func content(of notice: FileSelectorState.Notice) -> some View {
         switch notice {
         case .stale(let loadedAt, let problem):
-            // Told anew as time passes.
+            // The age grows while the view is shown.
             TimelineView(.periodic(from: .now, by: 15)) { _ in
                 let age = FileDate.ago(model.now - loadedAt, in: locale)
                 Text(verbatim: FileSelectorWords.stale.text(in: locale, age)).fontWeight(.semibold)

@@ -1,7 +1,7 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The look's colours in light or in dark surroundings.
+/// The look's colours in the light or the dark appearance.
 struct FileSelectorPalette {
     private let isDark: Bool
 

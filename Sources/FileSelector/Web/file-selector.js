@@ -839,7 +839,7 @@ class RowWindow {
     event.preventDefault();
   }
 
-  /** Jumps to the next name that starts with the letters typed; one letter again and again goes through its names.
+  /** Jumps to the next name that starts with the letters typed; one letter repeated goes through its names.
    *  Whether there was one. */
   type(letter, isTyping, at) {
     const text = isTyping ? this.typed.text + fold(letter) : fold(letter);
@@ -864,7 +864,7 @@ class RowWindow {
 const LOAD_TIMEOUT = 20;
 /** How long typing in the search must pause before its count is read out. */
 const ANNOUNCE_PAUSE = 350;
-/** How often the age of a stale list is told anew. */
+/** How often the shown age of a stale list is updated, in milliseconds. */
 const AGE_PAUSE = 15_000;
 const TABS = ["own", "sample"];
 const UPLOAD = "https://sequencing.com/";
@@ -1460,7 +1460,7 @@ export class FileSelector extends HTMLElement {
     if (hadFocus) (notices.querySelector("a, button") ?? this).focus();
   }
 
-  /** Tells the age of a stale list anew from time to time. */
+  /** Updates the shown age of a stale list every `AGE_PAUSE`. */
   #age() {
     clearInterval(this.#aging);
     if (this.#problem && this.#phase === "ready" && this.isConnected) {

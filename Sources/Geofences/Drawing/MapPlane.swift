@@ -16,7 +16,7 @@ struct MapPoint: Sendable {
     }
 }
 
-/// A map of the surroundings of a position: metres east and north of it, scaled to a picture of 1,000 units.
+/// A map of the area around a position: metres east and north of it, scaled to a picture of 1,000 units.
 struct MapPlane: Sendable {
     /// Units per metre.
     let scale: Double

@@ -23,7 +23,7 @@ extension Handshake {
     ///   - token: the form field `logout_token`.
     ///   - service: the service's name; needed only when there are several clients.
     ///   - body: ends the app's own sessions. When it throws, the token counts as not used yet.
-    /// - Returns: what has ended; empty lists when nobody was signed in, which is no error.
+    /// - Returns: what has ended; empty lists for a user without a session, which is no error.
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/refused(_:)` for a token that is not valid, or that was
     ///   used before: answer with status 400. Otherwise ``HandshakeError/vault(_:)``, ``HandshakeError/network(_:)`` or
     ///   `CancellationError`, or what `body` throws: the server may send it again.

@@ -144,7 +144,7 @@ extension Service.IdentityEndpoint {
         return request
     }
 
-    /// The answer, as status 401 where it names nobody: so the service says that it does not accept the token.
+    /// The answer; without a subject as status 401: so the service says that it does not accept the token.
     fileprivate func judged(_ answer: ResponseMessage) -> ResponseMessage {
         guard answer.head.status.kind == .successful, let members = (try? JSONValue(parsing: answer.content))?.object,
             members.value(of: subjectMember) == nil

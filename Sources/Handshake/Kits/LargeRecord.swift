@@ -1,4 +1,4 @@
-/// A record that is longer than a vault takes at once: parts, and a description that makes them count.
+/// A record too long for one entry of a vault: parts, and a description of them.
 ///
 /// The parts of a new content are written beside those of the old one, then the description names them, then the old ones are
 /// removed: a reader sees the old content or the new one. One writer at a time is the caller's care.

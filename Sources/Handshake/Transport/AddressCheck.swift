@@ -66,7 +66,7 @@ package struct HostResolver: Sendable {
 /// Resolves the addresses that documents and redirects name, and refuses those that lead further into the network than where
 /// they come from (`any-server.md` 9; `oauth-security.md` H4).
 ///
-/// A name says nothing: whoever owns it decides what it resolves to, and may change that between two lookups. So the
+/// A name proves nothing: its owner decides what it resolves to, and may change that between two lookups. So the
 /// connection goes to an address that was checked.
 package struct AddressCheck: Sendable {
     let resolver: HostResolver

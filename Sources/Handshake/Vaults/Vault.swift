@@ -114,8 +114,8 @@ public protocol LockedRecord: Sendable {
     /// can, gives the key up with it, which saves an exchange. Other processes may get the key while the body runs on; callers in this
     /// process that use the same vault must wait for its end.
     ///
-    /// When it throws, the contents may be stored all the same, and another holder may have replaced them meanwhile: whoever stores them later
-    /// has to look whether the record is the one that they follow.
+    /// When it throws, the contents may be stored all the same, and another holder may have replaced them meanwhile: before they are stored
+    /// later, check whether the record is the one that they follow.
     func conclude(with contents: [UInt8]) async throws
 
     /// Removes the record durably. Removing what is absent is no error.

@@ -3,7 +3,7 @@ import Handshake
 import OAuth
 import Synchronization
 
-/// Who may use the companion's page: whoever opens the link that the command printed, once.
+/// Admits one browser to the companion's page: the first that opens the printed link.
 ///
 /// The link's key is exchanged for a token that the page keeps for its tab and origin. A cookie would reach every other server on
 /// this machine, since cookies know no ports.

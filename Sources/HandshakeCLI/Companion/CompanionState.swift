@@ -189,7 +189,7 @@ final class CompanionState: NearbySink {
         change { if $0.joining?.attempt == attempt { $0.joining = nil } }
     }
 
-    /// Shows a person no longer, or nobody: the watch's next report can take a while.
+    /// Removes a person, or everyone, before the watch's next report, which can take a while.
     func forget(_ person: UserNumber?) {
         change { contents in
             // What was read before has the person still.
@@ -202,7 +202,7 @@ final class CompanionState: NearbySink {
         }
     }
 
-    /// Announces something to whoever cannot see the page.
+    /// Announces a text to users of assistive technology.
     func say(_ text: String) { change { $0.say(text) } }
 
     func fail(_ code: String, _ message: String) {

@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 
-/// The context of a request to the companion, with the port of whoever sends it.
+/// The context of a request to the companion, with the sender's port.
 struct CompanionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let peer: Int?

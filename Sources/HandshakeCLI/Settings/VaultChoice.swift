@@ -365,7 +365,7 @@ struct VaultChoice {
         }
     }
 
-    /// The error of a command that would look after records which nobody reads again.
+    /// The error of a command that would maintain records that no later command can read.
     static let endsWithCommand = CommandError.usage(
         "A vault in memory ends with the command. Name another one with --vault.")
 

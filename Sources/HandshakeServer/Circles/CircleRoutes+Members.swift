@@ -66,7 +66,7 @@ extension CircleRoutes {
             }
         }
         router.delete("v1/me") { request, _ in
-            // Whoever wants to leave is not told to wait.
+            // A member who wants to leave is not told to wait.
             await asMember(request, \.reads) { member in
                 try await circle.leave(member.number)
                 return .done

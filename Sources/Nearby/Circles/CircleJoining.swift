@@ -66,7 +66,7 @@ public struct CircleJoining: Sendable {
 
     /// Waits until the user has decided in the browser, and joins.
     ///
-    /// Publishes an identity and day keys, and fetches the tables. Whoever joins again after the device was signed out keeps the
+    /// Publishes an identity and day keys, and fetches the tables. A member who joins again after the device was signed out keeps the
     /// identity.
     public func finish() async throws -> JoinedCircle {
         try await CircleEnvironment.placing {
@@ -140,7 +140,7 @@ public struct CircleJoining: Sendable {
     }
 }
 
-/// What circles need of their surroundings.
+/// The dependencies of circles: vault, transport, clock and the like.
 public struct CircleEnvironment: Sendable {
     let vault: any Vault
     let community: String

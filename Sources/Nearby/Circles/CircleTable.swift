@@ -42,7 +42,7 @@ struct CircleTable: Sendable, Codable, Equatable {
     var keysCursor: String?
     var epoch: UInt32 = 0
 
-    /// The most rows and departures. A full table takes nobody, so that a flood does not displace a pin.
+    /// The most rows and departures. A full table takes no new member, so that a flood does not displace a pin.
     static let maximumRows = 20_000
 
     /// A person of the table.

@@ -7,7 +7,7 @@ import OAuth
 
 /// What the user publishes in a circle: a signed identity, and the day keys of today and the next three days.
 extension JoinedCircle {
-    /// For how many days keys are published at once. With four, a member publishes every third day, so that
+    /// For how many days keys are published in one request. With four, a member publishes every third day, so that
     /// 10,000 members cost 0.8 MB a day.
     private static let publishedDays = UInt32(KeyRecord.maximumDays)
     /// How far a clock may be from the server's, in seconds.

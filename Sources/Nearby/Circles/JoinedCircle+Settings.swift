@@ -54,7 +54,7 @@ extension JoinedCircle {
         if try await state().mustWithdraw { try await publishKeys(withdrawing: true) }
     }
 
-    /// Publishes keys of a new seed. Nobody recognises the user in this circle by the old ones.
+    /// Publishes keys of a new seed. The old ones no longer identify the user in this circle.
     public func resume() async throws {
         try await CircleEnvironment.placing {
             try await renewSeed()

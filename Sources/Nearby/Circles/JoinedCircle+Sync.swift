@@ -198,7 +198,7 @@ extension JoinedCircle {
 
     // MARK: Photos
 
-    /// Fetches the packs of all members, so that nobody learns whose photo is wanted. One whose digest is another is dropped, and those
+    /// Fetches the packs of all members, so that the server does not learn whose photo is wanted. One whose digest is another is dropped, and those
     /// of who is no member any more, or shows none, are removed.
     private func fetchPhotos(_ table: CircleTable) async throws {
         var wanted: [UInt8: [UInt32: Data]] = [:]

@@ -33,8 +33,8 @@ extension RollingKeys {
         }
     }
 
-    /// Stores the card of a person whom the user has paired with. It takes the place of the person's earlier keys, whoever signed
-    /// them: this identity was verified in person. Its number was not: one that the user knows as somebody else's is refused.
+    /// Stores the card of a person whom the user has paired with. It replaces all earlier keys of the person, also those that
+    /// another identity signed: this one was verified in person. Its number was not: a number of another known person is refused.
     ///
     /// - Returns: the person. Who gave no number gets one that no beacon carries.
     /// - Throws: ``NearbyError/sharedKeys(_:)`` for the user's own card or number, and for keys or a number of another person.

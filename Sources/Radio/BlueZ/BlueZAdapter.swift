@@ -10,7 +10,7 @@ struct BlueZAdapter: Sendable, Hashable {
     var interfaces: Set<String>
     /// The number of free advertising instances; nil when BlueZ does not report it.
     var freeInstances: UInt8?
-    /// How many advertisements are sent, whoever sends them.
+    /// How many advertisements are sent, by all processes together.
     var activeInstances: UInt8 = 0
     /// Whether each advertisement has an address of its own. Other controllers have one for all, and BlueZ reports no secondary
     /// channels of them.

@@ -159,7 +159,7 @@ struct ImportMatching {
 }
 
 extension ThirdPartyImport.Source {
-    /// Words that the names of files hold whoever the user is.
+    /// Words in the names of files that tell nothing about the user.
     private static let commonWords: Set<String> = [
         "ancestry", "ancestrydna", "data", "dna", "file", "full", "genome", "raw",
         "csv", "gz", "tsv", "txt", "vcf", "zip",

@@ -11,7 +11,7 @@ struct KnownPeople: Sendable {
     let recognition: Recognition
     /// What a scan in the background expects, friends first.
     let expected: @Sendable () -> [RollingUUID]
-    /// Nil while nobody can recognise the user.
+    /// Nil while no device has keys that recognise the user.
     let broadcasts: Broadcasts?
     private let people: [UserNumber: Person]
 

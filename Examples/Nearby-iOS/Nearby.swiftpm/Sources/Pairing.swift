@@ -115,7 +115,7 @@ final class Pairing {
         return received.name
     }
 
-    /// What the user types of the other screen, so that nobody agrees without looking.
+    /// What the user types of the other screen, so that the two are really compared.
     private func other(than digits: String) async -> String {
         step = .comparing("\(digits.prefix(3)) \(digits.suffix(3))")
         return await withTaskCancellationHandler {

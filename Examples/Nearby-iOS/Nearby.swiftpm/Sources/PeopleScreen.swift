@@ -11,7 +11,7 @@ struct PeopleScreen: View {
         NavigationStack {
             List {
                 if let trouble = companion.trouble { Text(trouble) }
-                if companion.people.isEmpty { Text("Nobody you know is near.") }
+                if companion.people.isEmpty { Text("No one you know is near.") }
                 ForEach(companion.people, id: \.person) { person in
                     NavigationLink {
                         PersonScreen(companion: companion, person: person)

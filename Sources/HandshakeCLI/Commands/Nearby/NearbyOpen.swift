@@ -89,7 +89,7 @@ struct NearbyOpen: AsyncParsableCommand {
 
     /// The present watch's photos: a new one has other circles.
     ///
-    /// A class with a lock, because the page asks while a watch begins anew.
+    /// A class with a lock, because the page asks while a watch restarts.
     private final class Photos: Sendable {
         private let source = Mutex<NearbySession.Photo>({ _ in nil })
 

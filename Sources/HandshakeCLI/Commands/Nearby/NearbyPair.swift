@@ -105,7 +105,7 @@ struct NearbyPair: AsyncParsableCommand {
         }
     }
 
-    /// Whether the other screen shows the same digits: the user types them, so that nobody agrees without looking.
+    /// Whether the other screen shows the same digits: the user types them, so that the two are really compared.
     private func isSame(_ digits: String) async throws -> Bool {
         let shown = digits.prefix(3) + " " + digits.suffix(3)
         if options.common.json {

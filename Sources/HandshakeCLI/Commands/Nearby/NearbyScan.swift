@@ -115,7 +115,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
             let period = try await NearbyVault.period(vault)
             let scopes = try await NearbyVault.scopes(period)
             guard let broadcasts = try sending.broadcasts(of: own, scopes) else {
-                throw CommandError.usage(NearbySending.nobody)
+                throw CommandError.usage(NearbySending.noCurrentKeys)
             }
             let radio = try adapter.radio()
             try await TimeLimit.run(duration) {

@@ -70,7 +70,7 @@ struct NearbySession: Sendable {
                     // The first that ends with an error ends all.
                     for try await _ in group {}
                 } catch is WatchEnded {
-                    // A recording is over.
+                    // A recording has ended.
                 }
             }
         }
@@ -89,7 +89,7 @@ struct NearbySession: Sendable {
                 broadcasts == nil
                     ? "You have paused: nothing is sent." : "You have paused in a circle: nothing is sent for it.")
         } else if broadcasts == nil {
-            Output.note(NearbySending.nobody)
+            Output.note(NearbySending.noCurrentKeys)
         }
         return broadcasts
     }

@@ -117,7 +117,7 @@ struct NearbySending: ParsableArguments {
     var sends: Bool { advertise != nil }
 
     /// Why a rolling identifier is not sent.
-    static let nobody =
+    static let noCurrentKeys =
         "No friend or circle has current keys of yours, so nothing is sent. Join a circle with: handshake nearby circle join URL. Or pair with a friend: handshake nearby pair"
 
     /// What to advertise; nil for nothing.

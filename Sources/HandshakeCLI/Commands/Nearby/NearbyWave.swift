@@ -10,7 +10,7 @@ struct NearbyWave: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "wave", abstract: "Greet a member whom you have met: the person sees it only by waving too.",
         discussion: """
-            Without a number, asks for answers to the waves that wait. Nobody learns of a wave that is not answered; the circle's \
+            Without a number, asks for answers to the waves that wait. A wave without an answer stays secret; the circle's \
             server learns of a match that two members met that day, and not where or when.
             """)
 

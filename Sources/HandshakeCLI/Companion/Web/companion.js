@@ -115,7 +115,7 @@ function show(now) {
   $('here-title').textContent = 'Here now'
   $('radio').textContent = `Bluetooth: ${now.listen}; ${sent(now.send)}.`
   keep($('people'), now.people, (person) => person.person, card, before?.people)
-  $('nobody').hidden = now.people.length > 0
+  $('empty').hidden = now.people.length > 0
   document.title = now.people.length ? `(${now.people.length}) People nearby` : 'People nearby'
   showTroubles(now.troubles)
   keep($('answers'), now.answers, (wave) => `${wave.person} ${wave.time}`, answer, before?.answers)
@@ -264,7 +264,7 @@ async function showMembers(circle, list) {
   list.replaceChildren(...members.map((member) => element('li', {},
     element('span', { textContent: `${member.name}${member.batch ? ` (${member.batch})` : ''}` }),
     button('Hide', member.name, () => hide(circle, member)))))
-  if (!members.length) list.append(element('li', { textContent: 'Nobody else, as last fetched.' }))
+  if (!members.length) list.append(element('li', { textContent: 'No other members when last fetched.' }))
 }
 
 function showJoining(joining) {
@@ -286,7 +286,7 @@ async function showLog() {
     element('td', { textContent: row.strongest === null ? '' : `${row.strongest} dBm` }))))
 }
 
-// An encounter grows while nobody comes or goes.
+// An encounter grows longer without an event.
 setInterval(() => {
   if (token && !document.hidden) showLog()
 }, 60_000)
