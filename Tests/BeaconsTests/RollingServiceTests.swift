@@ -71,7 +71,7 @@ struct RollingServiceTests {
         #expect(hex(other) == "685631e3bd2ece3e7dc7cc5f84ba441fbdf431a712545d4792282ce008739143")
     }
 
-    @Test("CI3: every identifier is a random UUID of RFC 9562 to whoever looks at it, and every other UUID is none")
+    @Test("CI3: every identifier reads as a random UUID of RFC 9562, and every other UUID is none")
     func versionAndVariant() {
         var generator = SeededGenerator(state: 3)
         var seen: Set<RollingUUID> = []

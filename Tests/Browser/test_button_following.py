@@ -101,7 +101,7 @@ def test_a_preview_has_no_server(page: Page, server: ButtonServer) -> None:
 
 # Newer and older
 
-def test_an_older_answer_overwrites_nothing_whoever_brings_it(page: Page, server: ButtonServer) -> None:
+def test_an_older_answer_overwrites_nothing_wherever_it_comes_from(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connected", revision=5))
     server.shows(script.answer("connect", revision=4))

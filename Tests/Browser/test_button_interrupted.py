@@ -42,7 +42,7 @@ def test_a_change_in_the_middle_of_another_one_starts_from_what_is_seen(page: Pa
     step, options = following
     server.pushed["one"] = server.script().answer(step, revision=3, **options)
     shown(page, step)
-    # A knob that arrives or goes to be turned off, and the check mark, begin anew where nothing of them was.
+    # A knob that arrives or goes to be turned off, and the check mark, have no pose to continue from.
     compared(before, pose(page), *(["switchLayer.alpha", "checkMark.alpha", "checkRing.scale", "checkTick.strokeEnd", "checkMark.translateX"] if step in ("connected", "connect") else []))
     let_go(page)
     settled(page)

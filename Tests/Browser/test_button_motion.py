@@ -229,7 +229,7 @@ def test_a_tap_while_the_check_mark_is_drawn_turns_off_without_a_jump(page: Page
     """MO19, MO28."""
     begin(page, server, "OP")
     seek(page, moment)
-    assert page.locator("#one [role=status]").text_content().startswith("Connected"), "assistive technology hears it at once"
+    assert page.locator("#one [role=status]").text_content().startswith("Connected"), "assistive technology hears it immediately"
     before = pose(page)
     server.answers(server.script().answer("confirm_disconnect", revision=3))
     switch(page).click()

@@ -31,7 +31,7 @@ class Moment:
     customer: str
     call: str
     begin: Callable[[Page, Shop], None]
-    # Whether the connection is on when nobody interferes, and when the user cancels.
+    # Whether the connection is on without interference, and when the user cancels.
     becomes: bool | None
     cancelled: bool
     # Whether the shop fetches the user's token; without one the user is asked for an address.
@@ -145,7 +145,7 @@ def nothing(page: Page, other: Page, shop: Shop) -> bool:
 
 
 def cancel(page: Page, other: Page, shop: Shop) -> bool:
-    """Looks and presses at once, as fast as a hand could be that waits for it."""
+    """Looks and presses in one step, as fast as a hand could be that waits for it."""
     try:
         return page.url.startswith(shop.origin) and page.evaluate("""steps => { const button = document.querySelector('connect-button')
           const way = button.shadowRoot.querySelector('[data-action=cancel]'), isOffered = Boolean(way) && steps.includes(button.answer.state.step)

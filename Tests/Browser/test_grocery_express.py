@@ -626,7 +626,7 @@ def test_of_two_concurrent_forms_none_is_lost(shop: Shop, page: Page) -> None:
     expect(page.get_by_label("Logged in to the shop as")).to_have_value("garden-1004")
 
 
-def test_forms_without_a_visit_drive_nobody_out(shop: Shop, page: Page) -> None:
+def test_forms_without_a_visit_end_no_other_visit(shop: Shop, page: Page) -> None:
     page.goto(f"{shop.origin}/settings")
     with http() as stranger:
         for _ in range(1001):

@@ -71,7 +71,7 @@ def test_a_link_that_was_used_is_told_to_be_and_changes_nothing(shop: Shop, page
     until(page, "connected")
 
 
-def test_a_link_that_is_opened_in_a_browser_without_the_shops_customer_connects_nobody_there(shop: Shop, page: Page, open_page: OpenPage) -> None:
+def test_a_link_that_is_opened_in_a_browser_without_the_shops_customer_connects_no_account_there(shop: Shop, page: Page, open_page: OpenPage) -> None:
     hand = as_returning_user(page, shop)
     leave(page, hand, shop, RETURNING)
     other = open_page()

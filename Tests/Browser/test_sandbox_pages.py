@@ -32,7 +32,7 @@ def open_consent(page: Page, service: Service, catcher: RedirectCatcher) -> Pers
 
 
 def open_refusal(page: Page, service: Service, catcher: RedirectCatcher) -> Person:
-    page.goto(service.authorization_url(catcher.origin, client_id="nobody"))
+    page.goto(service.authorization_url(catcher.origin, client_id="unknown"))
     return Person(page)
 
 
@@ -178,7 +178,7 @@ def test_the_two_factor_code_is_asked_for_and_its_lack_is_announced(
     assert catcher.caught[0]["code"]
 
 
-@pytest.mark.parametrize("change", [{"client_id": "nobody"}, {"redirect_uri": "http://127.0.0.1:9/elsewhere"},
+@pytest.mark.parametrize("change", [{"client_id": "unknown"}, {"redirect_uri": "http://127.0.0.1:9/elsewhere"},
                                     {"redirect_uri": "https://attacker.example/callback"}])
 def test_a_request_that_cannot_be_trusted_ends_on_a_page_and_not_in_a_redirect(
         page: Page, service: Service, catcher: RedirectCatcher, change: dict[str, str]) -> None:

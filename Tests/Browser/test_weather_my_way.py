@@ -330,7 +330,7 @@ def test_a_refusal_at_the_service_changes_nothing(open_page: OpenPage, weather: 
     ("new-person@example.test", "Create an account", "Open the link in the mail to finish your account."),
     ("ada@example.test", "Reset the password", "Open the link in the mail to choose a new password."),
     ("ada@example.test", "Create an account", "That address is already registered."),
-    ("nobody", "Create an account", "That is not an email address."), ("", "Reset the password", "Enter your email address.")])
+    ("stranger", "Create an account", "That is not an email address."), ("", "Reset the password", "Enter your email address.")])
 def test_the_sheet_asks_for_an_account_or_a_new_password(
         open_page: OpenPage, weather: Weather, email: str, button: str, words: str) -> None:
     page = open_page(width=390, height=844, reduced_motion="reduce")

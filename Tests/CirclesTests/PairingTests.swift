@@ -70,7 +70,7 @@ struct PairingTests {
         #expect(hex(box) == "a734930318d4c4c842417d02d3b5c7b7aaf93d6e590d6a2b06bfa7c8")
     }
 
-    @Test("two people who compare the same digits hold each other's card, whoever presses first")
+    @Test("two people who compare the same digits hold each other's card, in whichever order they confirm")
     func paired() throws {
         for aIsFirst in [true, false] {
             var (a, b) = try fresh()

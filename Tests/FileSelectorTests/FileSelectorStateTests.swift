@@ -130,7 +130,7 @@ struct FileSelectorStateTests {
         selector.toggle(try id(1))
         selector.open(.shared)
         selector.choose(.sample)
-        selector.search = "nobody"
+        selector.search = "unmatched"
         selector.order = .newest
         #expect(try selector.selected?.id == id(1))
         selector.search = ""

@@ -18,10 +18,10 @@ extension CommandTests {
 
         @Test("an error is one line on standard error, with --json one object, and nothing is a result")
         func errors() async throws {
-            let text = try await command.run("token", "nobody")
+            let text = try await command.run("token", "unknown")
             #expect(text.ending == .status(3) && text.stdout.isEmpty)
             #expect(text.stderr.hasPrefix("handshake: ") && text.stderr.split(separator: "\n").count == 1)
-            let json = try await command.run("token", "nobody", "--json")
+            let json = try await command.run("token", "unknown", "--json")
             #expect(json.ending == .status(3) && json.stdout.isEmpty)
             #expect(json.error["status"] as? Int == 3 && json.error["code"] as? String == "sign_in_required")
             let usage = try await command.run("bogus", "--json")

@@ -26,7 +26,7 @@ extension CommandTests {
             for arguments in [
                 ["accounts"], ["inspect", "recurse-center"], ["doctor"], ["services", "show", "recurse-center"],
                 ["request", "GET", "profiles/me", "--account", "recurse-center"],
-                ["request", "GET", "no-such", "--account", "recurse-center"], ["token", "nobody"],
+                ["request", "GET", "no-such", "--account", "recurse-center"], ["token", "unknown"],
             ] {
                 for options in [[], ["--json"]] {
                     let done = try await command.start(arguments + options).finish()

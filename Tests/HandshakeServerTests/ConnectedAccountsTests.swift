@@ -123,8 +123,8 @@ struct ConnectedAccountsTests {
         arguments: ["/connected-accounts", "/connected-accounts/standard"])
     func strangers(target: String) async throws {
         let scene = try await scene()
-        let nobody = try await scene.wire.send("GET", target, headers: [:])
-        #expect(nobody.status == 401 && nobody.string("code") == "unauthorized")
+        let answer = try await scene.wire.send("GET", target, headers: [:])
+        #expect(answer.status == 401 && answer.string("code") == "unauthorized")
         for headers in [
             ["Origin": "https://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"],
             ["Sec-Fetch-Site": "same-site"],
@@ -166,7 +166,7 @@ struct ConnectedAccountsTests {
         await scene.stop()
     }
 
-    @Test("the service says whose account it is, and of another sign-in's account says it anew")
+    @Test("the service says whose account it is, and says it again after another user's sign-in")
     func names() async throws {
         let scene = try await scene()
         try await scene.connect(as: "zoe@example.test")

@@ -207,7 +207,7 @@ struct FileSelectorRoutesTests {
         await scene.stop()
     }
 
-    @Test("an address gets no mail without end, whoever asks and however it is spelled")
+    @Test("the mails to one address are limited, for all users together and in every spelling")
     func addressLimit() async throws {
         let scene = try await scene()
         var statuses: [Int] = []

@@ -163,7 +163,7 @@ struct PostedResponseTests {
         await scene.stop()
     }
 
-    @Test("B12: where a signed response is asked for, a plain form signs nobody in")
+    @Test("B12: where a signed response is asked for, a plain form is refused")
     func unsigned() async throws {
         let scene = try await Scene.start(.formPostJWT)
         let (fields, cookies) = try await scene.page()

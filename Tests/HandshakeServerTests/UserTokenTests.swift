@@ -42,7 +42,7 @@ struct UserTokenTests {
         let answer = try await post(server, "user_token?user_id=garden-1002", as: "ada")
         #expect(answer.status == 200 && answer.string("user_token") == "utk_sandbox_ada")
         #expect(answer["Cache-Control"] == "no-store")
-        #expect(try await post(server, "user_token", as: "nobody").status == 401)
+        #expect(try await post(server, "user_token", as: "stranger").status == 401)
         #expect(try await post(server, "user_token", as: "new").status == 502)
         let ghost = try await post(server, "user_token", as: "ghost")
         #expect(ghost.status == 502 && !ghost.text.contains("another-users"))

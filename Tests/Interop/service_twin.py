@@ -1,6 +1,6 @@
 """A service by name, as `handshake services show NAME --json` describes it, in a process of the test's own.
 
-It reads the description with code of its own. All hosts of the service are this one origin; the user consents at once.
+It reads the description with code of its own. All hosts of the service are this one origin; the user consents immediately.
 """
 
 import base64

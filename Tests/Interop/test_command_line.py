@@ -179,11 +179,11 @@ def test_the_key_gone_means_a_locked_vault_and_nothing_is_deleted(handshake: Han
 def test_quiet_says_nothing_but_results_and_errors(handshake: Handshake, django: Stranger) -> None:
     login: Login = handshake.login("mine", django, "--scope", "openid", "--quiet")
     assert login.complete(django).ok().stderr == ""
-    assert handshake.run("token", "nobody", "--quiet").stderr.strip()
+    assert handshake.run("token", "unknown", "--quiet").stderr.strip()
 
 
 def test_without_json_an_error_is_one_readable_line(handshake: Handshake) -> None:
-    done = handshake.run("token", "nobody")
+    done = handshake.run("token", "unknown")
     assert done.status == 3
     assert len(done.stderr.strip().splitlines()) == 1 and done.stderr.startswith("handshake: ")
 

@@ -115,12 +115,12 @@ def test_a_profile_is_found_by_number_and_address(hub: Hub, who: str, name: str)
 
 
 @pytest.mark.parametrize(("arguments", "status", "code"), [
-    (["profile", "1"], 4, "person_not_found"), (["profile", "nobody"], 64, "invalid_input"),
+    (["profile", "1"], 4, "person_not_found"), (["profile", "unknown"], 64, "invalid_input"),
     (["profile", "../batches"], 64, "invalid_input"), (["profile", "0"], 64, "invalid_input"),
     (["profile"], 64, "usage"), (["search"], 64, "usage"), (["search", "x", "--role", "king"], 64, "usage"),
     (["search", "x", "--batch", "0"], 64, "usage"), (["search", "x", "--limit", "0"], 64, "usage"),
     (["visit", "--date", "yesterday"], 64, "usage"), (["visit", "--out", "--notes", "x"], 64, "usage"),
-    (["me", "--account", "nobody"], 3, "sign_in_required"),
+    (["me", "--account", "unknown"], 3, "sign_in_required"),
 ])
 def test_what_cannot_be_has_its_status(hub: Hub, arguments: list[str], status: int, code: str) -> None:
     hub.login()
@@ -216,7 +216,7 @@ def test_a_server_of_2014_is_asked_for_people_and_not_for_profiles(hub: Hub) -> 
         f'[services.recurse-center]\nbase-url = "{hub.origin}"\npreset = "hackerschool"\n')
     done = hub.handshake.run("login", "recurse-center", "--token-file", "-", "--json", stdin=TOKEN + "\n").ok()
     assert done.json["subject"] == "759"
-    # What the account is asked in is kept with it.
+    # How the account sends its requests is stored with it.
     (hub.handshake.home / "config.toml").unlink()
     assert hub.handshake.run("recurse-center", "me", "--json").ok().json["name"] == "Ada Example"
     assert hub.handshake.run("recurse-center", "profile", "65535", "--json").ok().json["name"] == "Zoë Ångström"

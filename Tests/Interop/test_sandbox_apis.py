@@ -79,7 +79,7 @@ def test_a_purged_client_is_registered_again(handshake: Handshake, apis: StandIn
     assert said(call(handshake, address, "mine")) == "Ada Example"
 
 
-def test_whoever_never_comes_back_from_the_page_is_told_of_a_purge(handshake: Handshake, apis: StandIn) -> None:
+def test_a_user_who_never_comes_back_from_the_page_is_told_of_a_purge(handshake: Handshake, apis: StandIn) -> None:
     address = apis.resources["origin"] + "/mcp"
     complete(apis, handshake.begin_login("mine", "--resource", address)).ok()
     assert http().post(apis.standard["origin"] + "/_sandbox/purge-clients", timeout=10).status_code < 300

@@ -461,7 +461,7 @@ def test_register_and_reset_password_tell_that_mail_is_on_its_way(
 
 
 @pytest.mark.parametrize(("command", "address", "says"), [
-    ("register", "ada@example.test", "already registered"), ("reset-password", "nobody@example.test", "no account"),
+    ("register", "ada@example.test", "already registered"), ("reset-password", "stranger@example.test", "no account"),
 ])
 def test_a_refused_registration_has_the_services_words(
         handshake: Handshake, genome: StandIn, command: str, address: str, says: str) -> None:
@@ -756,7 +756,7 @@ def test_ctrl_c_ends_every_command_that_waits_for_the_service_with_130(ada: Hand
     ["chain", "9", "--timeout", "soon"], ["chains"], ["chains", "--file", "1"], ["report-file", "1"], ["report-file", "x", "-o", "y"],
     ["report-file", "-o", "y"], ["report-file", "99999999999999999999", "-o", "y"], ["beacon"], ["beacon", "X", "2", "A"],
     ["beacon", "1", "2", ""], ["beacon", "0", "2", "A"], ["beacon", "1", "2", "A", "--base-url", "nonsense"], ["register"],
-    ["register", "nobody"], ["register", "ada@example.test"], ["reset-password", "a@b@c", "--client-id", "x"], ["import"],
+    ["register", "stranger"], ["register", "ada@example.test"], ["reset-password", "a@b@c", "--client-id", "x"], ["import"],
     ["import", "myheritage"], ["files", "--account", "recurse-center"],
 ], ids=" ".join)
 def test_a_command_that_makes_no_sense_is_a_wrong_command_line(handshake: Handshake, genome: StandIn, words: list[str]) -> None:

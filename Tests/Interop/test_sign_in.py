@@ -191,7 +191,7 @@ def test_what_is_damaged_is_removed_by_the_command_that_the_message_names(
 
 
 def test_an_account_that_does_not_exist_needs_a_sign_in(handshake: Handshake) -> None:
-    for arguments in (["token", "nobody"], ["inspect", "nobody"], ["request", "GET", "/", "--account", "nobody"]):
+    for arguments in (["token", "unknown"], ["inspect", "unknown"], ["request", "GET", "/", "--account", "unknown"]):
         assert handshake.run(*arguments).status == 3, arguments
 
 

@@ -28,7 +28,7 @@ struct AlertNoticeTests {
         #expect(notice.title.hasPrefix("23 people") && !notice.showsPhoto && notice.page == nil)
     }
 
-    @Test("whoever sends a plain number gets no face")
+    @Test("a person who sends a plain number is shown without a photo")
     func unverified() {
         #expect(!AlertNotice(Alert(person: person(759), known: ada, trust: .unverified)).showsPhoto)
     }

@@ -97,7 +97,7 @@ struct DesktopAlertsTests {
         await alerts.show(Alert(person: person(759), known: ada, proximity: .near, trust: .paired, isUpdate: true))
         await alerts.show(Alert(person: person(36), known: nil, trust: .circle))
         let images = desktop.shown.map(\.image)
-        // Whoever sends a plain number gets no face.
+        // A person who sends a plain number is shown without a photo.
         let first = Desktop.Shown(
             replaced: 0, summary: "Person 759 is near", body: "unverified", actions: [], image: nil)
         let second = Desktop.Shown(

@@ -43,9 +43,9 @@ struct OwnScopesTests {
         }
     }
 
-    @Test("the seed for friends is sent while somebody has keys of it, and is deleted when they are of past days")
+    @Test("the seed for friends is sent while a friend has keys of it, and is deleted when they are of past days")
     func held() async throws {
-        #expect(try await sent().isEmpty, "nobody has keys")
+        #expect(try await sent().isEmpty, "no friend has keys")
         _ = try await keys.share(ada, days: 3, from: newYear)
         let seed = try await keys.seed().reveal()
         #expect(try await sent() == [seed])
@@ -242,7 +242,7 @@ struct OwnScopesTests {
         #expect(try await keys.removeFriend(person(36)) == false)
         #expect(try await keys.existingSeed()?.reveal() == before, "who was no friend had nothing")
         #expect(try await keys.removeFriend(ada))
-        #expect(try await sent() == [circle], "nobody has keys any more")
+        #expect(try await sent() == [circle], "no friend has keys any more")
         _ = try await keys.share(person(5), days: 3, from: newYear)
         #expect(try await keys.seed().reveal() != before)
         #expect(try await sent().first == circle)

@@ -142,7 +142,7 @@ struct RecognitionTests {
         #expect(recognition.person(of: .eddystone(uid), at: newYear.advanced(by: .seconds(3600))) == nil)
     }
 
-    @Test("who copies a friend's keys into a circle does not hide the friend, and copies within a circle are nobody's")
+    @Test("a copy of a friend's keys in a circle does not hide the friend, and keys of two members recognise neither")
     func copiedKeys() throws {
         let token = seed.token(in: try RollingWindow(at: newYear))
         let key = seed.dayKey(for: RollingDay(number: 20454))

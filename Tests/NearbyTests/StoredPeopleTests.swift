@@ -82,7 +82,7 @@ struct StoredPeopleTests {
         #expect(before.records == [.friends: 1] && before.people == [ada])
         let after = try await stored.expire(at: now + 31 * 86_400)
         #expect(after.records == [.encounters: 1, .profiles: 1, .photos: 1])
-        // The mark that friends have changed, which names nobody.
+        // The mark that friends have changed, which holds no name.
         try await vault.remove(ChangeMark.key(of: "c"))
         #expect(try await kinds(in: vault) == [])
     }
@@ -125,7 +125,8 @@ struct StoredPeopleTests {
     }
 
     @Test(
-        "CI49: a byte search of the vault's files finds nobody, before forgetting and after it, when no record is left")
+        "CI49: a byte search of the vault's files finds no name, before forgetting and after it, when no record is left"
+    )
     func byteSearch() async throws {
         let folder = try TemporaryFolder()
         let files = try FileVault(directory: folder.path + "/vault", keyFile: folder.path + "/key")

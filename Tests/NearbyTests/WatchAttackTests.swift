@@ -55,7 +55,7 @@ struct WatchAttackTests {
         let grace = person(36)
         for second in 100..<110 { await hear([(grace, .circle, nil)], at: second, in: watch) }
         #expect(
-            await scene.outcome().alerts.map(\.person) == [ada, grace], "a number that anybody can send hides no member"
+            await scene.outcome().alerts.map(\.person) == [ada, grace], "a number that anyone can send hides no member"
         )
     }
 
@@ -139,7 +139,7 @@ struct WatchAttackTests {
         let people = listed.withLock(\.self)
         #expect(people.map(\.person) == (21...count).reversed().map { person($0) })
         #expect(people.allSatisfy { $0.isRough && $0.distance == nil })
-        #expect(displaced.withLock(\.self) == 0, "nobody is taken and gives way again")
+        #expect(displaced.withLock(\.self) == 0, "no person is taken and gives way again")
     }
 
     @Test(

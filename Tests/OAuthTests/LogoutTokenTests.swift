@@ -75,7 +75,7 @@ struct LogoutTokenTests {
     }
 
     @Test("M608, K2: a token without sub and sid is refused")
-    func nobody() {
+    func noSubject() {
         #expect(failure { _ = try token(["sub": nil, "sid": nil]) } == "logout_token_malformed")
     }
 
@@ -97,7 +97,7 @@ struct LogoutTokenTests {
         #expect(failure { _ = try token(header: header) } == expected)
     }
 
-    @Test("M608, K2: a token that another key has signed, or nobody, is refused")
+    @Test("M608, K2: a token that is unsigned or signed with another key is refused")
     func signature() throws {
         let keys = try SigningKeys.shared.get()
         let text = try keys.token(.es256, payload: Self.payload())
@@ -156,7 +156,7 @@ struct LogoutTokenTests {
 
     // MARK: Every kind of signed text
 
-    /// What each kind of signed text says, all at once: only its type and the checks tell them apart.
+    /// The kinds of signed text. One payload has the claims of all: only the type and the checks tell them apart.
     private static let kinds: [(name: String, type: String, changes: [String: String?])] = [
         ("ID token", "JWT", ["nonce": #""n-0S6_WzA2Mj""#, "events": nil, "token_introspection": nil]),
         ("logout token", "logout+jwt", ["nonce": nil, "token_introspection": nil]),

@@ -129,7 +129,7 @@ struct ClientAssertionTests {
         "a push that is no valid request is refused where it comes",
         arguments: [
             ["redirect_uri": "https://evil.example/"], ["code_challenge": ""], ["scope": "moon"],
-            ["request_uri": "urn:x"], ["response_type": "token"], ["client_id": "nobody"],
+            ["request_uri": "urn:x"], ["response_type": "token"], ["client_id": "unknown"],
         ])
     func invalidPush(_ changes: [String: String]) async throws {
         try await withSandbox { sandbox in

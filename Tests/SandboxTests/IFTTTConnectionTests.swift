@@ -39,7 +39,7 @@ struct IFTTTConnectionTests {
             ("", nil, nil), ("utk_sandbox_ada", "enabled", 1), ("utk_sandbox_grace", "disabled", nil),
             ("utk_sandbox_alan", "enabled", 0), ("utk_sandbox_edsger", "never_enabled", nil),
             ("garden-1001", "enabled", 1), ("garden-1002", "disabled", nil), ("garden-1005", "never_enabled", nil),
-            ("nobody-here", "never_enabled", nil),
+            ("unknown-user", "never_enabled", nil),
         ] as [(String, String?, Int?)])
     func statuses(_ name: String, _ status: String?, _ configurations: Int?) async throws {
         try await withSandbox { sandbox in
@@ -116,7 +116,7 @@ struct IFTTTConnectionTests {
             #expect(try await steps.send("GET", path).status == 200)
             #expect(try await steps.wire.send("POST", "/_sandbox/unpublish", body: "quiet_orchard").status == 204)
             #expect(try await steps.send("GET", path).status == 404)
-            #expect(!sandbox.setPublished(true, serviceID: "nobody"))
+            #expect(!sandbox.setPublished(true, serviceID: "unknown"))
         }
     }
 

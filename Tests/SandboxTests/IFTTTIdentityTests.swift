@@ -113,7 +113,7 @@ struct IFTTTIdentityTests {
             let stranger = try sandbox.issueOAuthCode(for: "garden-1005")
             let none = try await steps.send("POST", "/partner/api/user_token?code=\(stranger)")
             #expect(none.outcome == "404 not_found")
-            #expect(throws: SandboxError.self) { _ = try sandbox.issueOAuthCode(for: "nobody") }
+            #expect(throws: SandboxError.self) { _ = try sandbox.issueOAuthCode(for: "unknown") }
         }
     }
 }

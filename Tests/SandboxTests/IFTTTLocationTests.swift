@@ -91,7 +91,7 @@ struct IFTTTLocationTests {
             let steps = try IFTTTSteps(sandbox)
             #expect(try await steps.send("POST", IFTTTSteps.leaving + "/disable", as: .ada).status == 200)
             let sent = try steps.webhooks()
-            let body = "[\(record("1")),\(record("2", of: "nobody's"))]"
+            let body = "[\(record("1")),\(record("2", of: "unknown"))]"
             #expect(try await steps.send("POST", Self.path, as: .ada, body: body).status == 204)
             #expect(try outcomes(steps) == ["not_enabled", "unknown_subscription"])
             #expect(try steps.webhooks() == sent)
@@ -135,7 +135,7 @@ struct IFTTTLocationTests {
     func credentials() async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)
-            for caller in [IFTTTSteps.Caller.anonymous, .garden, .user("utk_nobody")] {
+            for caller in [IFTTTSteps.Caller.anonymous, .garden, .user("utk_unknown")] {
                 let answer = try await steps.send("POST", Self.path, as: caller, body: "[\(record())]")
                 #expect(answer.outcome == "401 unauthorized")
             }

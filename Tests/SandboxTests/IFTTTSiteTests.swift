@@ -87,7 +87,7 @@ struct IFTTTSiteTests {
                 #expect(!answer.text.contains("<script>") && !answer.text.contains("<b>"))
                 #expect(answer.text.components(separatedBy: "<h1>").count == 2)
             }
-            for path in ["/connections/hIddEn06", "/connections/nothing1", "/nobody", "/a/b"] {
+            for path in ["/connections/hIddEn06", "/connections/nothing1", "/unknown", "/a/b"] {
                 #expect(try await IFTTTVisitor.status(sandbox, at: path) == 404)
             }
         }

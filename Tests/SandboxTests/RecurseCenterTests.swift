@@ -67,7 +67,7 @@ struct RecurseCenterTests {
             (["grant_type": "refresh_token", "refresh_token": "unknown"], 400, "invalid_grant"),
             (["grant_type": "authorization_code", "code": "unknown"], 400, "invalid_grant"),
             (["grant_type": "refresh_token", "client_secret": "wrong"], 401, "invalid_client"),
-            (["grant_type": "refresh_token", "client_id": "nobody"], 401, "invalid_client"),
+            (["grant_type": "refresh_token", "client_id": "unknown"], 401, "invalid_client"),
         ])
     func errors(_ changes: [String: String], _ status: Int, _ error: String) async throws {
         try await withSandbox { sandbox in

@@ -48,7 +48,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("an unknown client is told on a page, never by a redirect", arguments: [nil, "nobody"])
+    @Test("an unknown client is told on a page, never by a redirect", arguments: [nil, "unknown"])
     func unknownClient(_ id: String?) async throws {
         try await withSandbox { sandbox in
             for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {

@@ -14,7 +14,7 @@ struct SequencingImportTests {
         arguments: [
             ("started@example.test", #"{"StatusCode":0,"SecurityQuestion":null,"SessionId":null}"#),
             ("wrong@example.test", #"{"StatusCode":1,"SecurityQuestion":null,"SessionId":null}"#),
-            ("nobody", #"{"StatusCode":1,"SecurityQuestion":null,"SessionId":null}"#),
+            ("stranger", #"{"StatusCode":1,"SecurityQuestion":null,"SessionId":null}"#),
             ("ada@example.test", #"{"StatusCode":2,"SecurityQuestion":"First pet?","SessionId":"s-91"}"#),
             ("question", #"{"StatusCode":2,"SecurityQuestion":"First pet?","SessionId":"s-91"}"#),
             ("broken@example.test", #"{"StatusCode":3,"SecurityQuestion":null,"SessionId":null}"#),

@@ -171,7 +171,7 @@ struct SequencingSiteTests {
             #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("script-src"))
             let many = try await steps.oauth.wire.send("GET", "/console?as=4714")
             #expect(many.text.contains("… and 4910 more."))
-            #expect(try await steps.oauth.wire.send("GET", "/console?as=nobody").status == 404)
+            #expect(try await steps.oauth.wire.send("GET", "/console?as=unknown").status == 404)
         }
     }
 
@@ -216,7 +216,7 @@ struct SequencingSiteTests {
                 #expect(try await steps.oauth.wire.send("GET", "/console/files" + query).body == list.body)
             }
             #expect(try await steps.oauth.wire.send("GET", "/console/files?as=4714").objects().count == 5010)
-            #expect(try await steps.oauth.wire.send("GET", "/console/files?as=nobody").status == 404)
+            #expect(try await steps.oauth.wire.send("GET", "/console/files?as=unknown").status == 404)
             for flags in ["sample=true", "uploaded=true&shared=true", "all=true"] {
                 let listed = try await steps.oauth.wire.send("GET", "/console/files?as=4711&" + flags)
                 #expect(try await listed.body == steps.get("/DataSourceList?" + flags).body)

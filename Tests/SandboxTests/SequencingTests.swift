@@ -81,7 +81,7 @@ struct SequencingTests {
         arguments: [
             (["client_id": "my-genome-app", "client_secret": ""], "", 400),
             ([:], "", 401),
-            (["client_id": "nobody"], "", 401),
+            (["client_id": "unknown"], "", 401),
             (["client_id": "My Genome App (iPhone)"], "", 401),
             ([:], OAuthSteps.basic("My Genome App (iPhone)", "wrong"), 401),
             ([:], OAuthSteps.basic("my-genome-app", "any"), 401),

@@ -23,7 +23,7 @@ extension Trait where Self == OwnThreadsTrait {
     package static var ownThreads: Self { OwnThreadsTrait() }
 }
 
-/// Runs each job at once: on an idle thread, or on a new one.
+/// Runs each job immediately, on an idle thread or on a new one.
 private final class GrowingExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []

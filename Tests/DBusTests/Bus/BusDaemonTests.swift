@@ -27,7 +27,7 @@ struct BusDaemonTests {
         let bus = try await BusDaemon()
         let connection = try await bus.connect()
         let error = await #expect(throws: DBusError.self) {
-            try await connection.object("/", of: "org.example.Nobody").call("Ping", in: "org.freedesktop.DBus.Peer")
+            try await connection.object("/", of: "org.example.Unknown").call("Ping", in: "org.freedesktop.DBus.Peer")
         }
         guard case .remote(let remote) = error else {
             Issue.record("\(String(describing: error))")

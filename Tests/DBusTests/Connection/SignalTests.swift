@@ -32,7 +32,7 @@ struct SignalTests {
         if let owner {
             try peer.reply(to: message, [owner.value])
         } else {
-            try peer.send(.error(name: .nameHasNoOwner, replyTo: message.serial), ["nobody"])
+            try peer.send(.error(name: .nameHasNoOwner, replyTo: message.serial), ["no owner"])
         }
     }
 
@@ -212,7 +212,7 @@ struct SignalTests {
         try await Self.acceptMatches(peer, 1)
         let message = try await peer.next()
         try Self.changeOwner(peer, "", ":1.12")
-        try peer.send(.error(name: .nameHasNoOwner, replyTo: message.serial), ["nobody"])
+        try peer.send(.error(name: .nameHasNoOwner, replyTo: message.serial), ["no owner"])
         var presence = try await following.value.makeAsyncIterator()
         #expect(try await presence.next() == .present(owner: ":1.12"))
     }

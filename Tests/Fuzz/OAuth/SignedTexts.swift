@@ -34,7 +34,7 @@ private let validator = IDTokenValidator(
     reading { () throws(OAuthError) in
         let claims = try validator.claims(of: signed(bytes, type: "JWT"), keys: keys, now: now)
         require(claims.issuer.utf8.elementsEqual(server.issuer.string.utf8), "an ID token of another issuer")
-        require(!claims.subject.isEmpty, "an ID token about nobody")
+        require(!claims.subject.isEmpty, "an ID token without sub")
         let payload = (try? JSONValue(parsing: bytes))?.object
         require(payload?["nonce"]?.string == "nonce", "an ID token for another request")
         require(claims.claims["events"] == nil, "a security event as an ID token")
@@ -51,7 +51,7 @@ private let validator = IDTokenValidator(
     let validator = LogoutTokenValidator(issuer: server.issuer, clientID: "client")
     reading { () throws(OAuthError) in
         let token = try validator.token(signed(bytes, type: "logout+jwt"), keys: keys, now: now)
-        require(token.subject != nil || token.sessionID != nil, "a logout of nobody")
+        require(token.subject != nil || token.sessionID != nil, "a logout token without sub and sid")
         require(token.expiresAt > now - 60, "a logout token that has expired")
     }
 }
@@ -71,7 +71,7 @@ private let signedRequest = authorizationRequest(.jwt)
     reading { () throws(OAuthError) in
         let claims = try validator.claims(of: signed(bytes, type: "JWT"), keys: keys, now: now)
         require(
-            claims["sub"]?.string?.isEmpty == false && claims["nonce"] == nil, "UserInfo about nobody, or an ID token")
+            claims["sub"]?.string?.isEmpty == false && claims["nonce"] == nil, "UserInfo without sub, or an ID token")
     }
 }
 

@@ -54,7 +54,7 @@ struct CircleAttemptsTests {
             return pattern.replacing("*", with: hex).replacing("#", with: "\(place)")
         }
         let first = try flood(Self.capacity, address)
-        #expect(running(first).count == Self.capacity, "nobody else wants a place")
+        #expect(running(first).count == Self.capacity, "no other network wants a place")
         let honest = try (0..<20).map { _ in try begin(neighbour) }
         let more = try flood(300, address)
         #expect(running(honest).count == 20)
@@ -72,7 +72,7 @@ struct CircleAttemptsTests {
         #expect(throws: Never.self) { try begin("192.0.2.1", at: 700) }
     }
 
-    @Test("CI35: while each network has one place, another one waits, and nobody loses a place")
+    @Test("CI35: while each network has one place, another one waits, and none loses its place")
     func noneToTake() throws {
         let others = try flood(Self.capacity) { "10.\($0).0.1" }
         #expect(throws: RequestRefusal.busy) { try begin("192.0.2.1") }
@@ -93,7 +93,7 @@ struct CircleAttemptsTests {
         #expect(running(names).count == half && running([names[0]]).count == 1)
     }
 
-    @Test("CI35: who has joined gives the place back, and the attempt is over")
+    @Test("CI35: who has joined gives the place back, and the attempt ends")
     func givesBack() throws {
         let names = try flood(Self.capacity) { "10.\($0).0.1" }
         let applicant = CircleApplicant(number: 5, name: "Ada", batch: "", photo: nil)

@@ -135,7 +135,7 @@ struct CircleJoiningTests {
             #expect(first.status == 200 && first.string("token")?.utf8.count == 43 && first.number("number") == 759)
             let second = try await post(world, "attempts/\(attempt)/token", body)
             #expect(second.status == 410 && second.string("code") == "attempt_gone")
-            #expect(try await post(world, "attempts/nobody/token", body).status == 410)
+            #expect(try await post(world, "attempts/unknown/token", body).status == 410)
         }
     }
 
@@ -153,7 +153,7 @@ struct CircleJoiningTests {
         }
     }
 
-    @Test("an attempt waits with 202 until the user has decided, and is over after ten minutes")
+    @Test("an attempt waits with 202 until the user has decided, and expires after ten minutes")
     func pending() async throws {
         try await CircleWorld.with { world in
             let challenge = Base64URL.encode(MemberCircle.digest(Self.verifier))

@@ -93,7 +93,7 @@ struct CircleMemberTests {
         }
     }
 
-    @Test("CI31, CI32: two who are hidden from each other do not see each other, and old keys recognise nobody")
+    @Test("CI31, CI32: two who are hidden from each other do not see each other, and old keys recognise neither")
     func hide() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, zoe, zoes) = try await world.pair()
@@ -232,7 +232,7 @@ struct CircleMemberTests {
         }
     }
 
-    @Test("CI33: a removed member is refused everywhere, and the keys that the member has fetched match nobody")
+    @Test("CI33: a removed member is refused everywhere, and the member's fetched keys match no other member")
     func removed() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, zoe, zoes) = try await world.pair()
@@ -304,7 +304,7 @@ struct CircleMemberTests {
             let (ada, adas, _, _) = try await world.pair()
             let zoe = try UserNumber(65_535)
             #expect(try await adas.members().map(\.trust) == [.circle])
-            // The server gives Zoë's number to somebody else.
+            // The server gives Zoë's number to another person.
             var row = try #require(await world.circle.members[65_535])
             row.identity = try MemberRecord(
                 signedBy: MemberKeys(), in: world.circle.scope, number: 65_535, at: UInt64(world.now))
@@ -318,7 +318,7 @@ struct CircleMemberTests {
             _ = try await log.note(met, with: zoe, wasLogged: false)
             do {
                 try await adas.wave(at: zoe, text: "Hello", log: log)
-                Issue.record("waved at somebody who may be another person")
+                Issue.record("waved at a number that may be another person's")
             } catch NearbyError.circle(.wave(let problem)) {
                 #expect(problem.hasSuffix("has a new identity. Ask in person, then pair again"))
             }

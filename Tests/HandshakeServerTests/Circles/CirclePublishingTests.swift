@@ -107,7 +107,7 @@ struct CirclePublishingTests {
         }
     }
 
-    @Test("another member's keys are refused: whose they are would be recognised by nobody")
+    @Test("another member's keys are refused: with them, their owner would no longer be recognised")
     func copiedKeys() async throws {
         try await CircleWorld.with { world in
             let (ada, _, zoe, zoes) = try await world.pair()

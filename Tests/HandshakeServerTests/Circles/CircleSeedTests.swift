@@ -128,7 +128,7 @@ struct CircleSeedTests {
         }
     }
 
-    @Test("who has keys as a friend recognises nobody in a circle, and who has those of a circle no friend")
+    @Test("keys for friends recognise no member of a circle, and keys of a circle no friend")
     func separate() async throws {
         try await CircleWorld.with { world in
             let (ada, _, zoe, zoes) = try await world.pair()
@@ -173,7 +173,7 @@ struct CircleSeedTests {
             let quentins = try await quentin.join(as: CircleDevice.quentin)
             #expect(try await quentin.recognizes(ada, quentins)?.person.value == 759)
             #expect(try await quentin.recognizes(stolen, quentins)?.person.value == 65_535, "and never 759")
-            // To Ada the keys are her own, whoever publishes them.
+            // To Ada the keys are her own, also when another member publishes them.
             var recognition = Recognition(
                 friends: try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp)
                     .dayKeys(around: world.timestamp).map { (try UserNumber(759), $0) })

@@ -32,7 +32,7 @@ struct CircleTableTests {
         }
     }
 
-    @Test("CI28: a device that was away for 31 days fetches everything, and whoever has left meanwhile is gone")
+    @Test("CI28: a device that was away for 31 days fetches everything, and members who left meanwhile are gone")
     func longAway() async throws {
         try await CircleWorld.with { world in
             let (_, adas, zoe, zoes) = try await world.pair()
@@ -85,7 +85,7 @@ struct CircleTableTests {
         }
     }
 
-    @Test("the pin of a removed member is kept for 30 days, and goes at once when the user forgets the person")
+    @Test("the pin of a removed member stays for 30 days, and is removed immediately when the user forgets the person")
     func removalExpires() async throws {
         try await CircleWorld.with { world in
             let (_, _, zoe, zoes) = try await world.pair()
@@ -128,7 +128,7 @@ struct CircleTableTests {
             let log = EncounterLog(in: ada.vault, community: "recurse-center")
             for round in 0..<10 {
                 world.time.advance(by: 10_800)
-                // Ada meets people all the time, and Zoë nobody.
+                // Ada meets people all the time, and Zoë meets none.
                 for index in 0..<5 {
                     _ = try await adas.introduce(try UserNumber(65_535))
                     _ = try await adas.photo(of: try UserNumber(65_535))

@@ -170,7 +170,7 @@ struct CircleWaveTests {
         }
     }
 
-    @Test("waving needs a meeting, a text that fits, and patience: once a person and day")
+    @Test("waving needs a meeting and a text that fits, and is limited to once a person and day")
     func conditions() async throws {
         try await CircleWorld.with { world in
             let meeting = try await Meeting(world)
@@ -201,7 +201,7 @@ struct CircleWaveTests {
         }
     }
 
-    @Test("CI45: a wave that was answered cannot be sent again, and the server's repetition tells nobody anything")
+    @Test("CI45: a wave that was answered cannot be sent again, and a repetition by the server reveals nothing")
     func repeated() async throws {
         try await CircleWorld.with { world in
             let meeting = try await Meeting(world)
@@ -210,7 +210,7 @@ struct CircleWaveTests {
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().count == 1)
             #expect(try await meeting.zoes.collectWaves().count == 1)
-            // The box again, by the member or by anybody who has stolen it.
+            // The box again, from the member or from an attacker who has stolen it.
             for sender: UInt32 in [759, 65_535, 36] {
                 await #expect(throws: RequestRefusal.self) {
                     _ = try await world.circle.wave(from: sender, meetings: wave.meetings, box: wave.box)

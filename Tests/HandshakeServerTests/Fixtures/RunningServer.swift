@@ -47,7 +47,7 @@ struct RunningServer {
     }
 }
 
-/// The context of a request, with the address of whoever sends it.
+/// The context of a request, with the sender's address.
 struct CircleContext: RemoteAddressRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?

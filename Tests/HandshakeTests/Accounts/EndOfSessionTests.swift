@@ -179,7 +179,7 @@ struct EndOfSessionTests {
     @Test("what is known of sign-outs and logout tokens is removed once it has expired")
     func cleaning() async throws {
         let (world, handshake, account) = try await signedIn()
-        let token = world.sandbox.logoutToken(for: account.id.client, subject: "nobody")
+        let token = world.sandbox.logoutToken(for: account.id.client, subject: "unknown")
         try await handshake.endSessions(logoutToken: Secret(token))
         _ = try await account.beginSignOut(returningTo: try RedirectURI(Self.returnURI))
         #expect(try await world.vault.keys(of: .logoutToken).keys.count == 1)
@@ -239,7 +239,7 @@ struct BackchannelLogoutTests {
         await world.sandbox.stop()
     }
 
-    @Test("M609, K2: a token with sub alone ends all sessions of the user, and of nobody else")
+    @Test("M609, K2: a token with sub alone ends all sessions of that user, and no others")
     func user() async throws {
         let (world, handshake) = try await signedIn(scopes: ["openid", "api"])
         let phone = try #require(try await handshake.account("phone"))
@@ -264,14 +264,15 @@ struct BackchannelLogoutTests {
         await world.sandbox.stop()
     }
 
-    @Test("M609: nobody signed in is no error; M608: a token that is refused touches no session and is not noted")
-    func nobody() async throws {
+    @Test(
+        "M609: a user without a session is no error; M608: a token that is refused touches no session and is not noted")
+    func noSession() async throws {
         let (world, handshake) = try await signedIn(scopes: ["openid", "api"])
         let client = try #require(try await handshake.account("phone")).id.client
         let none = try await handshake.endSessions(
-            logoutToken: Secret(world.sandbox.logoutToken(for: client, subject: "nobody")))
+            logoutToken: Secret(world.sandbox.logoutToken(for: client, subject: "unknown")))
         #expect(none.accounts.isEmpty)
-        let bad = world.sandbox.logoutToken(for: client, subject: "nobody", changing: ["events": nil])
+        let bad = world.sandbox.logoutToken(for: client, subject: "unknown", changing: ["events": nil])
         #expect(
             await handshakeError { try await handshake.endSessions(logoutToken: Secret(bad)) }?.code
                 == "logout_token_malformed")

@@ -57,7 +57,7 @@ enum LoopbackCaller {
                 _ = systemConnect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        // Where there is a place the connection is there at once; where there is none the system waits a second before it asks again.
+        // With room in the queue the connection is made immediately; without, the system waits a second before it tries again.
         var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&item, 1, 900) > 0, item.revents & Int16(POLLERR | POLLHUP) == 0 else {
             _ = close(descriptor)

@@ -15,7 +15,7 @@ struct KeeperWebhookTests {
         await server.pass(step, until: isOver)
     }
 
-    @Test("a report of an ended session is signed, repeated until it is taken, and has one id whoever sends it")
+    @Test("a report of an ended session is signed, repeated until it is taken, and has the same id each time")
     func webhook() async throws {
         try await server.store(["gone"], in: vault, age: 3_500)
         let hook = HookedServer(server)

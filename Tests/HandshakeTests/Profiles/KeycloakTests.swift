@@ -39,7 +39,7 @@ struct KeycloakTests {
         #expect(page?.url.hasPrefix("\(KeycloakRealm.issuer)/protocol/openid-connect/logout?id_token_hint=") == true)
     }
 
-    @Test("a session that is over at the realm is over here; a client that it refuses loses no session")
+    @Test("a session that ended at the realm ends here; a client that it refuses loses no session")
     func errors() async throws {
         let realm = try KeycloakRealm()
         let account = try await realm.app().signIn(through: realm.browser)
@@ -71,7 +71,7 @@ struct KeycloakTests {
         #expect(clock.now.offset >= .seconds(20))
     }
 
-    @Test("a realm's registration has a secret and a management; a realm that trusts nobody says so")
+    @Test("a realm's registration has a secret and a management; a realm that does not trust this host says so")
     func registration() throws {
         let request = ClientRegistrationRequest(
             at: try EndpointURL(KeycloakRealm.issuer + "/clients-registrations/openid-connect"), name: "My App",

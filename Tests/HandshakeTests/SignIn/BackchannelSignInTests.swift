@@ -73,7 +73,8 @@ struct BackchannelSignInTests {
     }
 
     @Test(
-        "M701: after a poll that was held longer than the interval the next one comes at once, and never two are open")
+        "M701: after a poll that was held longer than the interval the next one is sent immediately, and never two are open"
+    )
     func held() async throws {
         let provider = try Provider([
             { provider in

@@ -14,7 +14,7 @@ struct HostileNeighbourTests {
     private static let evil = "https://evil.example"
     private static let evilRedirect = "com.example.app:/evil"
 
-    /// Both servers: what goes to the hostile one is kept.
+    /// Both servers: what goes to the hostile one is recorded.
     private final class Net: Transport {
         let honest = ScriptedProvider()
         private let metadata: String
@@ -102,7 +102,7 @@ struct HostileNeighbourTests {
     }
 
     @Test(
-        "M905: a hostile server that names an honest token endpoint gets an assertion there that counts for nobody else"
+        "M905: a hostile server that names an honest token endpoint gets an assertion there for itself alone"
     )
     func borrowedEndpoint() async throws {
         let net = Net(["token_endpoint": ScriptedProvider.issuer + "/token"])

@@ -125,7 +125,7 @@ struct LoopbackTests {
     func burst() async throws {
         let listener = try LoopbackListener()
         let uri = listener.redirectURI.string
-        // Nobody accepts yet: this is what a listener can be faced with while it looks at another connection.
+        // Nothing accepts connections yet: a listener can find such a queue after it has looked at another connection.
         let others = (0..<300).map { _ in LoopbackCaller.connectImmediately(to: uri) }
         defer { for connection in others { LoopbackCaller.end(connection) } }
         try #require(others.allSatisfy { $0 != nil })

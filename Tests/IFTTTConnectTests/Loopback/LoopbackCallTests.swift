@@ -269,7 +269,7 @@ struct LoopbackCallTests {
                 try await ifttt.service.userToken(for: "garden-1001", accessToken: Secret("access_sandbox_grace"))
             }
             #expect(forged?.problemKind == .unauthorized)
-            let stolen = ConnectService(key: Secret("sandbox-service-key-of-nobody"), at: ifttt.hosts)
+            let stolen = ConnectService(key: Secret("sandbox-service-key-unknown"), at: ifttt.hosts)
             #expect(await connectError { try await stolen.me() }?.problemKind == .unauthorized)
         }
     }

@@ -1,4 +1,4 @@
-"""An attacker floods, replays, relays and edits keys, and hides nobody and invents nobody."""
+"""An attacker floods, replays, relays and edits keys, and hides no member and adds none."""
 
 import json
 import subprocess
@@ -65,8 +65,8 @@ def people_in(events: list[dict[str, Any]], kind: str) -> set[int]:
     return {event["person"] for event in events if event["event"] == kind}
 
 
-def test_a_flood_of_invented_numbers_hides_nobody_and_invents_nobody(scene: Scene) -> None:
-    """Half an hour of ten numbers a second: the member is told of, by name, and nobody else."""
+def test_a_flood_of_invented_numbers_hides_no_member_and_adds_none(scene: Scene) -> None:
+    """Half an hour of ten numbers a second: one alert, for the member, by name."""
     events = scene.events(scene.attack("flood"))
     assert [(event["person"], event["name"], event["trust"]) for event in events
             if event["event"] == "alert" and not event["update"]] == [(ZOE, "Zoë Ångström", "circle")]
@@ -79,7 +79,7 @@ def test_a_crowd_from_one_device_is_no_crowd(scene: Scene) -> None:
     assert any(event["event"] == "trouble" and event["code"] == "one_transmitter" for event in events)
 
 
-def test_what_is_sent_again_later_is_nobody(scene: Scene) -> None:
+def test_what_is_sent_again_later_is_not_recognised(scene: Scene) -> None:
     """CI8."""
     before = scene.ada.log()
     events = scene.events(scene.attack("replay"), "--keep")

@@ -71,7 +71,7 @@ def alerts(events: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
 
 
 def hear_until_mina_is_near(running: Running, air: bluez.Air, packet: tuple[str, bytes]) -> None:
-    """Lets the command hear a packet again and again, and a third person: her alert shows that the packets before are dealt with."""
+    """Lets the command hear a packet repeatedly, and a third person: her alert shows that the packets before are dealt with."""
     heard = 0
 
     def is_told(events: list[dict[str, Any]]) -> bool:
@@ -159,12 +159,12 @@ def test_signing_out_ends_a_running_watch_and_leaves_nothing(people: Callable[[i
         assert not ada.log()
 
 
-def test_forgetting_everyone_makes_a_running_watch_start_afresh(people: Callable[[int, bluez.Air], Person]) -> None:
+def test_forgetting_everyone_makes_a_running_watch_restart(people: Callable[[int, bluez.Air], Person]) -> None:
     with bluez.air() as air:
         ada = people(759, air)
         running = ada.watch("--advertise", "rolling")
         hear_until_mina_is_near(running, air, ("D0:00:00:00:FF:FF", ZOE))
-        assert not air.on_air(), "nobody has her keys"
+        assert not air.on_air(), "no friend has her keys"
         ada.command.run("nearby", "share").ok()
         air.wait(lambda air: air.on_air())
         before = air.on_air()

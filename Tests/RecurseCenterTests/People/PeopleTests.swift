@@ -82,7 +82,7 @@ struct PeopleTests {
         try await withHub { hub in
             let id = try hub.person(1)
             #expect(await centerError { try await hub.center.profile(.id(id)) } == .unknownPerson(.id(id)))
-            let stranger = ProfileReference.email("nobody@example.test")
+            let stranger = ProfileReference.email("stranger@example.test")
             #expect(await centerError { try await hub.center.profile(stranger) } == .unknownPerson(stranger))
             #expect(hub.refreshes == 0)
         }

@@ -20,9 +20,9 @@ struct SiteAtTheSandboxTests {
             try await registration.register(new)
                 == .refused(code: 101, messages: ["That address is already registered."]))
         #expect(try await registration.resetPassword(new) == .mailSent)
-        let unknown = try await registration.resetPassword(try Sequencing.EmailAddress("nobody@example.test"))
+        let unknown = try await registration.resetPassword(try Sequencing.EmailAddress("stranger@example.test"))
         #expect(unknown == .refused(code: 103, messages: ["There is no account with that address."]))
-        let stranger = Registration(.identifier("nobody's app"), at: town.hosts)
+        let stranger = Registration(.identifier("unknown app"), at: town.hosts)
         guard case .refused(104, _) = try await stranger.register(new) else {
             Issue.record("an unknown client was accepted")
             return

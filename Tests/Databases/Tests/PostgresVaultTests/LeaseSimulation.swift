@@ -222,7 +222,7 @@ struct LeaseSimulation {
 
     /// REPLACE or RENEW: whether the hold stands.
     ///
-    /// - Parameter concludes: whether the lease is released with it, if nobody waits for it.
+    /// - Parameter concludes: whether the lease is released with it, if no other holder waits for it.
     private mutating func write(_ hold: PostgresHold, version: Int64?, concludes: Bool = false) -> Bool {
         let stands =
             lease.holder == hold.holder && lease.fence == hold.fence

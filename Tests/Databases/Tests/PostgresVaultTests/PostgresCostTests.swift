@@ -27,7 +27,7 @@ struct PostgresCostTests {
     }
 
     @Test(
-        "VL33: an update is four statements in three transactions that write, and nobody is told of it when nobody waits"
+        "VL33: an update is four statements in three transactions that write, and notifies only waiters"
     )
     func update() async throws {
         try await measure(statements: 4, transactions: 3) { try await $0.replace(with: [1, 2, 3]) }

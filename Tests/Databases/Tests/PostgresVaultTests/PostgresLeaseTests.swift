@@ -324,7 +324,7 @@ struct PostgresLeaseTests {
         #expect(try await vault.record(.alice) == nil)
     }
 
-    @Test("VL31: a release that nobody is told of is found by looking", arguments: [true, false])
+    @Test("VL31: a release without a notification is found by polling", arguments: [true, false])
     func polling(isTold: Bool) async throws {
         // A server that takes no connections: every notification is lost.
         let other = try await folder.place.open(listen: isTold ? nil : "host=/nonexistent dbname=postgres")

@@ -73,7 +73,7 @@ struct PostgresProcessTests {
         #expect(try await vault.record(.alice) == [2])
     }
 
-    @Test("VL4: a holder that was stopped while nobody waited stores its answer when it goes on")
+    @Test("VL4: a holder that was stopped while no other waited stores its answer when it goes on")
     func stoppedAlone() async throws {
         let vault = try await folder.vault()
         async let holder: Void = holdWhileStopped(folder.place, isRobbed: false)

@@ -92,7 +92,7 @@ final class PostgresServer: Sendable {
         }
         chmod(data, 0o700)
         try run("initdb", ["--no-sync", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-D", data])
-        // Whoever is called so needs a password.
+        // The role `secretive` needs a password.
         let rules = "local all secretive scram-sha-256\nlocal all all trust\n"
         try rules.write(toFile: data + "/pg_hba.conf", atomically: false, encoding: .utf8)
         try start()

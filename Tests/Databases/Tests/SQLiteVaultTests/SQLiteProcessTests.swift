@@ -40,7 +40,7 @@ struct SQLiteProcessTests {
         #expect(try folder.look("SELECT count(*) FROM meta") == [1])
     }
 
-    @Test("VL2: a process that dies with a key in its hand releases it at once")
+    @Test("VL2: a process that dies while it holds a key releases it immediately")
     func deadHolder() async throws {
         _ = try folder.vault()
         let place = folder.place

@@ -61,7 +61,7 @@ public struct Budget: Sendable {
         var whole = Self.best(of: 3, below: Self.unquestioned) { read(swollen) }
         Self.note(kind, whole)
         guard whole > Self.unquestioned else { return }
-        // Where one length is refused at once, for its padding, another is not.
+        // One length can be refused immediately, for its padding, when another is not.
         let part = (0..<4).map { more in
             let quarter = Self.swollen(content, to: length / 4, with: more, by: sum / 64)
             return Self.best(of: 3) { read(quarter) }
