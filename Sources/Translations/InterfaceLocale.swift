@@ -1,30 +1,15 @@
-/// The 22 locales of this package's user interfaces.
-package enum InterfaceLocale: String, Sendable, Hashable, CaseIterable {
-    case americanEnglish = "en-US"
-    case britishEnglish = "en-GB"
-    case czech = "cs"
-    case danish = "da"
-    case german = "de"
-    case spanish = "es"
-    case latinAmericanSpanish = "es-419"
-    case finnish = "fi"
-    case french = "fr"
-    case canadianFrench = "fr-CA"
-    case italian = "it"
-    case japanese = "ja"
-    case korean = "ko"
-    case norwegian = "nb"
-    case dutch = "nl"
-    case polish = "pl"
-    case brazilianPortuguese = "pt-BR"
-    case europeanPortuguese = "pt-PT"
-    case russian = "ru"
-    case swedish = "sv"
-    case simplifiedChinese = "zh-Hans"
-    case traditionalChinese = "zh-Hant"
-
+/// One of the 22 locales of this package's user interfaces.
+package struct InterfaceLocale: Sendable, Hashable, CaseIterable {
     /// The locale's tag (BCP 47).
-    package var tag: String { rawValue }
+    package let tag: String
+
+    package static let americanEnglish = InterfaceLocale(tag: "en-US")
+    package static let allCases = [
+        "en-US", "en-GB", "cs", "da", "de", "es", "es-419", "fi", "fr", "fr-CA", "it", "ja", "ko", "nb", "nl", "pl",
+        "pt-BR", "pt-PT", "ru", "sv", "zh-Hans", "zh-Hant",
+    ].map(InterfaceLocale.init(tag:))
+
+    private init(tag: String) { self.tag = tag }
 
     /// The locale that matches `identifier`, or `nil`.
     ///
@@ -33,16 +18,19 @@ package enum InterfaceLocale: String, Sendable, Hashable, CaseIterable {
     /// `zh-Hant`.
     package init?(matching identifier: String) {
         guard let tag = LanguageTag(identifier) else { return nil }
-        switch tag.language {
-        case "en": self = tag.region.map(Self.americanRegions.contains) ?? true ? .americanEnglish : .britishEnglish
-        case "es": self = tag.region.map(Self.latinAmericanRegions.contains) ?? false ? .latinAmericanSpanish : .spanish
-        case "fr": self = tag.region == "ca" ? .canadianFrench : .french
-        case "pt": self = tag.region.map { $0 != "br" } ?? false ? .europeanPortuguese : .brazilianPortuguese
-        case "no", "nb", "nn": self = .norwegian
-        case "zh", "cmn": self = tag.isTraditional ? .traditionalChinese : .simplifiedChinese
-        case "yue": self = tag.script == "hans" ? .simplifiedChinese : .traditionalChinese
-        default: self.init(rawValue: tag.language)
-        }
+        let name =
+            switch tag.language {
+            case "en": tag.region.map(Self.americanRegions.contains) ?? true ? "en-US" : "en-GB"
+            case "es": tag.region.map(Self.latinAmericanRegions.contains) ?? false ? "es-419" : "es"
+            case "fr": tag.region == "ca" ? "fr-CA" : "fr"
+            case "pt": tag.region.map { $0 != "br" } ?? false ? "pt-PT" : "pt-BR"
+            case "no", "nb", "nn": "nb"
+            case "zh", "cmn": tag.isTraditional ? "zh-Hant" : "zh-Hans"
+            case "yue": tag.script == "hans" ? "zh-Hans" : "zh-Hant"
+            default: tag.language
+            }
+        self.init(tag: name)
+        guard Self.allCases.contains(self) else { return nil }
     }
 
     /// The best locale for the user's preferences, the best first; American English when none matches.

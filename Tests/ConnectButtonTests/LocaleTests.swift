@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Translations
 
 @testable import ConnectButton
 
@@ -10,8 +11,9 @@ struct LocaleTests {
         #expect(ConnectButtonLocale(matching: pair[0] ?? "")?.tag == pair[1])
     }
 
-    @Test("each of the 22 locales finds itself")
+    @Test("the locales are those of the other interfaces, and each of the 22 finds itself")
     func identity() {
+        #expect(ConnectButtonLocale.allCases.map(\.tag) == InterfaceLocale.allCases.map(\.tag))
         #expect(ConnectButtonLocale.allCases.count == 22)
         for locale in ConnectButtonLocale.allCases { #expect(ConnectButtonLocale(matching: locale.tag) == locale) }
     }

@@ -27,8 +27,8 @@ struct ConnectedAccountTests {
     @Test("no two locales of different languages have the same sentences")
     func translated() {
         let english = Self.form(.confirmText, .americanEnglish)
-        for locale in InterfaceLocale.allCases where ![.americanEnglish, .britishEnglish].contains(locale) {
-            #expect(Self.form(.confirmText, locale) != english, "\(locale)")
+        for locale in InterfaceLocale.allCases where !locale.tag.hasPrefix("en") {
+            #expect(Self.form(.confirmText, locale) != english, "\(locale.tag)")
         }
     }
 

@@ -44,7 +44,7 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
     /// - Parameter identifier: A tag or a POSIX locale name, from anywhere.
     public init?(matching identifier: String) {
         guard let match = InterfaceLocale(matching: identifier) else { return nil }
-        self.init(rawValue: match.rawValue)
+        self.init(rawValue: match.tag)
     }
 
     /// The best locale for the user's preferences, American English when none matches.
