@@ -41,6 +41,30 @@ package struct Translation: Decodable, Sendable {
         let localizations: [String: Translation]
     }
 
+    /// The plural form that a whole number of at least 0 takes in a locale (Unicode CLDR, cardinal rules for integers).
+    ///
+    /// - Parameter tag: one of the 22 locales', or `ar`.
+    package static func pluralCategory(of number: Int, in tag: String) -> String {
+        let (last, lastTwo) = (number % 10, number % 100)
+        let isTeen = (11...14).contains(lastTwo)
+        switch tag {
+        case "ja", "ko", "zh-Hans", "zh-Hant": return "other"
+        case "fr", "fr-CA", "pt-BR": return number <= 1 ? "one" : "other"
+        case "cs": return number == 1 ? "one" : (2...4).contains(number) ? "few" : "other"
+        case "pl": return number == 1 ? "one" : (2...4).contains(last) && !isTeen ? "few" : "many"
+        case "ru":
+            return last == 1 && lastTwo != 11 ? "one" : (2...4).contains(last) && !isTeen ? "few" : "many"
+        case "ar":
+            switch number {
+            case 0: return "zero"
+            case 1: return "one"
+            case 2: return "two"
+            default: return (3...10).contains(lastTwo) ? "few" : (11...99).contains(lastTwo) ? "many" : "other"
+            }
+        default: return number == 1 ? "one" : "other"
+        }
+    }
+
     /// Wraps an untrusted text in FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE, so that a name in another script does not
     /// reorder the text around it. Removes characters that would end the isolate or change the direction.
     package static func isolated(_ text: String) -> String {

@@ -73,7 +73,6 @@ def runs(text: str) -> list[dict[str, str]]:
 RETRYABLE = {"offline", "unavailable", "too_many", "sign_in_expired", "account_not_created", "app_not_opened", "not_disconnected", "interrupted"}
 # Where the footer, which says something of its own, has the About page among its actions.
 OFFERING_ABOUT = {"connect", "email", "verifying", "creating_account", "going_to_service", "connected", "pending"}
-FAILURE_WORDS = {"invalid_email": "email_invalid"}
 
 
 # What a real server answers to each message, and what it tells later down the stream; test_grocery_waiting.py holds a real one to
@@ -134,7 +133,7 @@ class Script:
         if undo:
             text, tone = w("undo_seconds", count=round(undo[0])), "plain"
         if failure:
-            text, tone = w(FAILURE_WORDS.get(failure, failure)), "plain" if failure == "cancelled" else "error"
+            text, tone = w(failure), "plain" if failure == "cancelled" else "error"
             if failure in RETRYABLE and step != "email":
                 actions.append({"kind": "retry", "title": w("try_again")})
         if undo:

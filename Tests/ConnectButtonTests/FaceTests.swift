@@ -58,10 +58,10 @@ struct FaceTests {
     @Test("a failure is said in the footer with what to do next", arguments: ConnectButtonFailure.Kind.allCases)
     func failures(_ kind: ConnectButtonFailure.Kind) {
         let face = face(.connect, kind)
-        #expect(face.footer == [TextRun(kind.words.text(in: .americanEnglish))])
+        #expect(face.footer == [TextRun(kind.text(in: .americanEnglish))])
         #expect(face.tone == (kind == .cancelled ? .plain : .error))
         #expect(face.actions.map(\.kind) == (kind.isRetryable ? [.retry, .about] : [.about]))
-        #expect(face.announcement == kind.words.text(in: .americanEnglish))
+        #expect(face.announcement == kind.text(in: .americanEnglish))
     }
 
     @Test("failures to load are told apart, and only those that can pass offer a retry")

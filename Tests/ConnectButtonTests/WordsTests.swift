@@ -10,18 +10,26 @@ struct WordsTests {
         .connect, .goingTo, .accountCreation, .aboutTitle, .pendingNote, .confirmDisconnect, .legal,
     ]
 
+    /// The keys of all texts.
+    private static let keys =
+        ConnectButtonWords.allCases.map(\.rawValue) + ConnectButtonFailure.Kind.allCases.map(\.rawValue)
+
     private static func form(_ words: ConnectButtonWords, _ locale: ConnectButtonLocale) -> String? {
-        Catalogue.texts[words.rawValue]?[locale.tag]?.form(.other)
+        form(words.rawValue, locale)
+    }
+
+    private static func form(_ key: String, _ locale: ConnectButtonLocale) -> String? {
+        Catalogue.texts[key]?[locale.tag]?.form("other")
     }
 
     @Test("every word is there in every locale, and nothing else is", arguments: ConnectButtonLocale.allCases)
     func complete(_ locale: ConnectButtonLocale) {
-        for words in ConnectButtonWords.allCases {
-            let text = Self.form(words, locale)
-            #expect(text?.isEmpty == false, "\(words)")
-            #expect(text == text?.trimming(), "\(words) has stray spaces")
+        for key in Self.keys {
+            let text = Self.form(key, locale)
+            #expect(text?.isEmpty == false, "\(key)")
+            #expect(text == text?.trimming(), "\(key) has stray spaces")
         }
-        #expect(Set(Catalogue.texts.keys) == Set(ConnectButtonWords.allCases.map(\.rawValue)))
+        #expect(Set(Catalogue.texts.keys) == Set(Self.keys))
         #expect(Catalogue.texts.values.allSatisfy { $0.count == ConnectButtonLocale.allCases.count })
     }
 
@@ -29,10 +37,10 @@ struct WordsTests {
         "names have their place in every locale, and no text has a place for nothing",
         arguments: ConnectButtonLocale.allCases)
     func placeholders(_ locale: ConnectButtonLocale) {
-        for words in ConnectButtonWords.allCases where words != .undoSeconds {
-            let text = Self.form(words, locale) ?? ""
-            #expect(text.contains("%1$@") == Self.named.contains(words), "\(words)")
-            #expect(text.contains("%2$@") == (words == .aboutTitle), "\(words)")
+        for key in Self.keys where key != ConnectButtonWords.undoSeconds.rawValue {
+            let (text, words) = (Self.form(key, locale) ?? "", ConnectButtonWords(rawValue: key))
+            #expect(text.contains("%1$@") == words.map(Self.named.contains) ?? false, "\(key)")
+            #expect(text.contains("%2$@") == (words == .aboutTitle), "\(key)")
         }
         let title = Self.form(.aboutTitle, locale) ?? ""
         let (first, second) = (title.firstRange(of: "%1$@"), title.firstRange(of: "%2$@"))
@@ -55,8 +63,8 @@ struct WordsTests {
     func pluralForms(_ locale: ConnectButtonLocale) {
         let forms = Catalogue.texts["undo_seconds"]?[locale.tag]?.variations?.plural ?? [:]
         for number in 0...200 {
-            let category = PluralCategory(number, in: locale)
-            #expect(forms[category.rawValue] != nil, "\(number) is \(category)")
+            let category = Translation.pluralCategory(of: number, in: locale.tag)
+            #expect(forms[category] != nil, "\(number) is \(category)")
             #expect(ConnectButtonWords.undoSeconds.text(in: locale, count: number).contains(String(number)))
         }
     }

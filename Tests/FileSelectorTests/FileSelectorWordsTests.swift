@@ -33,10 +33,15 @@ struct FileSelectorWordsTests {
         }
     }
 
+    @Test("every segment has a title", arguments: FileSelectorState.Segment.allCases)
+    func segments(_ segment: FileSelectorState.Segment) {
+        #expect(segment.words.rawValue == segment.rawValue)
+    }
+
     @Test("each locale has the plural forms that its numbers need", arguments: FileSelectorLocale.all)
     func plurals(_ locale: FileSelectorLocale) {
         for words in [FileSelectorWords.files, .matching, .matchesElsewhere, .skipped] {
-            let needed = Set((0...1000).map(locale.pluralCategory))
+            let needed = Set((0...1000).map { Translation.pluralCategory(of: $0, in: locale.tag) })
             #expect(needed.subtracting(Self.forms(words, locale).keys).isEmpty, "\(words)")
         }
     }

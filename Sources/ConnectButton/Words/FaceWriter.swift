@@ -55,7 +55,7 @@ struct FaceWriter {
 
     /// A failure or the label, and the footer when it has a message of its own.
     var announcement: String {
-        if let failure = state.failure { return say(failure.kind.words) }
+        if let failure = state.failure { return failure.kind.text(in: locale) }
         switch state.step {
         case .hidden, .connect: return ""
         case .email: return say(.emailPlaceholder)
@@ -65,7 +65,7 @@ struct FaceWriter {
     }
 
     var footer: [TextRun] {
-        if let failure = state.failure { return [TextRun(say(failure.kind.words))] }
+        if let failure = state.failure { return [TextRun(failure.kind.text(in: locale))] }
         if let undoText { return [TextRun(undoText)] }
         let text =
             switch state.step {

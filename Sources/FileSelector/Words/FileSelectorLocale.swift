@@ -32,26 +32,4 @@ struct FileSelectorLocale: Sendable, Hashable {
 
     /// Whether the texts are written from right to left.
     var isRightToLeft: Bool { self == .arabic }
-
-    /// The plural form of a whole number of at least 0 (Unicode CLDR, cardinal rules for integers).
-    func pluralCategory(of number: Int) -> String {
-        let (last, lastTwo) = (number % 10, number % 100)
-        let isTeen = (11...14).contains(lastTwo)
-        switch tag {
-        case "ja", "ko", "zh-Hans", "zh-Hant": return "other"
-        case "fr", "fr-CA", "pt-BR": return number <= 1 ? "one" : "other"
-        case "cs": return number == 1 ? "one" : (2...4).contains(number) ? "few" : "other"
-        case "pl": return number == 1 ? "one" : (2...4).contains(last) && !isTeen ? "few" : "many"
-        case "ru":
-            return last == 1 && lastTwo != 11 ? "one" : (2...4).contains(last) && !isTeen ? "few" : "many"
-        case "ar":
-            switch number {
-            case 0: return "zero"
-            case 1: return "one"
-            case 2: return "two"
-            default: return (3...10).contains(lastTwo) ? "few" : (11...99).contains(lastTwo) ? "many" : "other"
-            }
-        default: return number == 1 ? "one" : "other"
-        }
-    }
 }

@@ -30,15 +30,9 @@ enum FileSelectorWords: String, Sendable, CaseIterable {
 
     case tabs
     case segments
-    case uploaded
-    case shared
+    // The titles of the segments, under the segments' own names.
+    case uploaded, shared, altruist, other, all, men, women, unstated
     case fromApps = "from_apps"
-    case altruist
-    case other
-    case all
-    case men
-    case women
-    case unstated
 
     case search
     case clearSearch = "clear_search"
@@ -130,7 +124,7 @@ enum FileSelectorWords: String, Sendable, CaseIterable {
 
     /// The text for a whole number, in the number's plural form. Further arguments follow the number.
     func text(in locale: FileSelectorLocale, count: Int, _ arguments: String...) -> String {
-        fill(locale.pluralCategory(of: count), in: locale, ["\(count)"] + arguments)
+        fill(Translation.pluralCategory(of: count, in: locale.tag), in: locale, ["\(count)"] + arguments)
     }
 
     private func fill(_ category: String, in locale: FileSelectorLocale, _ arguments: [String]) -> String {
@@ -149,19 +143,7 @@ extension FileSelectorState.Tab {
 
 extension FileSelectorState.Segment {
     /// The title of the segment.
-    var words: FileSelectorWords {
-        switch self {
-        case .uploaded: .uploaded
-        case .shared: .shared
-        case .fromApps: .fromApps
-        case .altruist: .altruist
-        case .other: .other
-        case .all: .all
-        case .men: .men
-        case .women: .women
-        case .unstated: .unstated
-        }
-    }
+    var words: FileSelectorWords { FileSelectorWords(rawValue: rawValue) ?? .other }
 }
 
 extension FileSelectorState.Order {
