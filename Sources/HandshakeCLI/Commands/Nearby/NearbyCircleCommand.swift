@@ -58,17 +58,47 @@ struct CircleChoice: ParsableArguments {
     }
 }
 
-struct CircleMembers: BoundedCommand {
+/// A command about the chosen circle.
+protocol CircleCommand: BoundedCommand {
+    var choice: CircleChoice { get }
+}
+
+extension CircleCommand {
+    var timeout: Int { choice.timeout }
+
+    /// Runs `body` with the chosen circle and the vault.
+    func withCircle<Result>(_ body: (JoinedCircle, any Vault) async throws -> Result) async throws -> Result {
+        let vault = try await NearbyVault.open(choice.common)
+        return try await NearbyFailure.reported { try await body(choice.chosen(in: vault), vault) }
+    }
+}
+
+/// A change of one's membership.
+protocol CircleChange: CircleCommand {
+    /// What was done, in words, and the members of the JSON object that say more than the summary.
+    typealias Done = (words: String, members: [(String, JSONText)])
+
+    func change(_ circle: JoinedCircle) async throws -> Done
+}
+
+extension CircleChange {
+    func run() async throws {
+        try await withCircle { circle, _ in
+            let done = try await change(circle)
+            guard choice.common.json else { return Output.note(done.words) }
+            Output.result(CircleText.json(try await circle.summary(), done.members).text)
+        }
+    }
+}
+
+struct CircleMembers: CircleCommand {
     static let configuration = CommandConfiguration(
         commandName: "members", abstract: "List the members, as this device has fetched them.")
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
     func run() async throws {
-        let vault = try await NearbyVault.open(choice.common)
-        let members = try await NearbyFailure.reported { try await choice.chosen(in: vault).members() }
+        let members = try await withCircle { circle, _ in try await circle.members() }
         if choice.common.json {
             let rows = members.map { member in
                 JSONText.object([
@@ -94,41 +124,33 @@ struct CircleMembers: BoundedCommand {
     }
 }
 
-struct CirclePause: BoundedCommand {
+struct CirclePause: CircleChange {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Send nothing for a circle, and withdraw your keys, until `resume`.",
         discussion: "Your other circles and your friends still recognise you.")
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
-    func run() async throws {
-        try await CircleAction.run(choice) {
-            let isTold = try await $0.pause()
-            return (CircleText.paused(isTold: isTold), [("told", .bool(isTold))])
-        }
+    func change(_ circle: JoinedCircle) async throws -> Done {
+        let isTold = try await circle.pause()
+        return (CircleText.paused(isTold: isTold), [("told", .bool(isTold))])
     }
 }
 
-struct CircleResume: BoundedCommand {
+struct CircleResume: CircleChange {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Publish keys of a new seed after a pause.",
         discussion: "Each circle has a seed of its own: your other circles and your friends do not notice.")
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
-    func run() async throws {
-        try await CircleAction.run(choice) {
-            try await $0.resume()
-            return ("Resumed with a new seed. The circle's members recognise you again within six hours.", [])
-        }
+    func change(_ circle: JoinedCircle) async throws -> Done {
+        try await circle.resume()
+        return ("Resumed with a new seed. The circle's members recognise you again within six hours.", [])
     }
 }
 
-struct CircleHide: BoundedCommand {
+struct CircleHide: CircleChange {
     static let configuration = CommandConfiguration(
         commandName: "hide", abstract: "Hide yourself and a person from each other.",
         discussion:
@@ -140,20 +162,16 @@ struct CircleHide: BoundedCommand {
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
-    func run() async throws {
-        try await CircleAction.run(choice) {
-            let hiding = try await $0.hide(person)
-            return (
-                CircleText.hidden(hiding, from: "number \(person)"),
-                [("told", .bool(hiding.isTold)), ("was_friend", .bool(hiding.wasFriend))]
-            )
-        }
+    func change(_ circle: JoinedCircle) async throws -> Done {
+        let hiding = try await circle.hide(person)
+        return (
+            CircleText.hidden(hiding, from: "number \(person)"),
+            [("told", .bool(hiding.isTold)), ("was_friend", .bool(hiding.wasFriend))]
+        )
     }
 }
 
-struct CircleUnhide: BoundedCommand {
+struct CircleUnhide: CircleChange {
     static let configuration = CommandConfiguration(commandName: "unhide", abstract: "End hiding from a person.")
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
@@ -161,45 +179,34 @@ struct CircleUnhide: BoundedCommand {
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
-    func run() async throws {
-        try await CircleAction.run(choice) {
-            try await $0.unhide(person)
-            return ("Number \(person) and you see each other again within six hours.", [])
-        }
+    func change(_ circle: JoinedCircle) async throws -> Done {
+        try await circle.unhide(person)
+        return ("Number \(person) and you see each other again within six hours.", [])
     }
 }
 
-struct CircleRotate: BoundedCommand {
+struct CircleRotate: CircleChange {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Replace your identity, after a device was lost.")
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
-    func run() async throws {
-        try await CircleAction.run(choice) {
-            try await $0.rotate()
-            return (
-                "Your identity and seed in this circle are new. A device that holds the old ones is locked out.", []
-            )
-        }
+    func change(_ circle: JoinedCircle) async throws -> Done {
+        try await circle.rotate()
+        return (
+            "Your identity and seed in this circle are new. A device that holds the old ones is locked out.", []
+        )
     }
 }
 
-struct CircleSync: BoundedCommand {
+struct CircleSync: CircleCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Fetch the tables now, and publish keys if they are due.")
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
     func run() async throws {
-        let vault = try await NearbyVault.open(choice.common)
-        let count = try await NearbyFailure.reported { try await choice.chosen(in: vault).synchronize() }
+        let count = try await withCircle { circle, _ in try await circle.synchronize() }
         if choice.common.json {
             Output.result(JSONText.object([("members", .integer(Int64(count)))]).text)
         } else {
@@ -208,45 +215,21 @@ struct CircleSync: BoundedCommand {
     }
 }
 
-struct CircleLeave: BoundedCommand {
+struct CircleLeave: CircleCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave",
         abstract: "Leave a circle, and remove everything about it and its members from this device.")
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
     func run() async throws {
-        let vault = try await NearbyVault.open(choice.common)
-        let isTold = try await NearbyFailure.reported { try await choice.chosen(in: vault).leave() }
+        let isTold = try await withCircle { circle, _ in try await circle.leave() }
         if choice.common.json {
             Output.result(JSONText.object([("left", .bool(true)), ("server_told", .bool(isTold))]).text)
         } else {
             Output.note(
                 "You have left. The table, the photos and your identity in the circle are removed from this device."
                     + (isTold ? "" : " The server cannot be reached: it is told with the next command."))
-        }
-    }
-}
-
-/// A change of one's membership.
-enum CircleAction {
-    /// Runs an action on the chosen circle.
-    ///
-    /// - Parameter body: returns what was done, in words, and the members of the JSON object that say more than the summary.
-    static func run(
-        _ choice: CircleChoice,
-        _ body: (JoinedCircle) async throws -> (words: String, members: [(String, JSONText)])
-    ) async throws {
-        let vault = try await NearbyVault.open(choice.common)
-        let circle = try await choice.chosen(in: vault)
-        let done = try await NearbyFailure.reported { try await body(circle) }
-        if choice.common.json {
-            let summary = try await NearbyFailure.reported { try await circle.summary() }
-            Output.result(CircleText.json(summary, done.members).text)
-        } else {
-            Output.note(done.words)
         }
     }
 }

@@ -6,7 +6,7 @@ import Handshake
 import Nearby
 import OAuth
 
-struct NearbyWave: BoundedCommand {
+struct NearbyWave: CircleCommand {
     static let configuration = CommandConfiguration(
         commandName: "wave", abstract: "Greet a member whom you have met: the person sees it only by waving too.",
         discussion: """
@@ -22,17 +22,14 @@ struct NearbyWave: BoundedCommand {
 
     @OptionGroup var choice: CircleChoice
 
-    var timeout: Int { choice.timeout }
-
     func run() async throws {
-        let vault = try await NearbyVault.open(choice.common)
-        let circle = try await choice.chosen(in: vault)
-        if let person {
-            let log = EncounterLog(in: vault, community: NearbyCommand.community)
-            try await NearbyFailure.reported { try await circle.wave(at: person, text: text, log: log) }
+        let (answers, isWaiting) = try await withCircle { circle, vault in
+            if let person {
+                let log = EncounterLog(in: vault, community: NearbyCommand.community)
+                try await circle.wave(at: person, text: text, log: log)
+            }
+            return (try await circle.collectWaves(), try await !circle.wavesWaiting().isEmpty)
         }
-        let answers = try await NearbyFailure.reported { try await circle.collectWaves() }
-        let isWaiting = try await NearbyFailure.reported { try await !circle.wavesWaiting().isEmpty }
         if choice.common.json {
             let rows = answers.map { wave in
                 JSONText.object([
