@@ -8,10 +8,13 @@ import Foundation
 
 /// What an account has not finished: a list in one record of a vault, the same for every process that uses the vault.
 struct StoredList<Element: Codable & Hashable & Sendable>: Sendable {
-    let vault: any Vault
-    let key: VaultKey
-    /// What an error calls it.
-    let name: String
+    private let vault: any Vault
+    private let key: VaultKey
+
+    init(_ kind: VaultKey.Kind, of account: AccountID, in vault: any Vault) {
+        self.vault = vault
+        key = account.vaultKey(kind)
+    }
 
     var elements: [Element] {
         get async throws {
@@ -45,7 +48,7 @@ struct StoredList<Element: Codable & Hashable & Sendable>: Sendable {
     private func decode(_ bytes: [UInt8]?) throws -> [Element] {
         guard let bytes else { return [] }
         do { return try JSONDecoder().decode([Element].self, from: Data(bytes)) } catch {
-            throw VaultError.damaged(what: name, reason: "it cannot be read")
+            throw VaultError.damaged(what: "the list of unfinished \(key.kind.rawValue)", reason: "it cannot be read")
         }
     }
 

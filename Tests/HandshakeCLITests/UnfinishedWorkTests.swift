@@ -39,7 +39,7 @@ struct UnfinishedWorkTests {
     }
 
     private func keys(_ account: AccountID) -> [VaultKey] {
-        [UnfinishedImports.key(account), UnfinishedJobs.key(account)]
+        [account.vaultKey(.imports), account.vaultKey(.jobs)]
     }
 
     private func fill(_ account: AccountID) async throws {

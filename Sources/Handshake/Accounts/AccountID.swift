@@ -39,8 +39,11 @@ public struct AccountID: Sendable, Hashable, Codable {
     }
 
     /// The record that holds the account.
-    var vaultKey: VaultKey {
-        VaultKey(.account, [service, issuer, client, name] + resources)
+    var vaultKey: VaultKey { vaultKey(.account) }
+
+    /// The account's one record of a kind.
+    package func vaultKey(_ kind: VaultKey.Kind) -> VaultKey {
+        VaultKey(kind, [service, issuer, client, name] + resources)
     }
 
     /// The account whose record has this key; nil when it is another kind of record.

@@ -35,7 +35,7 @@ public struct UnfinishedImports: Sendable {
     ///   - vault: holds the list, encrypted.
     public init(of genome: Sequencing, in vault: any Vault) {
         self.genome = genome
-        stored = Self.list(of: genome.account.id, in: vault)
+        stored = StoredList(.imports, of: genome.account.id, in: vault)
     }
 
     /// The imports whose files are awaited, the oldest first.
@@ -191,15 +191,7 @@ public struct UnfinishedImports: Sendable {
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
     public static func forget(_ account: AccountID, in vault: any Vault) async throws {
-        try await list(of: account, in: vault).remove()
-    }
-
-    private static func list(of account: AccountID, in vault: any Vault) -> StoredList<UnfinishedImport> {
-        StoredList(vault: vault, key: key(account), name: "the list of unfinished imports")
-    }
-
-    package static func key(_ account: AccountID) -> VaultKey {
-        VaultKey(.imports, [account.service, account.issuer, account.client, account.name] + account.resources)
+        try await StoredList<UnfinishedImport>(.imports, of: account, in: vault).remove()
     }
 
     private static let subset: FileSubset = [.uploaded, .shared, .fromApps]

@@ -46,7 +46,7 @@ public struct UnfinishedJobs: Sendable {
     ///   - account: the user's account.
     ///   - vault: holds the list, encrypted.
     public init(of account: Account, in vault: any Vault) {
-        list = Self.list(of: account.id, in: vault)
+        list = StoredList(.jobs, of: account.id, in: vault)
     }
 
     /// The jobs, in the order of their runs.
@@ -76,15 +76,7 @@ public struct UnfinishedJobs: Sendable {
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
     public static func forget(_ account: AccountID, in vault: any Vault) async throws {
-        try await list(of: account, in: vault).remove()
-    }
-
-    private static func list(of account: AccountID, in vault: any Vault) -> StoredList<UnfinishedJob> {
-        StoredList(vault: vault, key: key(account), name: "the list of unfinished jobs")
-    }
-
-    package static func key(_ account: AccountID) -> VaultKey {
-        VaultKey(.jobs, [account.service, account.issuer, account.client, account.name] + account.resources)
+        try await StoredList<UnfinishedJob>(.jobs, of: account, in: vault).remove()
     }
 
     private static func noting(_ step: ChainProgress, in known: [UnfinishedJob], at time: Date) -> [UnfinishedJob] {

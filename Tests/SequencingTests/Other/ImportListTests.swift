@@ -9,7 +9,7 @@ import Testing
 extension UnfinishedImportsTests {
     /// Writes the list as another process left it.
     private func store(_ imports: String) async throws {
-        let key = UnfinishedImports.key(try await service.account().id)
+        let key = try await service.account().id.vaultKey(.imports)
         try await vault.update(key) { try await $0.replace(with: Array(imports.utf8)) }
     }
 

@@ -115,7 +115,7 @@ struct WeatherModelTests {
             Issue.record("\(model.step), \(model.problem ?? "")")
             return
         }
-        let keys = [UnfinishedImports.key(genome.account.id), UnfinishedJobs.key(genome.account.id)]
+        let keys = [genome.account.id.vaultKey(.imports), genome.account.id.vaultKey(.jobs)]
         for key in keys { try await phone.vault.update(key) { try await $0.replace(with: Array("[]".utf8)) } }
         func areThere() async throws -> [Bool] {
             var areThere: [Bool] = []

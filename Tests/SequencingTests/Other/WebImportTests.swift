@@ -213,7 +213,7 @@ struct WebImportTests {
             let answer = subject.map { [ScriptedService.Reply.json(#"{"uid":"\#($0)"}"#)] } ?? []
             for method in ["GET", "POST"] { service.script("\(method) /indexApi.php", answer) }
             await visitors.restart(session, account, in: vault)
-            let keys = [UnfinishedImports.key(account.id), UnfinishedJobs.key(account.id)]
+            let keys = [account.id.vaultKey(.imports), account.id.vaultKey(.jobs)]
             var areThere: [Bool] = []
             for key in keys { areThere.append(try await vault.record(key) != nil) }
             for key in keys { try await vault.update(key) { try await $0.replace(with: Array("[]".utf8)) } }

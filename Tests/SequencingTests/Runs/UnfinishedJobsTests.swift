@@ -90,7 +90,7 @@ struct UnfinishedJobsTests {
         arguments: ["", "[", #"[{"id":"x"}]"#])
     func damaged(_ text: String) async throws {
         let (town, vault) = (try await Town(), MemoryVault())
-        try await vault.update(UnfinishedJobs.key(town.account.id)) { try await $0.replace(with: Array(text.utf8)) }
+        try await vault.update(town.account.id.vaultKey(.jobs)) { try await $0.replace(with: Array(text.utf8)) }
         let jobs = UnfinishedJobs(of: town.account, in: vault)
         await #expect { try await jobs.all } throws: { error in
             if case SequencingError.account(.vault(.damaged)) = error { true } else { false }

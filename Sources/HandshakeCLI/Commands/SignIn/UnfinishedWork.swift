@@ -24,7 +24,7 @@ struct UnfinishedWork {
     }
 
     private static func exist(for account: Account, in vault: any Vault) async -> Bool {
-        for key in [UnfinishedImports.key(account.id), UnfinishedJobs.key(account.id)] {
+        for key in [account.id.vaultKey(.imports), account.id.vaultKey(.jobs)] {
             if (try? await vault.record(key)) != nil { return true }
         }
         return false
