@@ -10,16 +10,10 @@ extension Environment {
         let request = code.request
         guard let nonce = request.nonce else { return nil }
         guard let token = response.idToken else { throw missing("id_token") }
-        guard let endpoint = request.server.keysEndpoint else { throw missing("jwks_uri") }
-        var validator = IDTokenValidator(
-            issuer: request.server.issuer, clientID: client.id, nonce: nonce, accessToken: response.accessToken,
-            code: code.secret, algorithms: client.idTokenAlgorithms(at: request.server),
+        let (validator, endpoint) = try idTokenValidator(
+            at: request.server, client: client, nonce: nonce, code: code.secret, accessToken: response.accessToken,
             hiding: response.secrets)
-        validator.issuerTemplate = client.service.deviations.issuerTemplate
-        let now = time.now()
-        return try await verified(withKeysAt: endpoint) { [validator] keys throws(OAuthError) in
-            try validator.claims(of: token, keys: keys, now: now)
-        }
+        return try await claims(of: token, by: validator, withKeysAt: endpoint)
     }
 
     /// The verified claims of the ID token of a device grant, which has no nonce: one that has is refused.
@@ -29,16 +23,9 @@ extension Environment {
         inDeviceGrant response: TokenResponse, at server: AuthorizationServerMetadata, client: Client
     ) async throws -> IDTokenClaims? {
         guard let token = response.idToken else { return nil }
-        guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
-        var validator = IDTokenValidator(
-            issuer: server.issuer, clientID: client.id, nonce: nil, accessToken: response.accessToken,
-            algorithms: client.idTokenAlgorithms(at: server),
-            hiding: response.secrets)
-        validator.issuerTemplate = client.service.deviations.issuerTemplate
-        let now = time.now()
-        return try await verified(withKeysAt: endpoint) { [validator] keys throws(OAuthError) in
-            try validator.claims(of: token, keys: keys, now: now)
-        }
+        let (validator, endpoint) = try idTokenValidator(
+            at: server, client: client, accessToken: response.accessToken, hiding: response.secrets)
+        return try await claims(of: token, by: validator, withKeysAt: endpoint)
     }
 
     /// The verified claims of a refresh's ID token, which must speak of the same user as before (OpenID Connect Core,
@@ -55,14 +42,33 @@ extension Environment {
         hiding secrets: [Secret],
         at server: AuthorizationServerMetadata, client: Client
     ) async throws -> IDTokenClaims {
+        let (validator, endpoint) = try idTokenValidator(
+            at: server, client: client, accessToken: accessToken, hiding: secrets)
+        let now = min(time.now(), receivedAt)
+        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+            try validator.claims(ofRefreshed: token, previous: previous, keys: keys, now: now)
+        }
+    }
+
+    /// What checks a client's ID tokens, and where the server publishes its keys.
+    private func idTokenValidator(
+        at server: AuthorizationServerMetadata, client: Client, nonce: Secret? = nil, code: Secret? = nil,
+        accessToken: Secret, hiding secrets: [Secret]
+    ) throws(HandshakeError) -> (IDTokenValidator, keys: EndpointURL) {
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
         var validator = IDTokenValidator(
-            issuer: server.issuer, clientID: client.id, nonce: nil, accessToken: accessToken,
+            issuer: server.issuer, clientID: client.id, nonce: nonce, accessToken: accessToken, code: code,
             algorithms: client.idTokenAlgorithms(at: server), hiding: secrets)
         validator.issuerTemplate = client.service.deviations.issuerTemplate
-        let now = min(time.now(), receivedAt)
-        return try await verified(withKeysAt: endpoint) { [validator] keys throws(OAuthError) in
-            try validator.claims(ofRefreshed: token, previous: previous, keys: keys, now: now)
+        return (validator, endpoint)
+    }
+
+    private func claims(
+        of token: Secret, by validator: IDTokenValidator, withKeysAt endpoint: EndpointURL
+    ) async throws -> IDTokenClaims {
+        let now = time.now()
+        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+            try validator.claims(of: token, keys: keys, now: now)
         }
     }
 
