@@ -1,13 +1,7 @@
 #if Server
-import Crypto
 import HTTPTypes
+import Handshake
 import Hummingbird
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The pages on which a browser joins a circle: without scripts, and with one form each.
 enum CirclePages {
@@ -65,57 +59,28 @@ enum CirclePages {
         status: .gone)
 
     private static func page(title: String, body: String, status: HTTPResponse.Status = .ok) -> Response {
-        let html = """
-            <!doctype html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="referrer" content="no-referrer">
-            <title>\(escaped(title))</title>
-            <link rel="icon" href="data:,">
-            <style>\(style)</style>
-            </head>
-            <body><main>
-            <h1>\(escaped(title))</h1>
-            \(body)
-            </main></body>
-            </html>
-
-            """
+        let html = PlainPage.html(
+            title: title, language: "en", style: style, main: "<h1>\(escaped(title))</h1>\n\(body)")
         var response = Response.page(html, styleHash: styleHash, status: status)
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; img-src data:; style-src '\(styleHash)'; base-uri 'none'; form-action *; frame-ancestors 'none'"
         return response
     }
 
-    private static let style = """
-        :root{color-scheme:light dark;--ground:#f6f7f5;--ink:#1d2420;--soft:#4d5851;--accent:#1f6b4f;--on:#fff}
-        @media (prefers-color-scheme:dark){:root{--ground:#141816;--ink:#eef2ef;--soft:#b3beb7;--accent:#7fd1ae;--on:#0d1512}}
-        body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--ground);color:var(--ink);\
-        font:1.0625rem/1.6 system-ui,sans-serif}
-        main{max-width:28rem;padding:2rem 1.5rem;text-align:center;overflow-wrap:anywhere}
-        h1{font-size:1.5rem;line-height:1.3;margin:.5rem 0}
-        p{margin:.75rem 0;color:var(--soft)}
-        .code{font:600 2rem/1.2 ui-monospace,monospace;color:var(--ink);letter-spacing:.05em}
-        button{font:inherit;padding:.6rem 1.2rem;margin:.25rem;border:2px solid var(--accent);border-radius:.5rem;\
-        background:var(--accent);color:var(--on)}
-        .quiet{background:transparent;color:var(--accent)}
-        """
+    private static let style =
+        PlainPage.style + """
+            :root{--on:#fff}
+            @media (prefers-color-scheme:dark){:root{--on:#0d1512}}
+            main{max-width:28rem;padding:2rem 1.5rem;text-align:center;overflow-wrap:anywhere}
+            p{margin:.75rem 0;color:var(--soft)}
+            .code{font:600 2rem/1.2 ui-monospace,monospace;color:var(--ink);letter-spacing:.05em}
+            button{font:inherit;padding:.6rem 1.2rem;margin:.25rem;border:2px solid var(--accent);border-radius:.5rem;\
+            background:var(--accent);color:var(--on)}
+            .quiet{background:transparent;color:var(--accent)}
+            """
 
-    private static let styleHash = "sha256-" + Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
+    private static let styleHash = PlainPage.hash(of: style)
 
-    private static func escaped(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            case "'": "&#39;"
-            default: String(scalar)
-            }
-        }.joined()
-    }
+    private static func escaped(_ text: String) -> String { PlainPage.escaped(text) }
 }
 #endif

@@ -159,4 +159,10 @@ struct LoopbackTests {
         #expect(response.contains("Recurse Center"))
         await world.sandbox.stop()
     }
+
+    @Test("a service's name is text in the page, also where a combining mark follows a bracket")
+    func name() {
+        let page = ResultPage.refused(service: "<\u{301}b>", language: .user).html
+        #expect(page.utf8.contains("&lt;\u{301}b&gt;".utf8))
+    }
 }
