@@ -37,15 +37,13 @@ import Foundation
 /// app's own origin get them, and only the accounts of the session's user.
 public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
-    private let siteCheck: SiteCheck
+    private let pages: OwnPages<Context>
     private let tokens: AntiForgeryTokens
     private let script = ServedScript(ConnectedAccountsScript.javaScript)
     private let names = AccountNames()
     private let lookUps: RateLimit
     private let time: TimeSource
-    private let failures: FailureAnswers
     private let lastUse: @Sendable (AccountID) async throws -> Double?
-    private let user: @Sendable (Request, Context) async throws -> String?
 
     /// How long a service is asked whose an account is.
     private static var timeout: Duration { .seconds(10) }
@@ -65,32 +63,26 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         user: @escaping @Sendable (Request, Context) async throws -> String?
     ) {
         self.handshake = handshake
-        siteCheck = SiteCheck(address: address)
+        pages = OwnPages(at: address, what: "a list of accounts", log: environment.log, user: user)
         tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
         lookUps = RateLimit(environment.limit)
         time = environment.time
-        failures = FailureAnswers(what: "a list of accounts", log: environment.log)
         self.lastUse = lastUse
-        self.user = user
     }
 
     /// Adds the routes to a router, or to the group whose path is that of the address.
     public func add(to router: some RouterMethods<Context>) {
         router.get("connected-accounts.js") { request, _ in script.response(to: request) }
         router.get("connected-accounts") { request, context in
-            await failures.answering {
-                try siteCheck.check(request)
-                return try await list(try await signedIn(request, context))
-            }
+            await pages.answering(request, context, list)
         }
         router.get("connected-accounts/:service") { request, context in
-            await failures.answering {
-                try siteCheck.check(request)
+            await pages.answering(request, context) { user in
                 let name = context.parameters.get("service")
                 guard let service = services.first(where: { $0.name == name }) else {
                     throw RequestRefusal(.notFound, "not_found", "This app has no such service")
                 }
-                return try await named(service, of: try await signedIn(request, context))
+                return try await named(service, of: user)
             }
         }
     }
@@ -113,11 +105,6 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     private var services: [Service] {
         var seen: Set<String> = []
         return handshake.clients.map(\.service).filter { seen.insert($0.name).inserted }
-    }
-
-    private func signedIn(_ request: Request, _ context: Context) async throws -> String {
-        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
-        return user
     }
 
     private func list(_ user: String) async throws -> Response {
@@ -171,7 +158,8 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         do {
             return try await lastUse(account)
         } catch {
-            failures.log.error("the last use of an account is not known", metadata: ["reason": "\(type(of: error))"])
+            pages.failures.log.error(
+                "the last use of an account is not known", metadata: ["reason": "\(type(of: error))"])
             return nil
         }
     }

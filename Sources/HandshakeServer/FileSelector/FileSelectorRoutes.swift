@@ -39,13 +39,11 @@ import Foundation
 public struct FileSelectorRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
     private let service: String
-    private let siteCheck: SiteCheck
+    private let pages: OwnPages<Context>
     private let script = ServedScript(FileSelectorScript.javaScript)
     private let limit: RateLimit
     private let time: TimeSource
     private let log: Logger
-    private let failures: FailureAnswers
-    private let user: @Sendable (Request, Context) async throws -> String?
 
     /// Creates the routes.
     ///
@@ -62,27 +60,21 @@ public struct FileSelectorRoutes<Context: RequestContext>: Sendable {
     ) {
         self.handshake = handshake
         self.service = service
-        siteCheck = SiteCheck(address: address)
+        pages = OwnPages(at: address, what: "a list of files", log: environment.log, user: user)
         limit = RateLimit(environment.limit)
         time = environment.time
         log = environment.log
-        failures = FailureAnswers(what: "a list of files", log: environment.log)
-        self.user = user
     }
 
     /// Adds the routes to a router, or to the group whose path is that of the address.
     public func add(to router: some RouterMethods<Context>) {
         router.get("file-selector.js") { request, _ in script.response(to: request) }
         router.get("files") { request, context in
-            await failures.answering {
-                try siteCheck.check(request)
-                return try await files(request, context)
-            }
+            await pages.answering(request, context) { user in try await files(of: user, request) }
         }
     }
 
-    private func files(_ request: Request, _ context: Context) async throws -> Response {
-        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
+    private func files(of user: String, _ request: Request) async throws -> Response {
         try limit.check(user, now: time.now())
         let subset = Self.subset(request)
         guard !subset.isEmpty else {

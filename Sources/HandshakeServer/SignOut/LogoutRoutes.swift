@@ -36,15 +36,13 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
 
     private let handshake: Handshake
     private let address: PublicAddress
-    private let siteCheck: SiteCheck
+    private let pages: OwnPages<Context>
     private let reader: ContentReader
     private let form: SignOutForm
     private let cleaning: SignInCleaning
     private let log: Logger
-    private let failures: FailureAnswers
     private let endSessions: SessionEnd
     private let endBrowserSession: BrowserSessionEnd
-    private let user: @Sendable (Request, Context) async throws -> String?
 
     /// Creates the routes.
     ///
@@ -63,34 +61,29 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
     ) {
         self.handshake = handshake
         self.address = address
-        siteCheck = SiteCheck(address: address)
+        pages = OwnPages(at: address, what: "a logout route", log: environment.log, user: user)
         reader = ContentReader(time: environment.time, timeout: .seconds(10))
         form = SignOutForm(
             reader: reader, tokens: AntiForgeryTokens(vault: handshake.vault, random: environment.random))
         cleaning = SignInCleaning(of: handshake, time: environment.time, log: environment.log)
         log = environment.log
-        failures = FailureAnswers(what: "a logout route", log: environment.log)
         self.endSessions = endSessions
         self.endBrowserSession = endBrowserSession
-        self.user = user
     }
 
     /// Adds the routes to a router, or to the group whose path is that of the address.
     public func add(to router: some RouterMethods<Context>) {
         router.post(":service/sign-out") { request, context in
-            await failures.answering {
-                try siteCheck.check(request)
-                return try await signOut(request, context)
-            }
+            await pages.answering(request, context) { user in try await signOut(user, request, context) }
         }
         router.get(":service/signed-out") { request, context in
-            await failures.answering(navigation: request) { try await signedOut(request, try service(context)) }
+            await pages.failures.answering(navigation: request) { try await signedOut(request, try service(context)) }
         }
         router.post(":service/backchannel-logout") { request, context in
             await backchannelLogout(request, context)
         }
         router.get(":service/frontchannel-logout") { request, context in
-            await failures.answering(navigation: request) { try await frontchannelLogout(request, context) }
+            await pages.failures.answering(navigation: request) { try await frontchannelLogout(request, context) }
         }
     }
 
@@ -105,9 +98,8 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
     /// The address at which the server's page sends the browser back.
     private func returnURI(_ service: Service) -> String { "\(address)/\(service.name)/signed-out" }
 
-    private func signOut(_ request: Request, _ context: Context) async throws -> Response {
+    private func signOut(_ user: String, _ request: Request, _ context: Context) async throws -> Response {
         let service = try service(context)
-        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
         try await form.check(request, of: user, for: service)
         cleaning.beginIfDue()
         let uri = try RedirectURI(returnURI(service))
@@ -184,7 +176,7 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
         let sessions = parameters[values: "sid"].map { String($0) }
         guard issuers.count == sessions.count, issuers.count <= 1 else { return false }
         guard let issuer = issuers.first, let session = sessions.first else { return true }
-        guard let user = try await user(request, context),
+        guard let user = try await pages.user(request, context),
             let identity = try await handshake.account(user, of: service.name)?.status.identity,
             issuer.isIdentical(to: identity.issuer)
         else { return false }
