@@ -17,6 +17,12 @@ struct PostgresTamperTests {
         vault = try await folder.vault()
     }
 
+    private var tampered: TamperedVault {
+        TamperedVault(
+            vault: vault, alice: isAlice, open: { try await folder.place.open() }, edit: { try await folder.edit($0) },
+            look: folder.look)
+    }
+
     @Test(
         "VL10, VL11: a holder whose fence, version or name was changed fails, and the record is whole",
         arguments: [
@@ -69,17 +75,7 @@ struct PostgresTamperTests {
 
     @Test("a record whose version is the largest there is can be removed, and is written again afterwards")
     func largestVersion() async throws {
-        let other = try await folder.place.open()
-        for _ in 0..<2 {
-            try await vault.put([1], under: .alice)
-            #expect(try await other.record(.alice) == [1])
-            try await folder.edit("UPDATE @.lease SET version = \(Int64.max)")
-            await expectDamage { try await vault.record(.alice) }
-            #expect(try await vault.remove(.alice))
-            #expect(try await vault.record(.alice) == nil)
-        }
-        try await vault.put([2], under: .alice)
-        for opened in [vault, other] { #expect(try await opened.record(.alice) == [2]) }
+        try await tampered.outlivesLargestVersion("version = \(Int64.max)")
     }
 
     @Test("a body, a label or a key's proof of five megabytes is damage, and is not fetched")
@@ -166,72 +162,22 @@ struct PostgresTamperTests {
 
     @Test("VL41: a record whose version is not its lease's is damaged, and can be removed")
     func versions() async throws {
-        try await vault.put([1], under: .alice)
-        try await vault.put([2], under: .bob)
-        try await folder.edit(
-            "UPDATE @.lease SET version = 9 WHERE name = (SELECT name FROM @.record WHERE \(isAlice))")
-        await expectDamage { try await vault.record(.alice) }
-        await expectDamage { try await vault.update(.alice) { _ in } }
-        let listing = try await vault.keys(of: .account)
-        #expect(listing.keys == [.bob] && listing.damaged.map(\.code) == ["vault_damaged"])
-        #expect(try await vault.remove(.alice))
-        #expect(try await vault.record(.alice) == nil)
-        try await vault.put([3], under: .alice)
-        #expect(try await vault.record(.alice) == [3])
-        #expect(try await vault.record(.bob) == [2])
+        try await tampered.rejectsOtherVersion()
     }
 
     @Test("VL42: an old body that was put back is damaged, with its version too, and other records are fine")
     func rollback() async throws {
-        try await vault.put([1], under: .alice)
-        try await vault.put([1], under: .bob)
-        try await folder.edit("CREATE TABLE @.kept AS SELECT * FROM @.record WHERE \(isAlice)")
-        try await vault.put([2], under: .alice)
-        try await folder.edit("UPDATE @.record SET body = (SELECT body FROM @.kept) WHERE \(isAlice)")
-        await expectDamage { try await vault.record(.alice) }
-        try await folder.edit("UPDATE @.record SET version = 1 WHERE \(isAlice)")
-        await expectDamage { try await vault.record(.alice) }
-        #expect(try await vault.record(.bob) == [1])
+        try await tampered.rejectsOldBody()
     }
 
     @Test("a record that was put back with its lease is damaged where a newer one was seen, and versions go on")
     func rollbackWithLease() async throws {
-        try await vault.put([1], under: .alice)
-        try await folder.edit(
-            "CREATE TABLE @.kept AS SELECT * FROM @.record", "CREATE TABLE @.leased AS SELECT * FROM @.lease")
-        let (reader, remover) = (try await folder.place.open(), try await folder.place.open())
-        for contents in [[2], [3]] as [[UInt8]] { try await vault.put(contents, under: .alice) }
-        #expect(try await reader.record(.alice) == [3])
-        try await remover.remove(.alice)
-        try await folder.edit(
-            "DELETE FROM @.record", "INSERT INTO @.record SELECT * FROM @.kept", "DELETE FROM @.lease",
-            "INSERT INTO @.lease SELECT * FROM @.leased")
-        for opened in [vault, reader, remover] {
-            await expectDamage { try await opened.record(.alice) }
-            await expectDamage { try await opened.update(.alice) { _ in } }
-        }
-        // Who has seen nothing newer notices nothing.
-        #expect(try await folder.place.open().record(.alice) == [1])
-        #expect(try await vault.remove(.alice))
-        #expect(try await folder.look("SELECT version FROM @.lease") == [4])
-        try await vault.put([5], under: .alice)
-        for opened in [vault, reader, remover] { #expect(try await opened.record(.alice) == [5]) }
-        try await folder.edit("DELETE FROM @.record", "DELETE FROM @.lease")
-        try await vault.put([6], under: .alice)
-        for opened in [vault, reader, remover] { #expect(try await opened.record(.alice) == [6]) }
+        try await tampered.rejectsOldRecordWithLease()
     }
 
     @Test("what is read beside writers is never taken for a record that was put back")
     func readersBesideWriters() async throws {
-        let other = try await folder.place.open()
-        try await vault.put([], under: .alice)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for writer in [vault, other] {
-                group.addTask { for _ in 0..<50 { try await writer.put([1], under: .alice) } }
-                for _ in 0..<3 { group.addTask { for _ in 0..<200 { _ = try await writer.record(.alice) } } }
-            }
-            try await group.waitForAll()
-        }
+        try await tampered.readsBesideWriters(writes: 100)
     }
 
     @Test("an older key that seals again is damage: no record is sealed with a key that may have leaked")
@@ -253,11 +199,7 @@ struct PostgresTamperTests {
             "UPDATE @.record SET body = label", "UPDATE @.record SET kind = 'sign_in'", "DELETE FROM @.lease",
         ])
     func changed(sql: String) async throws {
-        try await vault.put([1, 2, 3], under: .alice)
-        try await vault.put([4, 5, 6], under: .bob)
-        try await folder.edit(sql)
-        await expectDamage { try await vault.record(.alice) }
-        #expect(try await vault.remove(.alice))
+        try await tampered.rejectsChangedRecord(sql)
     }
 
     @Test(
@@ -268,12 +210,7 @@ struct PostgresTamperTests {
             "name = '00000000-0000-0000-0000-000000000001'",
         ])
     func labels(change: String) async throws {
-        try await vault.put([1], under: .alice)
-        try await vault.put([2], under: .bob)
-        try await folder.edit("UPDATE @.record SET \(change) WHERE \(isAlice)")
-        let listing = try await vault.keys(of: .account)
-        #expect(listing.keys == [.bob])
-        #expect(listing.damaged.map(\.code) == ["vault_damaged"])
+        try await tampered.leavesOutChangedLabel(change)
     }
 
     @Test(
@@ -312,10 +249,5 @@ struct PostgresTamperTests {
         let name = vault.name(of: .alice)
         _ = try await vault.store.acquire(
             name, as: PostgresHold.newHolder(), own: nil, claim: nil, timing: vault.timing)
-    }
-
-    private func expectDamage(_ body: () async throws -> some Any) async {
-        let error = await #expect(throws: VaultError.self) { _ = try await body() }
-        #expect(error?.code == "vault_damaged")
     }
 }

@@ -44,8 +44,9 @@ final class SQLiteFolder: Sendable {
         return configuration
     }()
 
-    /// Changes the database behind the vault's back.
+    /// Changes the database behind the vault's back. `@` stands for the schema.
     func edit(_ sql: String) throws {
+        let sql = sql.replacing("@.", with: "main.")
         try DatabaseQueue(path: database, configuration: Self.patient).inDatabase { try $0.execute(sql: sql) }
     }
 
@@ -57,7 +58,10 @@ final class SQLiteFolder: Sendable {
 
     /// The first column of each row of a query.
     func look<Value: DatabaseValueConvertible & Sendable>(_ sql: String, _: Value.Type = Value.self) throws -> [Value] {
-        try DatabaseQueue(path: database, configuration: Self.patient).inDatabase { try Value.fetchAll($0, sql: sql) }
+        let sql = sql.replacing("@.", with: "main.")
+        return try DatabaseQueue(path: database, configuration: Self.patient).inDatabase {
+            try Value.fetchAll($0, sql: sql)
+        }
     }
 }
 

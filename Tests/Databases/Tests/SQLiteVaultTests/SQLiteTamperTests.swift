@@ -15,6 +15,12 @@ struct SQLiteTamperTests {
         vault = try folder.vault()
     }
 
+    private var tampered: TamperedVault {
+        TamperedVault(
+            vault: vault, alice: "rowid = 1", open: { try folder.place.open() }, edit: { try folder.edit($0) },
+            look: { try folder.look($0) })
+    }
+
     @Test(
         "VL10: a holder whose fence was changed fails, and the record is whole",
         arguments: ["fence = fence + 1", "version = version + 1"])
@@ -66,87 +72,27 @@ struct SQLiteTamperTests {
 
     @Test("VL41: a record whose version is not its lease's is damaged, and can be removed")
     func versions() async throws {
-        try await vault.put([1], under: .alice)
-        try await vault.put([2], under: .bob)
-        try folder.edit("UPDATE lease SET version = 9 WHERE name = (SELECT name FROM record ORDER BY rowid LIMIT 1)")
-        await expectDamage { try await vault.record(.alice) }
-        await expectDamage { try await vault.update(.alice) { _ in } }
-        let listing = try await vault.keys(of: .account)
-        #expect(listing.keys == [.bob] && listing.damaged.map(\.code) == ["vault_damaged"])
-        #expect(try await vault.remove(.alice))
-        #expect(try await vault.record(.alice) == nil)
-        try await vault.put([3], under: .alice)
-        #expect(try await vault.record(.alice) == [3])
-        #expect(try await vault.record(.bob) == [2])
+        try await tampered.rejectsOtherVersion()
     }
 
     @Test("a record whose version is the largest there is can be removed, and is written again afterwards")
     func largestVersion() async throws {
-        let other = try folder.place.open()
-        for _ in 0..<2 {
-            try await vault.put([1], under: .alice)
-            #expect(try await other.record(.alice) == [1])
-            try folder.edit("UPDATE lease SET version = \(Int64.max), fence = \(Int64.max)")
-            await expectDamage { try await vault.record(.alice) }
-            #expect(try await vault.remove(.alice))
-            #expect(try await vault.record(.alice) == nil)
-        }
-        try await vault.put([2], under: .alice)
-        for opened in [vault, other] { #expect(try await opened.record(.alice) == [2]) }
+        try await tampered.outlivesLargestVersion("version = \(Int64.max), fence = \(Int64.max)")
     }
 
     @Test("VL42: an old body that was put back is damaged, with its version too, and other records are fine")
     func rollback() async throws {
-        try await vault.put([1], under: .alice)
-        try await vault.put([1], under: .bob)
-        try folder.edit("CREATE TABLE kept AS SELECT * FROM record WHERE rowid = 1")
-        try await vault.put([2], under: .alice)
-        try folder.edit("UPDATE record SET body = (SELECT body FROM kept) WHERE rowid = 1")
-        await expectDamage { try await vault.record(.alice) }
-        try folder.edit("UPDATE record SET version = 1 WHERE rowid = 1")
-        await expectDamage { try await vault.record(.alice) }
-        #expect(try await vault.record(.bob) == [1])
+        try await tampered.rejectsOldBody()
     }
 
     @Test("a record that was put back with its lease is damaged where a newer one was seen, and versions go on")
     func rollbackWithLease() async throws {
-        try await vault.put([1], under: .alice)
-        try folder.edit("CREATE TABLE kept AS SELECT * FROM record; CREATE TABLE leased AS SELECT * FROM lease")
-        let (reader, remover) = (try folder.place.open(), try folder.place.open())
-        for contents in [[2], [3]] as [[UInt8]] { try await vault.put(contents, under: .alice) }
-        #expect(try await reader.record(.alice) == [3])
-        try await remover.remove(.alice)
-        try folder.edit(
-            """
-            DELETE FROM record; INSERT INTO record SELECT * FROM kept;
-            DELETE FROM lease; INSERT INTO lease SELECT * FROM leased;
-            """)
-        for opened in [vault, reader, remover] {
-            await expectDamage { try await opened.record(.alice) }
-            await expectDamage { try await opened.update(.alice) { _ in } }
-        }
-        // Who has seen nothing newer notices nothing.
-        #expect(try await folder.place.open().record(.alice) == [1])
-        #expect(try await vault.remove(.alice))
-        #expect(try folder.look("SELECT version FROM lease") == [4])
-        try await vault.put([5], under: .alice)
-        for opened in [vault, reader, remover] { #expect(try await opened.record(.alice) == [5]) }
-        try folder.edit("DELETE FROM record; DELETE FROM lease")
-        try await vault.put([6], under: .alice)
-        for opened in [vault, reader, remover] { #expect(try await opened.record(.alice) == [6]) }
+        try await tampered.rejectsOldRecordWithLease()
     }
 
     @Test("what is read beside writers is never taken for a record that was put back")
     func readersBesideWriters() async throws {
-        let other = try folder.place.open()
-        try await vault.put([], under: .alice)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for writer in [vault, other] {
-                group.addTask { for _ in 0..<200 { try await writer.put([1], under: .alice) } }
-                for _ in 0..<3 { group.addTask { for _ in 0..<400 { _ = try await writer.record(.alice) } } }
-            }
-            try await group.waitForAll()
-        }
+        try await tampered.readsBesideWriters(writes: 200)
     }
 
     @Test(
@@ -159,27 +105,17 @@ struct SQLiteTamperTests {
             "DELETE FROM lease", "DELETE FROM lease; UPDATE record SET version = 0",
         ])
     func changed(sql: String) async throws {
-        try await vault.put([1, 2, 3], under: .alice)
-        try await vault.put([4, 5, 6], under: .bob)
-        try folder.edit(sql)
-        await expectDamage { try await vault.record(.alice) }
-        #expect(try await vault.remove(.alice))
+        try await tampered.rejectsChangedRecord(sql)
     }
 
     @Test(
         "a label that was changed, moved or put under another kind is left out of the listing and reported",
         arguments: [
-            "UPDATE record SET label = zeroblob(50) WHERE rowid = 1", "UPDATE record SET label = body WHERE rowid = 1",
-            "UPDATE record SET label = (SELECT label FROM record WHERE rowid = 2) WHERE rowid = 1",
-            "UPDATE record SET name = x'01' WHERE rowid = 1",
+            "label = zeroblob(50)", "label = body", "label = (SELECT label FROM record WHERE rowid = 2)",
+            "name = x'01'",
         ])
-    func labels(sql: String) async throws {
-        try await vault.put([1], under: .alice)
-        try await vault.put([2], under: .bob)
-        try folder.edit(sql)
-        let listing = try await vault.keys(of: .account)
-        #expect(listing.keys == [.bob])
-        #expect(listing.damaged.map(\.code) == ["vault_damaged"])
+    func labels(change: String) async throws {
+        try await tampered.leavesOutChangedLabel(change)
     }
 
     @Test("a record that names another key is locked, and stays")
@@ -227,10 +163,5 @@ struct SQLiteTamperTests {
                 #expect(bytes.range(of: Data(text.utf8)) == nil)
             }
         }
-    }
-
-    private func expectDamage(_ body: () async throws -> some Any) async {
-        let error = await #expect(throws: VaultError.self) { _ = try await body() }
-        #expect(error?.code == "vault_damaged")
     }
 }

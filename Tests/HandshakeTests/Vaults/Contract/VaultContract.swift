@@ -39,6 +39,46 @@ extension Vault {
     }
 }
 
+extension Vault {
+    /// Counts 5,000 on in Alice's record, in four tasks.
+    func countOn() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<1250 {
+                        try await update(.alice) { record in
+                            let count = Self.count(await record.contents ?? []) + 1
+                            try await record.replace(with: (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) })
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// What Alice's record has counted to.
+    var count: Int { get async throws { Self.count(try await record(.alice) ?? []) } }
+
+    private static func count(_ contents: [UInt8]) -> Int { contents.reversed().reduce(0) { $0 << 8 | Int($1) } }
+
+    /// Expects every listing to have these records once each, while others come and go.
+    func expectListings(of names: [String], times: Int, while passing: Int) async throws {
+        async let churn: Void = {
+            for round in 0..<passing {
+                let key = VaultKey(.delivery, ["passing \(round)"])
+                try await put([], under: key)
+                try await remove(key)
+            }
+        }()
+        for _ in 0..<times {
+            let listed = try await keys(of: .delivery).keys.map { $0.components[0] }.filter { !$0.hasPrefix("passing") }
+            #expect(listed.count == names.count && Set(listed) == Set(names))
+        }
+        try await churn
+    }
+}
+
 extension VaultKey {
     static let alice = VaultKey(.account, ["https://service.example", "client", "", "alice"])
     static let bob = VaultKey(.account, ["https://service.example", "client", "", "bob"])
