@@ -1,18 +1,6 @@
 #if PostgreSQL
 import Handshake
 
-/// A record as it lies in the table, sealed, with the version that its lease says.
-struct PostgresRecord: Sendable {
-    let kind: String
-    let key: Int64
-    let version: Int64
-    let label: [UInt8]
-    /// Empty when it is larger than any record.
-    let body: [UInt8]
-    /// Nil when the lease was removed by hand.
-    let leased: Int64?
-}
-
 /// The statements of a vault (`vault-lease.md` 4). Each is a transaction of its own.
 struct PostgresStore: Sendable {
     /// A lease that was acquired, and the record below it.
@@ -21,17 +9,7 @@ struct PostgresStore: Sendable {
         let version: Int64
         /// Whether the holder before never released it.
         let isTaken: Bool
-        let record: PostgresRecord?
-    }
-
-    /// A record's sealed name.
-    struct Label: Sendable {
-        let name: [UInt8]
-        let key: Int64
-        let version: Int64
-        /// Empty when it is larger than any name.
-        let sealed: [UInt8]
-        let leased: Int64?
+        let record: SealedRecord?
     }
 
     static let pageSize = 1000
@@ -79,23 +57,23 @@ struct PostgresStore: Sendable {
     // MARK: Records
 
     /// The record under a name, which may be held.
-    func record(_ name: RecordName) async throws(VaultError) -> PostgresRecord? {
+    func record(_ name: RecordName) async throws(VaultError) -> SealedRecord? {
         let rows = try await perform([PostgresStatement(sql.read, [.uuid(name.bytes)])], .reading)
         return try Self.record(in: rows[0])
     }
 
     /// The next sealed names of a kind, in the order of their digests.
-    func labels(of kind: VaultKey.Kind, after last: [UInt8]?) async throws(VaultError) -> [Label] {
+    func labels(of kind: VaultKey.Kind, after last: [UInt8]?) async throws(VaultError) -> [SealedLabel] {
         let rows = try await perform([PostgresStatement(sql.labels, [.text(kind.rawValue), .uuid(last)])])[0]
         try requirePage(rows, after: last)
         return try Self.labels(in: rows)
     }
 
-    static func labels(in rows: [PostgresRow]) throws(VaultError) -> [Label] {
-        var labels: [Label] = []
+    static func labels(in rows: [PostgresRow]) throws(VaultError) -> [SealedLabel] {
+        var labels: [SealedLabel] = []
         for row in rows {
             labels.append(
-                Label(
+                SealedLabel(
                     name: try row.uuid(0), key: try row.int(1), version: try row.int(2),
                     sealed: row.isNull(3) ? [] : try row.bytes(3),
                     leased: row.isNull(4) ? nil : try row.int(4)))
@@ -177,7 +155,7 @@ struct PostgresStore: Sendable {
     ///   - isUnfinished: whether another replacement is to follow; nil when that stays as it was.
     ///   - concludes: whether the lease is released with it, if no other holder waits for it.
     func replace(
-        _ record: PostgresRecord, of hold: PostgresHold, after expected: Int64, takesOldKey: Bool = false,
+        _ record: SealedRecord, of hold: PostgresHold, after expected: Int64, takesOldKey: Bool = false,
         isUnfinished: Bool? = nil, concludes: Bool = false, timing: LeaseTiming, for time: Duration
     ) async throws(VaultError) -> Written {
         let replace = PostgresStatement(
@@ -310,9 +288,9 @@ struct PostgresStore: Sendable {
 
     // MARK: Statements
 
-    private static func record(in rows: [PostgresRow]) throws(VaultError) -> PostgresRecord? {
+    private static func record(in rows: [PostgresRow]) throws(VaultError) -> SealedRecord? {
         guard let row = rows.first, !row.isNull(2) else { return nil }
-        return PostgresRecord(
+        return SealedRecord(
             kind: try row.text(0), key: try row.int(1), version: try row.int(2), label: [],
             body: row.isNull(3) ? [] : try row.bytes(3), leased: row.isNull(4) ? nil : try row.int(4))
     }

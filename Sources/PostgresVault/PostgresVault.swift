@@ -60,8 +60,8 @@ public final class PostgresVault: Vault {
     let keySource: any VaultKeyStore
     private let keySourceName: String
     private let ring: Mutex<MasterKeyRing>
-    private let seen = SeenVersions()
-    private let unknownKeys = UnknownKeys()
+    package let seen = SeenVersions()
+    package let unknownKeys = UnknownKeys()
     let givenBack = GivenBack()
     private let queue = ExclusiveQueue<RecordName>()
     private let timeout: Duration
@@ -147,7 +147,7 @@ public final class PostgresVault: Vault {
                         "\(wait) is too short: a holder that died is replaced only after up to \(contents.timing.shortestWait)"
                 )
             }
-            let masters = try await masters(contents.keys, keys)
+            let masters = try await masters(contents.keys) { try await keys.key(of: $0.identifier) }
             let ring = try MasterKeyRing(
                 vault: contents.identifier, contents.keys, masters, path: "\(store.address)",
                 missing: { Self.missing($0, in: storeName, of: store) })
@@ -218,14 +218,7 @@ public final class PostgresVault: Vault {
     /// - Throws: `CancellationError`, and ``VaultError`` when the database cannot be read.
     @concurrent
     public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
-        let all = Mutex((keys: [VaultKey](), damaged: [VaultError]()))
-        try await forEachPage(of: kind) { page in
-            all.withLock {
-                $0.keys += page.keys
-                $0.damaged += page.damaged
-            }
-        }
-        return all.withLock { VaultListing(keys: $0.keys, damaged: $0.damaged) }
+        try await listing(of: kind)
     }
 
     /// Hands over the keys of all records of a kind, a thousand at a time.
@@ -235,23 +228,7 @@ public final class PostgresVault: Vault {
     public func forEachPage(
         of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void
     ) async throws {
-        var last: [UInt8]?
-        while true {
-            try Task.checkCancellation()
-            let page = try await store.labels(of: kind, after: last)
-            guard let end = page.last else { return }
-            last = end.name
-            var keys: [VaultKey] = []
-            var damaged: [VaultError] = []
-            for label in page {
-                do throws(VaultError) {
-                    if let key = try await self.key(of: label, kind) { keys.append(key) }
-                } catch {
-                    damaged.append(error)
-                }
-            }
-            try await body(VaultListing(keys: keys, damaged: damaged))
-        }
+        try await eachPage(of: kind, body)
     }
 
     /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
@@ -294,58 +271,25 @@ public final class PostgresVault: Vault {
     }
 }
 
-extension PostgresVault {
-    /// The keys as this vault last read them.
-    var keys: MasterKeyRing { ring.withLock { $0 } }
+extension PostgresVault: TableVault {
+    package var keys: MasterKeyRing { ring.withLock { $0 } }
+    package var place: String { "\(store.address)" }
+
+    package func labels(
+        of kind: VaultKey.Kind, after last: [UInt8]?
+    ) async throws(VaultError) -> [SealedLabel] {
+        try await store.labels(of: kind, after: last)
+    }
+
+    package func name(_ bytes: [UInt8]) -> RecordName { RecordName(digest: bytes) }
+
+    /// Of this machine. What was seen counts for two weeks, so that differences of clocks do not matter.
+    package static func now() -> Int64 { LeaseMoment.now().wall.milliseconds }
 
     func name(of key: VaultKey) -> RecordName { keys.seal.shortName(of: key) }
 
     /// How many tasks of this vault wait for another one of its own.
     func waitingCount(for name: RecordName) -> Int { queue.waitingCount(for: name) }
-
-    func path(of name: RecordName) -> String {
-        "\(store.address), record \(name.text.prefix(12))"
-    }
-
-    // MARK: Sealing
-
-    /// Opens a record that was read.
-    ///
-    /// - Parameter newest: its newest version that had been seen before.
-    func open(
-        _ record: PostgresRecord, as name: RecordName, newest: Int64
-    ) async throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
-        let path = path(of: name)
-        let seal = try await seal(ofKey: record.key, path)
-        guard record.leased == record.version else { throw .versionsDiffer(of: path) }
-        let context = RecordPart.body.context(record.kind, key: record.key, version: record.version)
-        let opened = try seal.open(record.body, as: name, in: context, path: path)
-        try seen.accept(record.version, of: name.bytes, seen: newest, at: Self.now(), path: path)
-        return opened
-    }
-
-    /// The newest version of a record that this vault has seen; 0 when it has seen none.
-    private func newest(of name: RecordName) -> Int64 {
-        seen.newest(of: name.bytes, at: Self.now()) ?? 0
-    }
-
-    private func note(_ version: Int64, of name: RecordName) {
-        seen.note(version, of: name.bytes, at: Self.now())
-    }
-
-    /// Milliseconds of this machine's clock. What was seen counts for two weeks, so that differences of clocks do not matter.
-    private static func now() -> Int64 { LeaseMoment.now().wall.milliseconds }
-
-    func key(
-        of label: PostgresStore.Label, _ kind: VaultKey.Kind
-    ) async throws(VaultError) -> VaultKey? {
-        let name = RecordName(digest: label.name)
-        let path = path(of: name)
-        let seal = try await seal(ofKey: label.key, path)
-        guard label.leased == label.version else { throw .versionsDiffer(of: path) }
-        let context = RecordPart.label.context(kind.rawValue, key: label.key, version: label.version)
-        return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path).canonical)
-    }
 
     // MARK: Writing
 
@@ -382,15 +326,8 @@ extension PostgresVault {
                 let (key, expected) = (keys.active.number, hold.version)
                 let version = try next(after: expected, of: hold.name)
                 guard let seal = keys[key] else { break }
-                let (label, body) = (
-                    RecordPart.label.context(kind, key: key, version: version),
-                    RecordPart.body.context(kind, key: key, version: version)
-                )
-                let record = PostgresRecord(
-                    kind: kind, key: key, version: version,
-                    label: try seal.seal([], canonical: canonical, as: hold.name, in: label, path: path),
-                    body: try seal.seal(contents, canonical: canonical, as: hold.name, in: body, path: path),
-                    leased: version)
+                let record = try sealed(
+                    contents, canonical: canonical, kind: kind, as: hold.name, by: seal, key: key, version: version)
                 let now = LeaseMoment.now()
                 let written = try await store.replace(
                     record, of: hold, after: expected, takesOldKey: takesOldKey, isUnfinished: isUnfinished,
@@ -485,17 +422,12 @@ extension PostgresVault {
 
     // MARK: Keys
 
-    private func seal(ofKey number: Int64, _ path: String) async throws(VaultError) -> RecordSeal {
-        try await unknownKeys.seal(ofKey: number, in: keys, path) { () throws(VaultError) in
-            try await readKeys()
-        }
-    }
-
-    /// Reads again which keys there are, and the new ones among them.
-    func readKeys() async throws(VaultError) {
+    package func readKeys() async throws(VaultError) {
         let entries = try await store.keys()
         let known = keys
-        let masters = try await Self.masters(entries.filter { known[$0.number] == nil }, keySource)
+        let masters = try await Self.masters(entries.filter { known[$0.number] == nil }) { [keySource] in
+            try await keySource.key(of: $0.identifier)
+        }
         try ring.withLock { ring throws(VaultError) in
             ring = try MasterKeyRing(
                 vault: identifier, entries, masters, after: ring, path: "\(store.address)",
@@ -509,25 +441,11 @@ extension PostgresVault {
                 + "another vault and sign in again")
     }
 
-    private static func masters(
-        _ entries: [MasterKeyEntry], _ keys: any VaultKeyStore
-    ) async throws(VaultError) -> [Int64: VaultMasterKey] {
-        var masters: [Int64: VaultMasterKey] = [:]
-        do {
-            for entry in entries { masters[entry.number] = try await keys.key(of: entry.identifier) }
-        } catch let error as VaultError {
-            throw error
-        } catch {
-            throw .unavailable("the key store did not answer")
-        }
-        return masters
-    }
-
     // MARK: Holding
 
     /// Runs a body while holding the record of a name.
     func holding<Result: Sendable>(
-        _ name: RecordName, _ body: (PostgresHold, PostgresRecord?) async throws -> Result
+        _ name: RecordName, _ body: (PostgresHold, SealedRecord?) async throws -> Result
     ) async throws -> Result {
         let (hold, record) = try await take(name, on: clock)
         defer { queue.release(name) }
@@ -545,7 +463,7 @@ extension PostgresVault {
     /// Takes a record's lease: first in this vault, in order, then against all others.
     private func take<C: Clock<Duration>>(
         _ name: RecordName, on clock: C
-    ) async throws -> (PostgresHold, PostgresRecord?) {
+    ) async throws -> (PostgresHold, SealedRecord?) {
         let start = clock.now
         let deadline = start.advanced(by: timeout)
         guard try await queue.acquire(name, until: deadline, on: clock) else { throw VaultError.busy(path(of: name)) }
@@ -589,7 +507,7 @@ extension PostgresVault {
 
     private func acquire(
         _ name: RecordName, as holder: [UInt8], _ claim: (look: LeaseObservation.Look, isForced: Bool)?
-    ) async throws -> (PostgresHold, PostgresRecord?)? {
+    ) async throws -> (PostgresHold, SealedRecord?)? {
         let now = ContinuousClock.now
         // Before the record is read.
         let newest = newest(of: name)

@@ -73,16 +73,12 @@ extension SQLiteVault {
     ///
     /// - Returns: false when it was removed or sealed with it meanwhile.
     private func reseal(_ bytes: [UInt8]) async throws -> Bool {
-        guard bytes.count == 32 else {
-            throw VaultError.damaged(
-                what: "\(file.path), table record", reason: "a record's name has \(bytes.count) bytes, not 32")
-        }
-        return try await holding(RecordName(digest: bytes)) { name in
+        try await holding(name(bytes)) { name in
             let newest = newest(of: name)
-            let (lease, row) = try await store.row(bytes)
-            guard let row, row.key != keys.active.number else { return false }
-            let (canonical, contents) = try await open(row, lease, as: name, newest: newest)
-            try await write(contents, canonical: canonical, kind: row.kind, as: name, with: SQLiteHold(lease))
+            let (lease, record) = try await store.row(bytes)
+            guard let record, record.key != keys.active.number else { return false }
+            let (canonical, contents) = try await open(record, as: name, newest: newest)
+            try await write(contents, canonical: canonical, kind: record.kind, as: name, with: SQLiteHold(lease))
             return true
         }
     }

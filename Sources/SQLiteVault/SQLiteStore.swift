@@ -4,15 +4,6 @@ import GRDB
 import Handshake
 import Synchronization
 
-/// A record as it lies in the table, sealed.
-struct SQLiteRow: Sendable {
-    let kind: String
-    let key: Int64
-    let version: Int64
-    let label: [UInt8]
-    let body: [UInt8]
-}
-
 /// Who wrote a record last. It outlives the record, so that versions never start again.
 struct SQLiteLease: Sendable, Hashable {
     let holder: [UInt8]
@@ -62,16 +53,7 @@ final class SQLiteHold: Sendable {
 /// Nothing here blocks a thread of the concurrency runtime: statements run on GRDB's queues.
 final class SQLiteStore: Sendable {
     /// Makes what a write stores, once its version and the number of its key are known; nil without that key.
-    typealias Sealing = @Sendable (_ version: Int64, _ key: Int64) throws(VaultError) -> SQLiteRow?
-
-    /// A record's sealed name.
-    struct Label: Sendable {
-        let name: [UInt8]
-        let key: Int64
-        let version: Int64
-        let sealed: [UInt8]
-        let leased: Int64?
-    }
+    typealias Sealing = @Sendable (_ version: Int64, _ key: Int64) throws(VaultError) -> SealedRecord?
 
     private static let pageSize = 1000
     private static let leaseLife: Int64 = 30 * 24 * 3600 * 1000
@@ -129,7 +111,7 @@ final class SQLiteStore: Sendable {
     }
 
     /// A record and its lease, as they were at one moment.
-    func row(_ name: [UInt8]) async throws(VaultError) -> (lease: SQLiteLease?, row: SQLiteRow?) {
+    func row(_ name: [UInt8]) async throws(VaultError) -> (lease: SQLiteLease?, record: SealedRecord?) {
         try await read { db in
             let lease = try Self.lease(name, db)
             let statement = try db.cachedStatement(
@@ -138,17 +120,16 @@ final class SQLiteStore: Sendable {
                     FROM record WHERE name = ?
                     """)
             let row = try Row.fetchOne(statement, arguments: [name.data]).map { row in
-                SQLiteRow(
+                SealedRecord(
                     kind: try row.stored("kind"), key: try row.stored("key"), version: try row.stored("version"),
-                    label: [],
-                    body: Array(try row.stored("body") as Data))
+                    label: [], body: Array(try row.stored("body") as Data), leased: lease?.version)
             }
             return (lease, row)
         }
     }
 
     /// The next sealed names of a kind, in the order of their digests.
-    func labels(of kind: VaultKey.Kind, after last: [UInt8]) async throws(VaultError) -> [Label] {
+    func labels(of kind: VaultKey.Kind, after last: [UInt8]) async throws(VaultError) -> [SealedLabel] {
         try await read { db in
             let statement = try db.cachedStatement(
                 sql: """
@@ -156,7 +137,7 @@ final class SQLiteStore: Sendable {
                     WHERE r.kind = ? AND r.name > ? ORDER BY r.name LIMIT \(Self.pageSize)
                     """)
             return try Row.fetchAll(statement, arguments: [kind.rawValue, last.data]).map { row in
-                Label(
+                SealedLabel(
                     name: Array(try row.stored("name") as Data), key: try row.stored("key"),
                     version: try row.stored("version"),
                     sealed: Array(try row.stored("label") as Data), leased: Int64.fromDatabaseValue(row["leased"]))

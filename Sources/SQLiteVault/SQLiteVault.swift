@@ -38,8 +38,8 @@ public final class SQLiteVault: Vault {
     let store: SQLiteStore
     let source: SQLiteKeySource
     private let ring: Mutex<MasterKeyRing>
-    private let seen = SeenVersions()
-    private let unknownKeys = UnknownKeys()
+    package let seen = SeenVersions()
+    package let unknownKeys = UnknownKeys()
     let queue = ExclusiveQueue<Int64>()
     let timeout: Duration
     private let clock: any Clock<Duration>
@@ -101,7 +101,7 @@ public final class SQLiteVault: Vault {
     ) async throws -> SQLiteVault {
         let (file, store, contents) = try connect(path)
         let source = SQLiteKeySource.store(keys, called: storeName)
-        let masters = try await masters(contents.keys, source, of: file)
+        let masters = try await masters(contents.keys) { try await source.master($0.number, $0.identifier, of: file) }
         let ring = try source.ring(contents, masters, path: file.path)
         return SQLiteVault(file, store, contents.identifier, source, ring, timeout, clock)
     }
@@ -145,19 +145,7 @@ public final class SQLiteVault: Vault {
     @concurrent
     public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
         try file.requireSame()
-        var keys: [VaultKey] = []
-        var damaged: [VaultError] = []
-        var last: [UInt8] = []
-        while true {
-            try Task.checkCancellation()
-            let page = try await store.labels(of: kind, after: last)
-            guard let end = page.last else { break }
-            last = end.name
-            let listing = await listing(page, of: kind)
-            keys += listing.keys
-            damaged += listing.damaged
-        }
-        return VaultListing(keys: keys, damaged: damaged)
+        return try await listing(of: kind)
     }
 
     /// Hands over the keys of all records of a kind, a thousand at a time.
@@ -168,14 +156,7 @@ public final class SQLiteVault: Vault {
         of kind: VaultKey.Kind, _ body: @Sendable (VaultListing) async throws -> Void
     ) async throws {
         try file.requireSame()
-        var last: [UInt8] = []
-        while true {
-            try Task.checkCancellation()
-            let page = try await store.labels(of: kind, after: last)
-            guard let end = page.last else { return }
-            last = end.name
-            try await body(listing(page, of: kind))
-        }
+        try await eachPage(of: kind, body)
     }
 
     /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
@@ -224,70 +205,31 @@ public final class SQLiteVault: Vault {
     }
 }
 
-extension SQLiteVault {
-    /// The keys as this vault last read them.
-    var keys: MasterKeyRing { ring.withLock { $0 } }
+extension SQLiteVault: TableVault {
+    package var keys: MasterKeyRing { ring.withLock { $0 } }
+    package var place: String { file.path }
 
-    func path(of name: RecordName) -> String {
-        "\(file.path), record \(name.text.prefix(12))"
+    package func labels(
+        of kind: VaultKey.Kind, after last: [UInt8]?
+    ) async throws(VaultError) -> [SealedLabel] {
+        try await store.labels(of: kind, after: last ?? [])
     }
+
+    package func name(_ bytes: [UInt8]) throws(VaultError) -> RecordName {
+        guard bytes.count == 32 else {
+            throw .damaged(what: "\(place), table record", reason: "a record's name has \(bytes.count) bytes, not 32")
+        }
+        return RecordName(digest: bytes)
+    }
+
+    package static func now() -> Int64 { SQLiteStore.now() }
 
     private func read(_ name: RecordName) async throws(VaultError) -> (contents: [UInt8]?, lease: SQLiteLease?) {
         // Before the record is read: what another task writes meanwhile does not make it an old one.
         let newest = newest(of: name)
-        let (lease, row) = try await store.row(name.bytes)
-        guard let row else { return (nil, lease) }
-        return (try await open(row, lease, as: name, newest: newest).contents, lease)
-    }
-
-    /// Opens a record that was read.
-    ///
-    /// - Parameter newest: its newest version that had been seen before.
-    func open(
-        _ row: SQLiteRow, _ lease: SQLiteLease?, as name: RecordName, newest: Int64
-    ) async throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
-        let path = path(of: name)
-        let seal = try await seal(ofKey: row.key, path)
-        guard lease?.version == row.version else { throw .versionsDiffer(of: path) }
-        let context = RecordPart.body.context(row.kind, key: row.key, version: row.version)
-        let opened = try seal.open(row.body, as: name, in: context, path: path)
-        try seen.accept(row.version, of: name.bytes, seen: newest, at: SQLiteStore.now(), path: path)
-        return opened
-    }
-
-    /// The newest version of a record that this vault has seen; 0 when it has seen none.
-    func newest(of name: RecordName) -> Int64 {
-        seen.newest(of: name.bytes, at: SQLiteStore.now()) ?? 0
-    }
-
-    private func note(_ version: Int64, of name: RecordName) {
-        seen.note(version, of: name.bytes, at: SQLiteStore.now())
-    }
-
-    private func listing(_ page: [SQLiteStore.Label], of kind: VaultKey.Kind) async -> VaultListing {
-        var keys: [VaultKey] = []
-        var damaged: [VaultError] = []
-        for label in page {
-            do throws(VaultError) {
-                if let key = try await self.key(of: label, kind) { keys.append(key) }
-            } catch {
-                damaged.append(error)
-            }
-        }
-        return VaultListing(keys: keys, damaged: damaged)
-    }
-
-    private func key(of label: SQLiteStore.Label, _ kind: VaultKey.Kind) async throws(VaultError) -> VaultKey? {
-        guard label.name.count == 32 else {
-            throw .damaged(
-                what: "\(file.path), table record", reason: "a record's name has \(label.name.count) bytes, not 32")
-        }
-        let name = RecordName(digest: label.name)
-        let path = path(of: name)
-        let seal = try await seal(ofKey: label.key, path)
-        guard label.leased == label.version else { throw .versionsDiffer(of: path) }
-        let context = RecordPart.label.context(kind.rawValue, key: label.key, version: label.version)
-        return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path).canonical)
+        let (lease, record) = try await store.row(name.bytes)
+        guard let record else { return (nil, lease) }
+        return (try await open(record, as: name, newest: newest).contents, lease)
     }
 
     private func write(
@@ -313,12 +255,8 @@ extension SQLiteVault {
             let sealed: SQLiteStore.Sealing = { version, number throws(VaultError) in
                 guard let seal = keys[number] else { return nil }
                 try keys.requireNotOlder(number, path: path)
-                let label = RecordPart.label.context(kind, key: number, version: version)
-                let body = RecordPart.body.context(kind, key: number, version: version)
-                return SQLiteRow(
-                    kind: kind, key: number, version: version,
-                    label: try seal.seal([], canonical: canonical, as: name, in: label, path: path),
-                    body: try seal.seal(contents, canonical: canonical, as: name, in: body, path: path))
+                return try self.sealed(
+                    contents, canonical: canonical, kind: kind, as: name, by: seal, key: number, version: version)
             }
             if let version = try await store.write(sealed, under: name.bytes, with: hold, above: newest(of: name)) {
                 return note(version, of: name)
@@ -328,36 +266,15 @@ extension SQLiteVault {
         throw .unavailable("\(path): the vault's keys change faster than they can be read")
     }
 
-    private func seal(ofKey number: Int64, _ path: String) async throws(VaultError) -> RecordSeal {
-        try await unknownKeys.seal(ofKey: number, in: keys, path) { () throws(VaultError) in
-            try await readKeys()
-        }
-    }
-
-    /// Reads again which keys there are, and the new ones among them.
-    func readKeys() async throws(VaultError) {
+    package func readKeys() async throws(VaultError) {
         let contents = SQLiteSchema.Contents(identifier: identifier, keys: try await store.keys())
         let known = keys
-        let masters = try await Self.masters(contents.keys.filter { known[$0.number] == nil }, source, of: file)
+        let masters = try await Self.masters(contents.keys.filter { known[$0.number] == nil }) { [source, file] in
+            try await source.master($0.number, $0.identifier, of: file)
+        }
         try ring.withLock { ring throws(VaultError) in
             ring = try source.ring(contents, masters, after: ring, path: file.path)
         }
-    }
-
-    private static func masters(
-        _ keys: [MasterKeyEntry], _ source: SQLiteKeySource, of file: DatabaseFile
-    ) async throws(VaultError) -> [Int64: VaultMasterKey] {
-        var masters: [Int64: VaultMasterKey] = [:]
-        do {
-            for key in keys {
-                masters[key.number] = try await source.master(key.number, key.identifier, of: file)
-            }
-        } catch let error as VaultError {
-            throw error
-        } catch {
-            throw .unavailable("the key store did not answer")
-        }
-        return masters
     }
 
     /// Runs a body while holding a key.

@@ -1,8 +1,8 @@
 import Foundation
-import Handshake
 import TestFixtures
 import Testing
 
+@testable import Handshake
 @testable import PostgresVault
 
 @Suite("What a waiter makes of another one's lease")
@@ -144,8 +144,8 @@ struct PostgresLeaseTests {
     @Test("VL17: a late copy of REPLACE after a newer one has no effect")
     func lateReplace() async throws {
         let hold = try #require(try await acquire(PostgresHold.newHolder()))
-        func row(_ version: Int64, _ body: [UInt8]) -> PostgresRecord {
-            PostgresRecord(kind: "account", key: 1, version: version, label: [], body: body, leased: version)
+        func row(_ version: Int64, _ body: [UInt8]) -> SealedRecord {
+            SealedRecord(kind: "account", key: 1, version: version, label: [], body: body, leased: version)
         }
         for (version, body) in [(1, [1]), (2, [2])] as [(Int64, [UInt8])] {
             guard
@@ -175,7 +175,7 @@ struct PostgresLeaseTests {
         let hold = try #require(try await acquire(PostgresHold.newHolder()))
         func write(_ body: UInt8, of hold: PostgresHold, concludes: Bool) async throws -> String {
             let version = hold.version + 1
-            let record = PostgresRecord(
+            let record = SealedRecord(
                 kind: "account", key: 1, version: version, label: [], body: [body], leased: version)
             let written = try await store.replace(
                 record, of: hold, after: hold.version, concludes: concludes, timing: vault.timing, for: .zero)
@@ -199,7 +199,7 @@ struct PostgresLeaseTests {
     )
     func journalledAndLost() async throws {
         let hold = try #require(try await acquire(PostgresHold.newHolder()))
-        let record = PostgresRecord(kind: "account", key: 1, version: 1, label: [], body: [1], leased: 1)
+        let record = SealedRecord(kind: "account", key: 1, version: 1, label: [], body: [1], leased: 1)
         for time in 1...2 {
             let written = try await store.replace(
                 record, of: hold, after: 0, isUnfinished: true, timing: vault.timing, for: .zero)

@@ -1,8 +1,8 @@
 import Foundation
-import Handshake
 import TestFixtures
 import Testing
 
+@testable import Handshake
 @testable import PostgresVault
 
 @Suite(
