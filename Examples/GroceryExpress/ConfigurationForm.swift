@@ -11,7 +11,7 @@ struct ConfigurationProblem: Error {
 struct ConfigurationForm {
     private let fields: [String: String]
 
-    /// - Parameter fields: what was sent, by the names of ``ConfigurationScreen``'s questions.
+    /// - Parameter fields: what was sent, by the names of ``ConfigurationQuestions``.
     init(_ fields: [String: String]) {
         self.fields = fields
     }
@@ -47,7 +47,7 @@ struct ConfigurationForm {
     ) throws(ConfigurationProblem) -> [UserConnection.UserField] {
         var values: [UserConnection.UserField] = []
         for field in definitions {
-            let name = ConfigurationScreen.name(of: field, in: owner)
+            let name = ConfigurationQuestions.name(of: field, in: owner)
             guard let value = try value(of: field, named: name, in: title) else { continue }
             values.append(.init(id: field.id, type: field.type, value: value))
         }

@@ -5,7 +5,7 @@ import Mustache
 
 /// The configuration page as HTML (F109).
 struct ConfigurationPage {
-    let screen: ConfigurationScreen
+    let screen: ConfigurationQuestions
     let entry: Entry
 
     /// What was sent with the page's form, and what is wrong with it.
@@ -79,7 +79,7 @@ struct ConfigurationPage {
     }
 
     /// An area's fields: what was found, else what was typed, else what the customer has.
-    private func area(_ question: ConfigurationScreen.Question) -> [String: Any] {
+    private func area(_ question: ConfigurationQuestions.Question) -> [String: Any] {
         let name = question.name
         let isSearched = entry.searched == name
         let search = entry.fields["\(name).search"] ?? ""
@@ -126,7 +126,7 @@ struct ConfigurationPage {
         ]
     }
 
-    private func choice(_ question: ConfigurationScreen.Question) -> [String: Any] {
+    private func choice(_ question: ConfigurationQuestions.Question) -> [String: Any] {
         let chosen = entry.fields[question.name] ?? question.value?.word
         let options = question.options.map { option in
             var row: [String: Any] = ["value": option.value, "label": option.label ?? option.value]
@@ -136,7 +136,7 @@ struct ConfigurationPage {
         return ["name": question.name, "label": question.field.label ?? question.field.id, "options": options]
     }
 
-    private func text(_ question: ConfigurationScreen.Question) -> [String: Any] {
+    private func text(_ question: ConfigurationQuestions.Question) -> [String: Any] {
         [
             "name": question.name, "label": question.field.label ?? question.field.id,
             "value": entry.fields[question.name] ?? question.value?.word ?? "",

@@ -194,7 +194,7 @@ struct ShopPages: Sendable {
     }
 
     func configuration(
-        _ screen: ConfigurationScreen, _ visit: Visit, _ entry: ConfigurationPage.Entry
+        _ screen: ConfigurationQuestions, _ visit: Visit, _ entry: ConfigurationPage.Entry
     ) -> Response {
         page(
             "Choose where and what",

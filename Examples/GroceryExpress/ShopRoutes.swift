@@ -116,7 +116,7 @@ struct ShopRoutes: Sendable {
         // There is something to configure only once it is on.
         guard connection.status == .enabled else { return .seeOther("/connections/\(id)") }
         let options = try await options(of: connection, visit.customer)
-        return pages.configuration(ConfigurationScreen(connection, options: options), visit, entry)
+        return pages.configuration(ConfigurationQuestions(connection, options: options), visit, entry)
     }
 
     private func settings(_ visit: Visit, done: String?) async throws -> Response {
@@ -136,10 +136,10 @@ struct ShopRoutes: Sendable {
     private func options(of connection: Connection, _ customer: String?) async throws -> [String: [FieldValue.Option]] {
         guard let customer else { return [:] }
         var options: [String: [FieldValue.Option]] = [:]
-        for (id, owner, fields) in ConfigurationScreen.owners(in: connection) {
+        for (id, owner, fields) in ConfigurationQuestions.owners(in: connection) {
             let found = try await shop.service.fieldOptions(of: owner, in: connection.id, for: customer)
             for field in fields where field.type == .select {
-                options[ConfigurationScreen.name(of: field, in: id)] = found[field.id]
+                options[ConfigurationQuestions.name(of: field, in: id)] = found[field.id]
             }
         }
         return options

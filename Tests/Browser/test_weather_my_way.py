@@ -275,7 +275,7 @@ def test_a_file_from_the_web_is_copied_into_an_account(open_page: OpenPage, weat
 def test_an_ended_session_leads_to_the_sign_in_and_back(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather)
-    weather.fault("/DataSourceList => status 404")
+    weather.fault("/DataSourceList => status 401")
     weather.fault('/oauth2/token => status 400 {"error":"invalid_grant"}')
     page.get_by_role("button", name="Choose a file").click()
     expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")

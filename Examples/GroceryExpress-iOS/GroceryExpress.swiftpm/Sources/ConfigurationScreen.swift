@@ -27,11 +27,11 @@ struct ConfigurationScreen: View {
         .task { await load() }
     }
 
-    @ViewBuilder private func row(_ question: ConfigurationForm.Question) -> some View {
+    @ViewBuilder private func row(_ question: ConfigurationQuestions.Question) -> some View {
         let name = question.name
         let word = Binding(
             get: { @MainActor in form.words[name] ?? "" }, set: { @MainActor in form.words[name] = $0 })
-        if question.field.type.asksForArea {
+        if question.isArea {
             AreaEditor(
                 area: Binding(
                     get: { @MainActor in form.areas[name] ?? ChosenArea() },

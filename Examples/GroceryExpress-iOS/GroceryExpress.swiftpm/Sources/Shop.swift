@@ -119,7 +119,7 @@ final class Shop {
         guard let api else { throw Closed() }
         let connection = try await api.connection(try ConnectionID(name))
         var options: [String: [FieldValue.Option]] = [:]
-        for (id, owner) in ConfigurationForm.owners(in: connection) {
+        for (id, owner, _) in ConfigurationQuestions.owners(in: connection) {
             for (field, choices) in try await api.fieldOptions(of: owner, in: connection.id).options {
                 options["\(id).\(field)"] = choices
             }

@@ -1,21 +1,21 @@
-#if Server && Sandbox
 import IFTTTConnect
 
-/// What the shop's own configuration page asks about a connection (F109): a part for each feature, trigger, query and action
-/// that has something to choose.
-struct ConfigurationScreen: Sendable {
+/// What the shop's own configuration screen asks about a connection (F109): a part for each feature, trigger, query and action
+/// that has something to choose. The page and the app on an iPhone ask the same.
+struct ConfigurationQuestions: Sendable {
     let connection: Connection
     let parts: [Part]
 
     /// What belongs together: an area that is entered is another one than the area that is left.
     struct Part: Sendable {
+        let id: String
         let title: String
         let questions: [Question]
     }
 
     /// One field.
     struct Question: Sendable {
-        /// Its name in the form.
+        /// Its name in the form. Several triggers may have fields of one name, so the owner's identifier comes first.
         let name: String
         let field: FieldDefinition
         /// What can be chosen.
@@ -23,6 +23,7 @@ struct ConfigurationScreen: Sendable {
         /// What the customer has chosen before, else what the connection begins with.
         let value: FieldValue?
 
+        var title: String { field.label ?? field.id }
         var isArea: Bool { field.type.asksForArea }
     }
 
@@ -43,12 +44,12 @@ struct ConfigurationScreen: Sendable {
                         name: name, field: field, options: options[name] ?? [],
                         value: stored[name] ?? field.defaultValue)
                 }
-                return Part(title: title, questions: questions)
+                return Part(id: owner, title: title, questions: questions)
             }
         }.filter { !$0.questions.isEmpty }
     }
 
-    /// A field's name in the form: several triggers may have fields of one name.
+    /// A field's name in the form.
     static func name(of field: FieldDefinition, in owner: String) -> String { "\(owner).\(field.id)" }
 
     /// Whose options have to be fetched: of each trigger, query and action with something to choose from a list.
@@ -74,13 +75,13 @@ extension FieldType {
     /// Whether a value is an area on the map.
     var asksForArea: Bool { crossings != nil || self == .area }
 
-    /// Whether the page has a field for it; every other kind keeps what the connection begins with.
-    fileprivate var isAsked: Bool { asksForArea || [.select, .text, .textArea].contains(self) }
+    /// Whether the screen has a field for it; every other kind stays as it is.
+    var isAsked: Bool { asksForArea || [.select, .text, .textArea].contains(self) }
 }
 
 extension UserConnection {
     /// What the customer has chosen, by the names of the questions: of each feature the first configuration that is on.
-    fileprivate var values: [String: FieldValue] {
+    var values: [String: FieldValue] {
         var values: [String: FieldValue] = [:]
         for feature in features where feature.isEnabled {
             let owners = [(feature.featureID, feature.fields)]
@@ -94,4 +95,3 @@ extension UserConnection {
         return values
     }
 }
-#endif

@@ -1,0 +1,1 @@
+../../../GroceryExpress/ConfigurationQuestions.swift
