@@ -14,8 +14,8 @@ import UnixSignals
 @Suite("Health, readiness and the end of a process", .heavy)
 struct HealthTests {
     /// A vault whose reads a test counts, delays and refuses.
-    private final class ProbedVault: Vault {
-        private let base = MemoryVault()
+    private final class ProbedVault: ForwardingVault {
+        let base = MemoryVault()
         private let state = Mutex<(reads: Int, failure: VaultError?)>((0, nil))
         let gate = Mutex<Gate?>(nil)
 
@@ -30,14 +30,6 @@ struct HealthTests {
             await gate.withLock { $0 }?.wait()
             if let failure { throw failure }
             return try await base.record(key)
-        }
-
-        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
-
-        func update<Result: Sendable>(
-            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-        ) async throws -> Result {
-            try await base.update(key, body)
         }
     }
 

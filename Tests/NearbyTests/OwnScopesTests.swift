@@ -66,8 +66,8 @@ struct OwnScopesTests {
     }
 
     /// A vault in which something happens once: just after a record was read, or just before it is changed.
-    private final class InterruptedVault: Vault {
-        private let base: MemoryVault
+    private final class InterruptedVault: ForwardingVault {
+        let base: MemoryVault
         private let isMeant: @Sendable (_ key: VaultKey, _ isChange: Bool) -> Bool
         private let event: Mutex<(@Sendable () async throws -> Void)?>
 
@@ -94,8 +94,6 @@ struct OwnScopesTests {
             try await interrupt(key, isChange: false)
             return contents
         }
-
-        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
 
         func update<Result: Sendable>(
             _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result

@@ -227,17 +227,13 @@ struct StoredPeopleTests {
 }
 
 /// A vault that does something before it replaces a record, once.
-private final class PausingVault: Vault {
-    private let base: MemoryVault
+private final class PausingVault: ForwardingVault {
+    let base: MemoryVault
     private let before = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ base: MemoryVault) { self.base = base }
 
     func beforeReplacing(_ body: @escaping @Sendable () async throws -> Void) { before.withLock { $0 = body } }
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await base.record(key) }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
@@ -265,7 +261,7 @@ private final class PausingVault: Vault {
 }
 
 /// A vault that can be opened, and not read afterwards.
-private final class FlakyVault: Vault {
+private final class FlakyVault: ForwardingVault {
     let base: MemoryVault
     let isGone = Mutex(false)
 
@@ -274,13 +270,5 @@ private final class FlakyVault: Vault {
     func record(_ key: VaultKey) async throws -> [UInt8]? {
         guard !isGone.withLock(\.self) else { throw VaultError.unavailable("the disk is gone") }
         return try await base.record(key)
-    }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
-
-    func update<Result: Sendable>(
-        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-    ) async throws -> Result {
-        try await base.update(key, body)
     }
 }

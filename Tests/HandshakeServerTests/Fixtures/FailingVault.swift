@@ -2,22 +2,18 @@ import Handshake
 import Synchronization
 
 /// A vault in memory whose storage can be taken away.
-final class FailingVault: Vault {
-    private let vault: MemoryVault
+final class FailingVault: ForwardingVault {
+    let base: MemoryVault
     private let updatesLeft = Mutex<Int?>(nil)
 
-    init(_ vault: MemoryVault = MemoryVault()) {
-        self.vault = vault
+    init(_ base: MemoryVault = MemoryVault()) {
+        self.base = base
     }
 
     /// Fails after so many more updates.
     func fail(after count: Int = 0) { updatesLeft.withLock { $0 = count } }
 
     func recover() { updatesLeft.withLock { $0 = nil } }
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await vault.record(key) }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await vault.keys(of: kind) }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
@@ -28,6 +24,6 @@ final class FailingVault: Vault {
             return count == 0
         }
         if isOver { throw VaultError.unavailable("the test says so") }
-        return try await vault.update(key, body)
+        return try await base.update(key, body)
     }
 }

@@ -3,7 +3,6 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
-import Synchronization
 import TestFixtures
 import Testing
 
@@ -324,42 +323,16 @@ struct BackchannelLogoutTests {
 
     @Test("K2: a damaged record keeps no other user signed in", arguments: [false, true])
     func damaged(isOpened: Bool) async throws {
-        let vault = DamagedVault()
+        let vault = UnreadableVault()
         let (_, handshake, token) = try await alice(["a", "b", "c"], in: vault)
         let keys = try await vault.keys(of: .account).keys
         let key = try #require(keys.first { AccountID($0)?.name == "b" })
         if isOpened {
             try await vault.update(key) { try await $0.replace(with: Array("{}".utf8)) }
         } else {
-            vault.damage(key)
+            vault.fail(key, with: .damaged(what: "the record", reason: "a test"))
         }
         // The offline grants stay, and their sessions are told.
         #expect(Set(try await handshake.endSessions(logoutToken: token).accounts.map(\.name)) == ["a", "c"])
-    }
-}
-
-/// A vault of which one record can be damaged. Its name stays readable, as in a database.
-private final class DamagedVault: Vault {
-    private let base = MemoryVault()
-    private let damaged = Mutex<VaultKey?>(nil)
-
-    func damage(_ key: VaultKey) { damaged.withLock { $0 = key } }
-
-    private func check(_ key: VaultKey) throws {
-        guard damaged.withLock({ $0 }) != key else { throw VaultError.damaged(what: "the record", reason: "a test") }
-    }
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? {
-        try check(key)
-        return try await base.record(key)
-    }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
-
-    func update<Result: Sendable>(
-        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-    ) async throws -> Result {
-        try check(key)
-        return try await base.update(key, body)
     }
 }

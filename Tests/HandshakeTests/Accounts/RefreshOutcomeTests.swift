@@ -179,8 +179,8 @@ struct RefreshOutcomeTests {
 }
 
 /// A vault whose replacements can be made to fail.
-final class FlakyVault: Vault {
-    private let base = MemoryVault()
+final class FlakyVault: ForwardingVault {
+    let base = MemoryVault()
     private let countdown = Mutex<Int?>(nil)
     private let confirmations = Mutex<Int?>(nil)
 
@@ -193,9 +193,6 @@ final class FlakyVault: Vault {
     func failConfirmation(number: Int = 1) {
         confirmations.withLock { $0 = number }
     }
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await base.record(key) }
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result

@@ -156,11 +156,12 @@ struct KeeperTests {
     @Test("a record whose key is missing keeps no other waiting, neither when it is due nor when it is listed")
     func lockedRecord() async throws {
         try await server.store((0..<5).map { "user\($0)" }, in: vault, age: 3_500)
-        let locked = LockingVault(base: vault, key: AccountID(try server.client(), name: "user0").vaultKey)
+        let locked = UnreadableVault(vault)
+        locked.fail(
+            AccountID(try server.client(), name: "user0").vaultKey, with: .locked("the record's key is missing"))
         let keeper = Keeper(try server.app(locked))
         let running = RunningKeeper(keeper)
         await pass(.milliseconds(250)) { server.refreshes.count == 4 && running.failures.count >= 2 }
-        locked.isLocked.change { $0 = true }
         await pass(.seconds(5)) { server.refreshes.count >= 8 && running.failures.count >= 4 }
         await running.stop()
         #expect(running.events.allSatisfy { $0.pausedUntil == nil })
@@ -282,30 +283,5 @@ struct KeeperTests {
         var got: [Double] = []
         while let item = queue.pop() { got.append(item.due) }
         #expect(got == times.sorted())
-    }
-}
-
-/// A vault in which the key of one record is missing, from the moment that a test says.
-private struct LockingVault: Vault {
-    let base: MemoryVault
-    let key: VaultKey
-    let isLocked = Shared(true)
-
-    private func check(_ key: VaultKey) throws {
-        if key == self.key, isLocked.value { throw VaultError.locked("the record's key is missing") }
-    }
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? {
-        try check(key)
-        return try await base.record(key)
-    }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
-
-    func update<Result: Sendable>(
-        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-    ) async throws -> Result {
-        try check(key)
-        return try await base.update(key, body)
     }
 }

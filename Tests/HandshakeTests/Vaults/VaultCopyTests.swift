@@ -42,7 +42,7 @@ struct VaultCopyTests {
             let report = try await files.copyRecords(to: target)
             #expect(report.copied == 1 && !report.isComplete && !report.failures.isEmpty)
         }
-        let report = try await files.copyRecords(to: target.vault)
+        let report = try await files.copyRecords(to: target.base)
         #expect(report.copied == 2 && report.present == 1 && report.isComplete)
     }
 
@@ -109,8 +109,8 @@ struct VaultCopyTests {
 }
 
 /// A vault that fails, or whose task is cancelled, after some updates.
-private struct FailingVault: Vault {
-    let vault = MemoryVault()
+private struct FailingVault: ForwardingVault {
+    let base = MemoryVault()
     private let left: Shared<Int>
     private let isCancelled: Bool
 
@@ -118,10 +118,6 @@ private struct FailingVault: Vault {
         left = Shared(count)
         self.isCancelled = isCancelled
     }
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await vault.record(key) }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await vault.keys(of: kind) }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
@@ -133,7 +129,7 @@ private struct FailingVault: Vault {
         guard !isOver else {
             throw isCancelled ? CancellationError() : VaultError.unavailable("\(key.components)") as any Error
         }
-        return try await vault.update(key, body)
+        return try await base.update(key, body)
     }
 }
 

@@ -1,6 +1,6 @@
 import Handshake
 
-/// A vault that leaves to another what it does not do itself.
+/// A vault that leaves to another what it does not do itself. It removes a record as it updates one.
 protocol ForwardingVault: Vault {
     associatedtype Base: Vault
     var base: Base { get }
@@ -17,8 +17,6 @@ extension ForwardingVault {
         try await base.update(key, body)
     }
 
-    func remove(_ key: VaultKey) async throws -> Bool { try await base.remove(key) }
-
     func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
         try await base.claimUnfinished(of: kind)
     }
@@ -30,4 +28,6 @@ extension ForwardingVault {
 struct KeptVault<Base: Vault, Folder: Sendable>: ForwardingVault {
     let base: Base
     let folder: Folder
+
+    func remove(_ key: VaultKey) async throws -> Bool { try await base.remove(key) }
 }

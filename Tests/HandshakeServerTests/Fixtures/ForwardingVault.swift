@@ -1,0 +1,1 @@
+../../HandshakeTests/Vaults/Contract/ForwardingVault.swift
