@@ -34,7 +34,7 @@ public enum ConnectButtonScript {
             uniqueKeysWithValues: ConnectButtonLocale.allCases.map { locale in
                 (locale.tag, ConnectButtonWords.carried.map { $0.text(in: locale) })
             })
-        let names = ConnectButtonWords.carried.map(\.rawValue)
+        let names = ConnectButtonWords.carried.map { $0.rawValue }
         return """
             const TOKENS = \(try ConnectButtonTokens.standard.json())
             const WORD_NAMES = \(try ConnectButtonTokens.text(names))

@@ -4,7 +4,6 @@ import Handshake
 import Hummingbird
 import Logging
 import OAuth
-import Synchronization
 import TestFixtures
 import Testing
 
@@ -42,7 +41,7 @@ struct CircleCallerTests {
 
     @Test("CI35: behind a proxy the address that it adds counts, and not what the caller writes before it")
     func proxy() async throws {
-        let lines = WarningLines()
+        let lines = LogLines(.warning)
         try await CircleWorld.with(log: lines.logger, caller: CircleRoutes.forwardedAddress) { world in
             var statuses: [Int] = []
             for number in 0..<6 {
@@ -111,7 +110,7 @@ struct CircleCallerTests {
 
     @Test("a context that knows no address is told of when the routes are made")
     func unknown() throws {
-        let lines = WarningLines()
+        let lines = LogLines(.warning)
         _ = CircleCallers<BasicRequestContext>(nil, log: lines.logger)
         #expect(lines.all.count == 1)
         _ = CircleCallers<BasicRequestContext>({ _, _ in "192.0.2.1" }, log: lines.logger)
@@ -154,27 +153,5 @@ struct CircleCallerTests {
         arguments: ["unknown", ":::", "[", String(repeating: "x", count: 100_000)])
     func noNetwork(address: String) {
         #expect(CallerNetwork(address: address) == nil)
-    }
-}
-
-/// Collects the warnings of a log.
-final class WarningLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock(\.self) }
-
-    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-    private struct Handler: LogHandler {
-        let lines: WarningLines
-        var logLevel = Logger.Level.warning
-        var metadata: Logger.Metadata = [:]
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.lines.withLock { $0.append("\(event.message)") } }
     }
 }

@@ -2,6 +2,7 @@ import Beacons
 import Circles
 import Foundation
 import Handshake
+import Logging
 import OAuth
 import TestFixtures
 import Testing
@@ -27,7 +28,7 @@ struct CirclePhotoTests {
 
     @Test("a photo of 4,097 bytes is left out: the log counts such members, and who wants to show it gets 422")
     func tooLarge() async throws {
-        let lines = WarningLines()
+        let lines = LogLines(.warning)
         let vault = MemoryVault()
         try await CircleWorld.with(vault: vault, photo: Self.photos(4_097), log: lines.logger) { world in
             let (ada, _, zoe, zoes) = try await world.pair()
@@ -50,7 +51,7 @@ struct CirclePhotoTests {
 
     @Test("a photo of 4,096 bytes is shown, and nothing is logged")
     func largest() async throws {
-        let lines = WarningLines()
+        let lines = LogLines(.warning)
         try await CircleWorld.with(photo: Self.photos(CircleApplicant.maximumPhoto), log: lines.logger) { world in
             let (ada, _, _, zoes) = try await world.pair()
             #expect(try await zoes.photo(of: try UserNumber(759))?.count == 4_096)

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Logging
 import OAuth
 import TestFixtures
 import Testing
@@ -245,12 +244,12 @@ struct EchoTests {
         let vault = MemoryVault()
         let app: Handshake
         let account: Account
-        private let printed: Shared<[String]>
+        private let printed: LogLines
         private let states = Shared<[String]>([])
 
         init(_ canary: Canary) async throws {
             self.canary = canary
-            let (provider, printed) = (provider, Shared<[String]>([]))
+            let (provider, printed) = (provider, LogLines())
             self.printed = printed
             provider.change { state in
                 state.claims["at_hash"] = .some(nil)
@@ -288,16 +287,15 @@ struct EchoTests {
         }
 
         private static func app(
-            _ canary: Canary, _ provider: ScriptedProvider, _ vault: MemoryVault, _ lines: Shared<[String]>,
+            _ canary: Canary, _ provider: ScriptedProvider, _ vault: MemoryVault, _ lines: LogLines,
             pushing: Client.Options.Pushing = .automatic
         ) throws -> Handshake {
-            var log = Logger(label: "test") { _ in CollectingLogHandler(lines: lines) }
-            log.logLevel = .trace
             var client = Client.confidential(
                 service: try provider.client().service, id: "app", secret: Secret(canary.rawValue),
                 redirect: .uri(try RedirectURI(ScriptedProvider.redirect)))
             client.options.pushedRequests = pushing
-            return try Handshake(client, vault: vault, transport: provider, time: provider.time.source, log: log)
+            return try Handshake(
+                client, vault: vault, transport: provider, time: provider.time.source, log: lines.logger)
         }
 
         /// An app that has asked the provider for nothing yet.
@@ -323,16 +321,11 @@ struct EchoTests {
             var texts = ["\(value)", String(reflecting: value), dumped]
             if let error = value as? HandshakeError { texts.append(error.code) }
             if let error = value as? OAuthError { texts.append(error.code) }
-            printed.change { [texts] in $0 += texts }
+            printed.add(texts)
         }
 
         /// What was printed and logged since the last call.
-        func takeLines() -> [String] {
-            printed.change { lines in
-                defer { lines = [] }
-                return lines
-            }
-        }
+        func takeLines() -> [String] { printed.take() }
 
         /// Hides the state of a request too, in every spelling.
         func hide(_ state: String) {

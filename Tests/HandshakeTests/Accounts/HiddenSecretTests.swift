@@ -1,5 +1,4 @@
 import HTTPTypes
-import Logging
 import OAuth
 import Testing
 
@@ -72,12 +71,10 @@ struct HiddenSecretTests {
 
     @Test("L1, L2: what is logged has no secret, no query and no body")
     func logs() async throws {
-        let lines = Shared<[String]>([])
-        var log = Logger(label: "test") { _ in CollectingLogHandler(lines: lines) }
-        log.logLevel = .trace
+        let lines = LogLines()
         let provider = provider()
         let app = try Handshake(
-            provider.client(), vault: MemoryVault(), transport: provider, time: provider.time.source, log: log)
+            provider.client(), vault: MemoryVault(), transport: provider, time: provider.time.source, log: lines.logger)
         let seen = Shared<[String]>([])
         let browser = ScriptedBrowser { page in
             seen.change { $0.append(page.url) }
@@ -102,28 +99,12 @@ struct HiddenSecretTests {
         _ = try await account.signOut()
         let secrets = seen.value.flatMap { $0.matches(of: /(?:state|nonce)=([^&]+)/).map { String($0.1) } }
         #expect(secrets.count == 6)
-        #expect(lines.value.contains { $0.contains("discovered an authorization server") })
-        #expect(lines.value.contains { $0.contains("could not be revoked") })
-        for line in lines.value {
+        #expect(lines.all.contains { $0.contains("discovered an authorization server") })
+        #expect(lines.all.contains { $0.contains("could not be revoked") })
+        for line in lines.all {
             for hidden in secrets + [Self.canary, "access-", "?", "code=", "token="] {
                 #expect(!line.contains(hidden), "\(line)")
             }
         }
-    }
-}
-
-/// Collects each line with its metadata.
-struct CollectingLogHandler: LogHandler {
-    let lines: Shared<[String]>
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.change { $0.append("\(event.message) \(event.metadata ?? [:])") }
     }
 }

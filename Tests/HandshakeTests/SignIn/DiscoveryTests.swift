@@ -210,9 +210,7 @@ struct DiscoveryTests {
         arguments: [false, true])
     func moved(_ isConfidential: Bool) async throws {
         let provider = ScriptedProvider()
-        let lines = Shared<[String]>([])
-        var log = Logger(label: "test") { _ in CollectingLogHandler(lines: lines) }
-        log.logLevel = .notice
+        let lines = LogLines(.notice)
         let service = try provider.client().service
         let redirect = Client.Redirect.uri(try RedirectURI(ScriptedProvider.redirect))
         let client =
@@ -222,7 +220,7 @@ struct DiscoveryTests {
         let vault = MemoryVault()
         provider.announce(["dpop_signing_alg_values_supported": ["ES256"]])
         let account = try await Handshake(
-            client, vault: vault, transport: provider, time: provider.time.source, log: log
+            client, vault: vault, transport: provider, time: provider.time.source, log: lines.logger
         )
         .signIn(through: provider.browser)
         provider.announce([
@@ -235,7 +233,7 @@ struct DiscoveryTests {
         #expect(hosts() == ["op.example", "op.example"], "within a week the stored metadata are used")
         provider.time.advance(by: 1_000)
         let error = await handshakeError { try await account.refresh() }
-        #expect(lines.value.contains { $0.contains("moved its token endpoint") && $0.contains("https://new.example") })
+        #expect(lines.all.contains { $0.contains("moved its token endpoint") && $0.contains("https://new.example") })
         if isConfidential {
             #expect(error?.code == "endpoint_moved")
             #expect(hosts() == ["op.example", "op.example"], "nothing was sent to the new host")
@@ -245,7 +243,7 @@ struct DiscoveryTests {
         } else {
             #expect(error == nil)
             #expect(hosts().last == "new.example")
-            #expect(lines.value.contains { $0.contains("no longer announces") && $0.contains("iss, DPoP, S256") })
+            #expect(lines.all.contains { $0.contains("no longer announces") && $0.contains("iss, DPoP, S256") })
             let count = provider.count(Self.second)
             try await account.refresh()
             #expect(provider.count(Self.second) == count)
