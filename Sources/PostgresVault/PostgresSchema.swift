@@ -7,8 +7,6 @@ struct PostgresSchema: Sendable {
     static let version: Int64 = 1
     /// The number of a new vault's key. Records name the key that sealed them.
     static let firstKey: Int64 = 1
-    /// What other vaults in the same database are told apart by, if nothing else was said.
-    static let standardName = "handshake"
 
     private static let application = "handshake vault"
     /// The two numbers of the lock that processes take while they make or upgrade tables: `HSVt`, and one for the schema.

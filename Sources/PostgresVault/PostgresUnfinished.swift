@@ -72,7 +72,7 @@ extension PostgresStore {
     /// Postpones unfinished records and names them. One query of an index, also where there is none of them.
     fileprivate func claimUnfinished(
         of kind: VaultKey.Kind, endingWithin time: Duration
-    ) async throws(VaultError) -> [Label] {
+    ) async throws(VaultError) -> [SealedLabel] {
         let rows = try await perform([PostgresStatement(sql.claim, [.int(time.milliseconds), .text(kind.rawValue)])])[0]
         var names: [[UInt8]] = []
         for row in rows { names.append(try row.uuid(0)) }

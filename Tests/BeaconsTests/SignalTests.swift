@@ -100,7 +100,8 @@ struct DistanceTests {
         ])
     func table(_ row: Row) throws {
         let formulas: [DistanceFormula] = [
-            .altBeacon, .olderAltBeacon, .logDistance(exponent: 2), .standard, .logDistance(exponent: 3),
+            .altBeacon, .curveFit(a: 0.89976, b: 7.7095, c: 0.111), .logDistance(exponent: 2), .standard,
+            .logDistance(exponent: 3),
         ]
         for (formula, expected) in zip(formulas, row.metres) {
             let metres = try #require(formula.metres(rssi: row.rssi, powerAtOneMetre: RSSI(-59)))

@@ -85,3 +85,19 @@ package final class BusDaemon: Sendable {
         return output
     }
 }
+
+extension Connection {
+    /// Asks the bus for a well-known name, as the services that tests stand in for do.
+    ///
+    /// - Returns: whether this connection owns the name now; it neither waits in the queue nor replaces an owner.
+    package func requestName(_ name: BusName) async throws -> Bool {
+        let doNotQueue: UInt32 = 4
+        let code = try await call(
+            MethodCall(
+                "RequestName", in: "org.freedesktop.DBus", of: "/org/freedesktop/DBus", at: "org.freedesktop.DBus",
+                arguments: [name.text.value, doNotQueue.value])
+        ).read(UInt32.self)
+        // 1: now the owner; 4: already the owner.
+        return code == 1 || code == 4
+    }
+}

@@ -34,6 +34,16 @@ private enum DeviceSamples {
         }
     }
 
+    static func feed(follow: @escaping @Sendable (Fix) -> Void) throws -> Task<Void, any Error> {
+        let feed = PositionFeed()
+        let following = Task {
+            for try await fix in feed.fixes() { follow(fix) }
+        }
+        feed.report(try Fix(Coordinate(latitude: 40.7251, longitude: -73.9967), accuracy: 20, time: Date()))
+        feed.finish()
+        return following
+    }
+
     static func radio(environment: [String: String], show: (Any) -> Void) async throws {
         let radio = try BlueZRadio(environment: environment)
         for try await event in radio.scan() {

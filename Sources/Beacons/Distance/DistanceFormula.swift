@@ -18,8 +18,6 @@ public enum DistanceFormula: Sendable, Hashable {
     public static let standard = DistanceFormula.logDistance(exponent: 2.5)
     /// AltBeacon's current curve.
     public static let altBeacon = DistanceFormula.curveFit(a: 0.42093, b: 6.9476, c: 0.54992)
-    /// A widely copied older curve.
-    public static let olderAltBeacon = DistanceFormula.curveFit(a: 0.89976, b: 7.7095, c: 0.111)
 
     /// The signal strength at 1 m that is assumed of senders that state none: −59 dBm.
     ///

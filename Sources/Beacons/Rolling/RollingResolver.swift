@@ -105,7 +105,7 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     }
 
     /// The number of keys.
-    public var keyCount: Int { keys.values.reduce(0) { $0 + $1.count } }
+    package var keyCount: Int { keys.values.reduce(0) { $0 + $1.count } }
 
     /// Builds the tables for a time. It drops old tables and the keys of days before yesterday.
     ///

@@ -49,7 +49,6 @@ public struct KeyRecord: Sendable, Hashable {
     public var isWithdrawal: Bool { keyBytes.isEmpty }
 
     private static let magic: [UInt8] = Array("SHK1".utf8)
-    private static let headLength = 52
     private static let keyLength = 32
     private static let signatureLength = 64
     private static let wavesBit: UInt8 = 1

@@ -154,15 +154,4 @@ extension Connection {
                 .signal(path: signal.path, interface: signal.interface, member: signal.member), serial: 0,
                 flags: .noReplyExpected, destination: destination, body: signal.arguments))
     }
-
-    /// Asks the bus for a well-known name (D-Bus Specification, “org.freedesktop.DBus.RequestName”).
-    ///
-    /// - Returns: Whether this connection owns the name now; it neither waits in the queue nor replaces an owner.
-    /// - Throws: As ``call(_:timeout:)``.
-    package func requestName(_ name: BusName) async throws -> Bool {
-        let doNotQueue: UInt32 = 4
-        let code = try await call(.bus("RequestName", [name.text.value, doNotQueue.value])).read(UInt32.self)
-        // 1: now the owner; 4: already the owner.
-        return code == 1 || code == 4
-    }
 }

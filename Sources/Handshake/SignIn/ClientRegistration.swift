@@ -124,11 +124,7 @@ extension DiscoveredResource {
     ///
     /// - Throws: ``HandshakeError/vault(_:)``, also when nothing was kept.
     public func forgetClient(redirect: Client.Redirect = .loopback, in vault: any Vault) async throws {
-        do {
-            try await vault.remove(registrationKey(redirect, isKeyed: false))
-        } catch let error as VaultError {
-            throw HandshakeError.vault(error)
-        }
+        try await forget(registrationKey(redirect, isKeyed: false), in: vault)
     }
 
     /// Forgets the registration of the client with a key.
@@ -141,8 +137,12 @@ extension DiscoveredResource {
     @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
     public func forgetConfidentialClient(redirect: Client.Redirect = .loopback, in vault: any Vault) async throws {
+        try await forget(registrationKey(redirect, isKeyed: true), in: vault)
+    }
+
+    private func forget(_ registration: VaultKey, in vault: any Vault) async throws {
         do {
-            try await vault.remove(registrationKey(redirect, isKeyed: true))
+            try await vault.remove(registration)
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }

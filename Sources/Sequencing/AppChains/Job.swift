@@ -47,14 +47,6 @@ public enum JobStatus: Sendable, Hashable {
             default: .other(word)
             }
     }
-
-    /// Whether the job has ended.
-    public var isFinal: Bool {
-        switch self {
-        case .completed, .failed, .cancelled: true
-        case .pending, .running, .other: false
-        }
-    }
 }
 
 /// A job: identifier, status, and the report once it is completed (dossier 5.2).

@@ -39,9 +39,6 @@ public struct ChainProgress: Sendable {
     /// Whether every call has ended: the last step of a run.
     public var isComplete: Bool { endedCount == chains.count }
 
-    /// The jobs that have not ended; store them to resume after a restart.
-    public var openJobs: [JobID] { chains.filter { $0.result == nil }.compactMap(\.job) }
-
     /// The answer of a chain; nil while it runs, or when it is not part of the run.
     ///
     /// If a run has several files, `file` selects one.

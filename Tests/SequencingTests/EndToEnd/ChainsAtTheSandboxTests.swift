@@ -165,7 +165,7 @@ struct ChainsAtTheSandboxTests {
         let town = try await Town()
         var jobs: [JobID] = []
         for try await step in town.genome.run(.melanoma, on: try file(910_003)) {
-            jobs = step.openJobs
+            jobs = step.chains.compactMap(\.job)
             break
         }
         let again = Sequencing(town.account, polling: Polling(jitter: 0), clock: HurriedClock())

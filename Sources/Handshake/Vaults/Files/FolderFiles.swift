@@ -53,27 +53,6 @@ extension Folder {
         try synchronize()
     }
 
-    /// Replaces a file as a whole without a lock, and without waiting for the storage: for what can be fetched again.
-    ///
-    /// Readers see the old contents or the new. Of writers that write concurrently, one wins.
-    func replaceUnlocked(_ name: String, with bytes: [UInt8]) throws(VaultError) {
-        // A name of its own for each writer: none may rename what another has not finished.
-        let unfinished = ".\(name).\(String(UInt64.random(in: .min ... .max), radix: 16))"
-        do throws(SystemFailure) {
-            let file = try Descriptor(unfinished, in: descriptor, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-            try file.writeAll(bytes)
-            _ = try uninterrupted { renameat(descriptor.number, unfinished, descriptor.number, name) }
-        } catch {
-            unlinkat(descriptor.number, unfinished, 0)
-            throw error.vaultError(at: path(of: name))
-        }
-    }
-
-    /// Removes a file. Idempotent; not durable.
-    func removeUnlocked(_ name: String) throws(VaultError) {
-        _ = try removeName(name)
-    }
-
     /// Removes a file and what a dead writer left of its next contents, durably; the caller holds the lock that
     /// covers the name.
     func remove(_ name: String) throws(VaultError) -> Bool {
