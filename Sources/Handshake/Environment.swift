@@ -24,6 +24,8 @@ final class Environment: Sendable {
 
     private let keySets = FetchedValues<EndpointURL, JSONWebKeySet>(
         .init(maximum: 3_600, maximumStale: 86_400, coolingPeriod: 60))
+    /// The documents of APIs that are being fetched. None is cached: an API chooses their addresses, and could choose many.
+    let resourceDocuments = SharedOperations<[EndpointURL], ProtectedResource?>()
     /// What proofs of keys need to know of servers.
     let proofs = ProofMemory()
     /// The transports of connections with a certificate, by its thumbprint.

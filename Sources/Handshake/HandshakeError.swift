@@ -40,6 +40,13 @@ public enum HandshakeError: Error, Sendable, Hashable {
     /// authentication.
     case demanded(ResourceDemand, status: Int)
 
+    /// The API refuses the request and names other servers than the account's.
+    ///
+    /// It says so in the document that its refusal announces (RFC 9728).
+    /// None of them has got a token, a code or a client of this account, and the grant is still stored. If the user trusts one of
+    /// `issuers`, discover `resource` again (``DiscoveredResource``), and sign in there: that makes another account.
+    case resourceMoved(AccountID, resource: EndpointURL, issuers: [Issuer])
+
     /// The service redirected the request more often than is followed.
     case tooManyRedirects(limit: Int)
 
@@ -100,6 +107,7 @@ extension HandshakeError: CustomStringConvertible {
         case .demanded(.stepUp, _): "insufficient_user_authentication"
         case .demanded(.freshToken, _): "invalid_token"
         case .demanded(.boundToken, _): "dpop_required"
+        case .resourceMoved: "resource_moved"
         case .tooManyRedirects: "too_many_redirects"
         case .contentNotReplayable: "content_not_replayable"
         case .signInAbandoned(.denied): "access_denied"
@@ -128,6 +136,8 @@ extension HandshakeError: CustomStringConvertible {
             "The response to the refresh of \(account) was lost. Try again: the session continues, or a sign-in is required."
                 + (error.map { " \($0)" } ?? "")
         case .demanded(let demand, let status): "\(demand.problem) (status \(status)). \(demand.cure)"
+        case .resourceMoved(let account, let resource, let issuers):
+            "\(resource) no longer belongs to \(account.issuer): it names \(issuers.shown) as its server. Nothing of \(account) was sent there. If you trust that server, sign in there."
         case .tooManyRedirects(let limit):
             "The service redirected the request more than \(limit) times. Check the address."
         case .contentNotReplayable:
@@ -143,6 +153,11 @@ extension HandshakeError {
     private var isFromNetwork: Bool {
         if case .network = self { true } else { false }
     }
+}
+
+extension [Issuer] {
+    /// The issuers as a text to show.
+    package var shown: String { map { quoted($0.string, limit: 200) }.joined(separator: " or ") }
 }
 
 extension HandshakeError.SignInReason {

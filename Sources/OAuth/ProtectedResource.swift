@@ -22,6 +22,14 @@ public struct ProtectedResource: Sendable, Hashable {
         dpopSigningAlgorithms = nil
     }
 
+    /// The servers that may be shown: without those whose address repeats a secret that the API knows, or is very long.
+    package func servers(hiding secrets: [Secret]) -> [Issuer] {
+        let redaction = Redaction(secrets)
+        return authorizationServers.prefix(10).filter { issuer in
+            issuer.string.utf8.count <= 500 && redaction.hidingSecrets(in: issuer.string).isIdentical(to: issuer.string)
+        }
+    }
+
     /// Reads the document of the API at `address`.
     ///
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/resource`` when the document is another API's (RFC 9728,

@@ -117,6 +117,13 @@ struct ErrorTextTests {
             Row(
                 error: .demanded(.stepUp(acrValues: ["gold"], maximumAge: 60), status: 401),
                 code: "insufficient_user_authentication", names: ["gold", "60 seconds"]),
+            Row(
+                error: .resourceMoved(
+                    account, resource: try EndpointURL("https://api.example/mcp"),
+                    issuers: [try Issuer("https://other.example")]), code: "resource_moved",
+                names: [
+                    "https://api.example/mcp", "https://op.example", "https://other.example", "mine", "sign in there",
+                ]),
             Row(error: .tooManyRedirects(limit: 5), code: "too_many_redirects", names: ["5", "Check"]),
             Row(error: .contentNotReplayable, code: "content_not_replayable", names: ["Send the request again"]),
             Row(error: .signInAbandoned(.denied), code: "access_denied", names: ["declined"]),

@@ -2,24 +2,27 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
 class Api:
-    """Where it is, and the tokens that it was shown."""
+    """Where it is, and the tokens that it was shown. `issuer` may change, and `accepts` says which tokens it takes from then on."""
 
     def __init__(self, issuer: str, scopes: list[str]) -> None:
         self.tokens: list[str] = []
+        self.issuer = issuer
+        self.accepts: Callable[[str], bool] = lambda token: True
         api = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 if self.path.startswith("/.well-known/oauth-protected-resource"):
-                    return self._send(200, {"resource": api.address, "authorization_servers": [issuer], "scopes_supported": scopes})
-                if not (field := self.headers.get("Authorization", "")).startswith("Bearer "):
+                    return self._send(200, {"resource": api.address, "authorization_servers": [api.issuer], "scopes_supported": scopes})
+                field = self.headers.get("Authorization", "")
+                if not field.startswith("Bearer ") or not api.accepts(field.removeprefix("Bearer ")):
                     where = f'Bearer resource_metadata="{api.origin}/.well-known/oauth-protected-resource/api"'
                     return self._send(401, {}, where)
                 api.tokens.append(field.removeprefix("Bearer "))

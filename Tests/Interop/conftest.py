@@ -63,6 +63,12 @@ def mcp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
 
 
 @pytest.fixture(scope="session")
+def other_mcp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
+    """Another one of the same."""
+    yield from start("mcp_server", tmp_path_factory.mktemp("other-mcp"))
+
+
+@pytest.fixture(scope="session")
 def closed_mcp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
     """The same, which registers no apps."""
     yield from start("mcp_server", tmp_path_factory.mktemp("closed-mcp"), registration=False)

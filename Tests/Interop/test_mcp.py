@@ -5,6 +5,7 @@ import shlex
 import socket
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from api import api
 from command import Finished, Handshake, Login, dict_of
 from strangers import Stranger, http
 
@@ -192,3 +193,29 @@ def test_logout_revokes_at_the_server(handshake: Handshake, mcp: Stranger) -> No
     before = len(mcp.requests("/revoke"))
     handshake.run("logout", "sums").ok()
     assert len(mcp.requests("/revoke")) > before
+
+
+def test_m519_an_api_that_moves_is_signed_in_to_at_its_new_server_by_the_command_of_the_error(
+        handshake: Handshake, mcp: Stranger, other_mcp: Stranger) -> None:
+    with api(mcp.issuer, "tools:read") as served:
+        complete(handshake.begin_login("sums", "--resource", served.address))
+        handshake.run("request", "GET", served.address, "--account", "sums").ok()
+        before, known = len(other_mcp.requests()), mcp.secrets()
+        served.issuer, served.accepts = other_mcp.issuer, lambda token: token in other_mcp.secrets()
+        refused = handshake.run("request", "GET", served.address, "--account", "sums", "--json")
+        assert (refused.status, refused.error["code"]) == (3, "resource_moved"), refused
+        assert len(other_mcp.requests()) == before, "the new server hears nothing"
+        assert [account["state"] for account in handshake.accounts()] == ["signed_in"], "the grant stays"
+        # The name alone does not lead there: the API alone has named the server.
+        again = handshake.run("login", "sums", "--browser", "print", "--json")
+        assert again.status == 64 and registrations(other_mcp) == 0, again
+        commands = [shlex.split(text.error["message"].rpartition("sign in there with: ")[2]) for text in (refused, again)]
+        assert commands[0] == commands[1] == [
+            "handshake", "login", "sums", "--resource", served.address, "--issuer", other_mcp.issuer], commands
+        revoked = len(mcp.requests("/revoke"))
+        complete(handshake.begin_login(*commands[0][2:]))
+        handshake.run("request", "GET", served.address, "--account", "sums").ok()
+        told = (other_mcp.state / "secrets.jsonl").read_text()
+        assert not any(secret in told for secret in known | mcp.secrets()), "nothing of the server before came there"
+        assert len(mcp.requests("/revoke")) > revoked, "the session before is signed out at its own server"
+        assert [account["account"] for account in handshake.accounts()] == ["sums"]

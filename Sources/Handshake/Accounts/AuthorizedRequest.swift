@@ -20,7 +20,8 @@ extension Account {
     /// - Returns: the service's response, whatever its status.
     /// - Throws: `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/foreignOrigin`
     ///   for an address that is none of the service's; ``HandshakeError/demanded(_:status:)`` when the service wants
-    ///   further scopes or another authentication; ``HandshakeError/signInRequired(_:_:)``;
+    ///   further scopes or another authentication; ``HandshakeError/resourceMoved(_:resource:issuers:)`` when the API now
+    ///   names another server; ``HandshakeError/signInRequired(_:_:)``;
     ///   ``HandshakeError/contentNotReplayable``; ``HandshakeError/network(_:)``; what ``accessToken()`` throws.
     public func send(
         _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
@@ -78,7 +79,8 @@ extension Account {
                 throw HandshakeError.demanded(demand, status: response.head.status.code)
             }
             return try await replay(
-                request, refused: credential.token, redirects: redirects, counting: &attempts, by: transmit)
+                request, refused: credential.token, by: response, redirects: redirects, counting: &attempts,
+                by: transmit)
         } catch let error as OAuthError {
             throw HandshakeError.exchange(error)
         } catch let error as TransportError {
@@ -158,19 +160,29 @@ extension Account {
     }
 
     /// Refreshes because `refused` was not accepted, and sends the request a second time if its content allows it.
+    ///
+    /// When that does not help either, the API may belong to another server by now: its `refusal` may say so.
     // Not inlined, so that a request that waits for a first token holds no memory for a second one.
     @inline(never)
     private func replay(
-        _ request: RequestMessage, refused: Secret, redirects: RedirectPolicy, counting attempts: inout ProofAttempts,
-        by transmit: Transmission
+        _ request: RequestMessage, refused: Secret, by refusal: ResponseMessage, redirects: RedirectPolicy,
+        counting attempts: inout ProofAttempts, by transmit: Transmission
     ) async throws -> ResponseMessage {
-        let credential = try await credential(after: refused)
+        let credential: AccessCredential
+        do {
+            credential = try await self.credential(after: refused)
+        } catch let error as HandshakeError {
+            try await checkServer(announcedIn: refusal, hiding: [refused])
+            throw error
+        }
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
         let (response, demand) = try await deliver(
             request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
         switch demand {
         case nil: return response
-        case .freshToken?: throw HandshakeError.signInRequired(id, .stillUnauthorized)
+        case .freshToken?:
+            try await checkServer(announcedIn: response, hiding: [refused, credential.token])
+            throw HandshakeError.signInRequired(id, .stillUnauthorized)
         case let demand?: throw HandshakeError.demanded(demand, status: response.head.status.code)
         }
     }
@@ -200,10 +212,11 @@ extension Account {
                 ? target(of: response, to: request) : nil
             guard let target else {
                 guard staysHome, client.service.mayDemand(status) else { return (response, nil) }
-                return (
-                    response,
-                    client.service.demand(in: response, hiding: credential.token, isBound: credential.key != nil)
-                )
+                let demand = client.service.demand(
+                    in: response, hiding: credential.token, isBound: credential.key != nil)
+                // A token that is refused is refreshed first.
+                if demand != .freshToken { try await checkServer(announcedIn: response, hiding: [credential.token]) }
+                return (response, demand)
             }
             staysHome = staysHome && receivesToken(target)
             request = redirected(request, to: target, with: staysHome ? credential : nil, credential.field.name)

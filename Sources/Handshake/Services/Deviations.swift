@@ -35,6 +35,8 @@ extension Service {
         public var assumesS256 = false
         /// Whether `resource` is left out of every request (RFC 8707).
         public var omitsResource = false
+        /// The issuers behind addresses that the API lists. Their metadata name another issuer than the address.
+        public var pinnedIssuers: [String: String] = [:]
         /// How the token endpoint departs from the standard.
         public var token = TokenDeviations()
         /// How API requests carry the access token.
@@ -87,7 +89,8 @@ extension Service.Deviations {
             ("assertion_type", assertionType != standard.assertionType), ("signed_client_secret", signedSecret != nil),
             ("requires_dpop", requiresDPoP), ("repeated_when_pushed", !repeatedWhenPushed.isEmpty),
             ("token_parameters", !tokenParameters.isEmpty), ("repeats_scope", repeatsScope),
-            ("assumes_s256", assumesS256), ("omits_resource", omitsResource), ("token_answer", token != standard.token),
+            ("assumes_s256", assumesS256), ("omits_resource", omitsResource),
+            ("pinned_issuers", !pinnedIssuers.isEmpty), ("token_answer", token != standard.token),
             ("authorization_scheme", authorization != standard.authorization),
             ("logout_tokens_without_expiry", acceptsLogoutTokensWithoutExpiry),
             ("required_headers", !requiredHeaders.isEmpty), ("issuer_template", issuerTemplate != nil),
@@ -123,6 +126,7 @@ extension Service.Deviations: Codable {
         repeatsScope = try values.decodeIfPresent(Bool.self, forKey: .repeatsScope) ?? repeatsScope
         assumesS256 = try values.decodeIfPresent(Bool.self, forKey: .assumesS256) ?? assumesS256
         omitsResource = try values.decodeIfPresent(Bool.self, forKey: .omitsResource) ?? omitsResource
+        pinnedIssuers = try values.decodeIfPresent([String: String].self, forKey: .pinnedIssuers) ?? pinnedIssuers
         acceptsLogoutTokensWithoutExpiry =
             try values.decodeIfPresent(Bool.self, forKey: .acceptsLogoutTokensWithoutExpiry)
             ?? acceptsLogoutTokensWithoutExpiry

@@ -38,7 +38,7 @@ public struct DiscoveredResource: Sendable {
     /// How an API or its server departs from the standards, as data. Nothing departs by default.
     ///
     /// Each has to be known of this one server: a deviation weakens or leaves out what MCP demands. `handshake inspect` lists
-    /// those of an account, except for ``pinnedIssuers``, which count in discovery alone.
+    /// those of an account.
     public struct Deviations: Sendable, Hashable {
         /// Whether the server takes PKCE by S256 although its metadata do not say so. S256 is sent all the same.
         public var assumesS256 = false
@@ -61,6 +61,7 @@ public struct DiscoveredResource: Sendable {
             deviations.assumesS256 = assumesS256
             deviations.omitsResource = omitsResource
             deviations.repeatsScope = repeatsScope
+            deviations.pinnedIssuers = pinnedIssuers
             return deviations
         }
     }

@@ -147,7 +147,7 @@ package final class Telemetry: Sendable {
         case let error as VaultError: return error.code
         case let error as HandshakeError:
             switch error {
-            case .signInRequired: return "sign_in_required"
+            case .signInRequired, .resourceMoved: return "sign_in_required"
             case .signInAbandoned: return "abandoned"
             case .network, .undiscovered: return "network"
             case .refreshUncertain: return "uncertain"

@@ -38,7 +38,7 @@ struct ExitStatus: Sendable, Hashable {
             case .network(.insecure), .network(.privateAddress): .refused
             case .network, .refreshUncertain: .network
             case .vault: .vault
-            case .signInRequired, .clientForgotten: .signInNeeded
+            case .signInRequired, .clientForgotten, .resourceMoved: .signInNeeded
             case .demanded, .rejected, .tooManyRedirects: .serviceError
             case .contentNotReplayable: .defect
             case .signInAbandoned: .abandoned

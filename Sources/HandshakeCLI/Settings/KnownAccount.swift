@@ -165,6 +165,14 @@ struct KnownAccount {
                 status: .signInNeeded, code: error.code,
                 message: "\(client.service.authorizationServer.issuer) no longer knows the app that it registered for "
                     + "“\(account.status.id.name)”. To register it again, sign in again with: \(login())")
+        case .resourceMoved(_, let resource, let issuers):
+            let api = Self.shellWord(resource.string)
+            let server = issuers.prefix(1).map { " --issuer \(Self.shellWord($0.string))" }.joined()
+            return CommandError(
+                status: .signInNeeded, code: error.code,
+                message: "\(resource) no longer belongs to \(client.service.authorizationServer.issuer): it names "
+                    + "\(issuers.shown) as its server. Nothing of “\(account.status.id.name)” was sent there. If you trust "
+                    + "that server, sign in there with: \(login()) --resource \(api)\(server)")
         case .exchange(.server(let answer))
         where answer.step == .token && answer.isUnknownClient && client.registration == nil:
             let settings = clientSettings.map { "“\($0)”" }.joined(separator: ", ")

@@ -52,7 +52,7 @@ extension HandshakeError {
         case .vault: .serviceUnavailable
         case .exchange, .undiscovered, .rejected, .network, .refreshUncertain, .clientForgotten, .tooManyRedirects:
             .badGateway
-        case .signInRequired, .demanded: .unauthorized
+        case .signInRequired, .resourceMoved, .demanded: .unauthorized
         case .configuration, .contentNotReplayable: .internalServerError
         }
     }

@@ -18,6 +18,12 @@ final class RegistrationNetwork: Transport {
         var managed: ResponseMessage?
         /// What the token endpoint answers instead.
         var token: ResponseMessage?
+        /// What the API answers; by default it is not there.
+        var api: ResponseMessage?
+        /// What the document of the API is instead.
+        var document: ResponseMessage?
+        /// A host that cannot be reached.
+        var unreachable: String?
         var count = 0
         var requests: [RequestMessage] = []
     }
@@ -44,17 +50,22 @@ final class RegistrationNetwork: Transport {
     }
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-        state.withLock { state in
+        try state.withLock { state in
             state.requests.append(request)
             let host = "https://\(request.head.authority ?? "")"
+            if let unreachable = state.unreachable, unreachable == request.head.authority {
+                throw TransportError.unreachable(host: unreachable, reason: "refused")
+            }
             switch (request.head.method, request.head.path ?? "") {
+            case (_, "/mcp"): return state.api ?? .json(404, [:])
             case (_, "/.well-known/oauth-protected-resource/mcp"):
-                return .json(
-                    200,
-                    [
-                        "resource": "https://api.example/mcp", "authorization_servers": [state.issuer],
-                        "scopes_supported": state.scopes,
-                    ])
+                return state.document
+                    ?? .json(
+                        200,
+                        [
+                            "resource": "https://api.example/mcp", "authorization_servers": [state.issuer],
+                            "scopes_supported": state.scopes,
+                        ])
             case (_, "/.well-known/oauth-authorization-server"):
                 let members: [String: Any] = [
                     "issuer": host, "authorization_endpoint": host + "/authorize",

@@ -97,7 +97,7 @@ struct Login: AsyncParsableCommand {
         // One name, one account: the tokens of the other one would live on where no command could reach them.
         let outdated = try await outdated(previous, by: plan, in: vault)
         // A client that was registered again for the same API is no other one to the user.
-        if let previous, outdated != nil, !plan.client.succeeds(previous) {
+        if let previous, outdated != nil, !plan.replaces(previous) {
             throw CommandError.usage(
                 "The account “\(plan.account)” was made with another client ID, \(quoted(previous.id, limit: 80)) at "
                     + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
@@ -121,7 +121,7 @@ struct Login: AsyncParsableCommand {
         {
             _ = try? await outdated.signOut(revoking: false)
         }
-        if let previous, previous.id != plan.client.id, plan.client.succeeds(previous) {
+        if let previous, AccountID(previous) != AccountID(plan.client), plan.replaces(previous) {
             await DiscoveredResource.unregister(previous)
         }
     }

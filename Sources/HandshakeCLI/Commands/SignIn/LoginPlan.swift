@@ -11,6 +11,8 @@ struct LoginPlan {
     /// The file with the personal token that replaces the sign-in.
     let tokenFile: String?
     let browser: LoginOptions.BrowserChoice
+    /// Whether the user has named the server, and not an API alone.
+    let namesServer: Bool
 
     /// - Parameters:
     ///   - previous: the client of the account's last sign-in, which counts where neither option, variable nor setting says
@@ -25,7 +27,9 @@ struct LoginPlan {
     ) async throws {
         let table = settings.service(name)
         let stated = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
-        let previous = Self.applicable(previous, to: name, clientID: stated, options)
+        let previous = Self.applicable(
+            previous, to: name, clientID: stated,
+            at: try options.issuer.map { try StatedValue(value: $0, name: "--issuer").issuer() }, options)
         let statedRedirect =
             try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
         let redirect = statedRedirect ?? previous?.redirect ?? .loopback
@@ -36,6 +40,7 @@ struct LoginPlan {
         guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
         }
+        namesServer = options.issuer != nil
         grant = options.grant
         tokenFile = options.tokenFile
         browser = try Self.browser(
@@ -127,14 +132,28 @@ struct LoginPlan {
     }
 
     /// The client of the last sign-in, unless this one is for another service or client, or by a personal token.
+    ///
+    /// - Parameter issuer: the server that the user names. A client of an API that has moved there says nothing at it, and its
+    ///   secret, key and certificate stay with the server before (`any-server.md` 5).
     private static func applicable(
-        _ previous: Client?, to name: String, clientID: String?, _ options: LoginOptions
+        _ previous: Client?, to name: String, clientID: String?, at issuer: Issuer?, _ options: LoginOptions
     ) -> Client? {
         guard let previous, previous.service.name == name, options.tokenFile == nil,
             previous.id != PersonalToken.clientID,
             clientID == nil || clientID == previous.id
         else { return nil }
+        if previous.confinement != nil, let issuer {
+            let known = previous.service.authorizationServer.issuer
+            guard issuer == known || issuer.withOtherSlash == known else { return nil }
+        }
         return previous
+    }
+
+    /// Whether the client takes the place of an earlier one, for the same API: at the same server, or at the one that the user
+    /// has named.
+    func replaces(_ other: Client) -> Bool {
+        client.confinement != nil && client.confinement == other.confinement
+            && (namesServer || client.service.authorizationServer.issuer == other.service.authorizationServer.issuer)
     }
 
     /// The options of the last sign-in with what the API says today of proofs.

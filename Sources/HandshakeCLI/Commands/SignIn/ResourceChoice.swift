@@ -43,7 +43,13 @@ struct ResourceChoice {
         guard var found = try await discover(preferring: [confirmed, known].compactMap(\.self), confirmed) else {
             return nil
         }
-        if let previous, previous.confinement != found.address || known != found.server.issuer {
+        if let previous, previous.confinement == found.address, known != found.server.issuer {
+            throw CommandError.usage(
+                "“\(options.account ?? name)” is an account at \(previous.service.authorizationServer.issuer), and "
+                    + "\(found.resource.identifier) now names \(found.server.issuer) as its server. If you trust that server, "
+                    + "sign in there with: \(command(found))")
+        }
+        if let previous, previous.confinement != found.address {
             throw CommandError.usage(
                 "“\(name)” is the account of \(previous.confinement?.description ?? "another API") at "
                     + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout \(name), or give the new "
@@ -174,7 +180,9 @@ struct ResourceChoice {
     }
 
     private func command(_ found: DiscoveredResource) -> String {
-        "handshake login \(KnownAccount.shellWord(name)) --resource \(KnownAccount.shellWord(found.address.string)) "
+        "handshake login \(KnownAccount.shellWord(name))"
+            + (options.account.map { " --account \(KnownAccount.shellWord($0))" } ?? "")
+            + " --resource \(KnownAccount.shellWord(found.address.string)) "
             + "--issuer \(KnownAccount.shellWord(found.server.issuer.string))"
     }
 
@@ -212,12 +220,6 @@ struct ResourceChoice {
 }
 
 extension Client {
-    /// Whether this client was registered in place of another one, for the same API at the same server.
-    func succeeds(_ other: Client) -> Bool {
-        confinement != nil && confinement == other.confinement
-            && service.authorizationServer.issuer == other.service.authorizationServer.issuer
-    }
-
     /// Whether a sign-in failed because the server has forgotten the client that it had registered (`any-server.md` 5).
     func wasPurged(_ error: any Error) -> Bool {
         guard registration != nil, case HandshakeError.exchange(.server(let error)) = error else { return false }
