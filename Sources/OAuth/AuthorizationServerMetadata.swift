@@ -58,6 +58,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var bindsTokensToCertificates = false
     /// Whether the server accepts only pushed authorization requests. Source: RFC 9126, section 5.
     public var requiresPushedAuthorizationRequests = false
+    /// `response_types_supported`; nil when the server does not state them.
+    public var responseTypes: [String]?
     /// `grant_types_supported`; nil when the server does not state them.
     public var grantTypes: [String]?
     /// `backchannel_token_delivery_modes_supported` (CIBA Core, section 4). Nil when the server does not state them.
@@ -152,6 +154,7 @@ extension AuthorizationServerMetadata {
             "introspection_endpoint_auth_signing_alg_values_supported")
         dpopSigningAlgorithms = try document.strings("dpop_signing_alg_values_supported")
         requiresPushedAuthorizationRequests = try document.bool("require_pushed_authorization_requests") ?? false
+        responseTypes = try document.strings("response_types_supported")
         grantTypes = try document.strings("grant_types_supported")
         scopes = try document.strings("scopes_supported")
         idTokenSigningAlgorithms = try document.strings("id_token_signing_alg_values_supported")
@@ -313,6 +316,7 @@ extension AuthorizationServerMetadata {
         dpopSigningAlgorithms = dpopSigningAlgorithms ?? other.dpopSigningAlgorithms
         requiresPushedAuthorizationRequests =
             requiresPushedAuthorizationRequests || other.requiresPushedAuthorizationRequests
+        responseTypes = responseTypes ?? other.responseTypes
         grantTypes = grantTypes ?? other.grantTypes
         scopes = scopes ?? other.scopes
         idTokenSigningAlgorithms = idTokenSigningAlgorithms ?? other.idTokenSigningAlgorithms

@@ -77,17 +77,50 @@ def test_a_missing_placeholder_is_named_with_a_command_that_works(handshake: Han
     assert wrong.status == 64 and "host" in wrong.error["message"], wrong
 
 
+def published_by(service: Twin, facts: dict[str, Any], **changes: Any) -> None:
+    """Lets a twin of Google publish all that is known of it, with these changes."""
+    places = {"authorization_endpoint": "authorize_url", "token_endpoint": "token_url", "revocation_endpoint": "revocation_url",
+              "userinfo_endpoint": "userinfo_url", "device_authorization_endpoint": "device_authorization_url"}
+    members: dict[str, Any] = {member: service.origin + urlsplit(facts[fact]).path for member, fact in places.items()} | {
+        "issuer": service.origin, "jwks_uri": service.origin + "/jwks", "code_challenge_methods_supported": ["S256"],
+        "response_types_supported": ["code"], "scopes_supported": ["openid", "profile"],
+        "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]} | changes
+    members = {member: value for member, value in members.items() if value is not None}
+    own = service.answer
+    service.answer = lambda method, target, headers, body: (  # type: ignore[method-assign]
+        (200, "application/json", json.dumps(members).encode()) if target == "/.well-known/openid-configuration"
+        else own(method, target, headers, body))
+
+
 def test_services_check_says_what_drifted(handshake: Handshake, tmp_path: Path) -> None:
     facts = handshake.run("services", "show", "google", "--json").ok().json
     with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
-        path = "/.well-known/openid-configuration"
-        own = service.answer
-        published = {"issuer": service.origin, "authorization_endpoint": service.origin + urlsplit(facts["authorize_url"]).path,
-                     "token_endpoint": service.origin + "/moved", "jwks_uri": service.origin + "/jwks",
-                     "revocation_endpoint": service.origin + urlsplit(facts["revocation_url"]).path}
-        service.answer = lambda method, target, headers, body: (  # type: ignore[method-assign]
-            (200, "application/json", json.dumps(published).encode()) if target == path else own(method, target, headers, body))
+        published_by(service, facts, token_endpoint=service.origin + "/moved", scopes_supported=["openid"], revocation_endpoint=None,
+                     introspection_endpoint=service.origin + "/introspect", grant_types_supported=None)
         done = handshake.run("services", "check", "google", "--base-url", service.origin, "--json")
-        assert done.status == 4, done
-        drifted = {difference["member"] for difference in json.loads(done.stdout.splitlines()[0])["differences"]}
-        assert "token_url" in drifted and "authorize_url" not in drifted, done.stdout
+        assert (done.status, done.error["code"]) == (4, "service_changed"), done
+        told = json.loads(done.stdout.splitlines()[0])
+        found = {kind: {item["member"] for item in told[kind]} for kind in ("differences", "unpublished", "undescribed", "same")}
+        assert found["differences"] == {"token_url", "scopes", "revocation_url"}, done.stdout
+        assert found["unpublished"] == {"grant_types"}
+        assert found["undescribed"] == {"jwks_url", "introspection_url"}
+        assert {"issuer", "authorize_url", "userinfo_url", "device_authorization_url", "pkce", "response_types"} == found["same"]
+        shown = handshake.run("services", "check", "google", "--base-url", service.origin)
+        assert shown.status == 4 and shown.stdout.splitlines()[0] == (
+            f"token_url: drifted: known {service.origin}/token, published {service.origin}/moved")
+        assert "revocation_url: drifted: known" in shown.stdout and ", published nothing" in shown.stdout
+        assert "grant_types: not published: known authorization_code refresh_token" in shown.stdout
+        assert f"introspection_url: not described: published {service.origin}/introspect" in shown.stdout
+
+
+def test_services_check_of_an_unchanged_service_is_status_0_and_of_another_issuer_5(handshake: Handshake) -> None:
+    facts = handshake.run("services", "show", "google", "--json").ok().json
+    with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
+        published_by(service, facts)
+        same = handshake.run("services", "check", "google", "--base-url", service.origin).ok()
+        assert same.stdout.splitlines() == [f"jwks_url: not described: published {service.origin}/jwks"]
+        assert "publishes as known: issuer, authorize_url, token_url" in same.stderr
+    with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
+        published_by(service, facts, issuer="https://other.example")
+        other = handshake.run("services", "check", "google", "--base-url", service.origin, "--json")
+        assert (other.status, other.error["code"]) == (5, "issuer_mismatch"), other

@@ -43,7 +43,7 @@ struct ServiceFacts {
         return .described(server)
     }
 
-    private func authenticationMethods() throws(HandshakeError) -> [String]? {
+    func authenticationMethods() throws(HandshakeError) -> [String]? {
         switch try text("client_authentication") {
         case "basic": ["client_secret_basic"]
         case "post": ["client_secret_post"]
@@ -183,13 +183,13 @@ extension ServiceFacts {
         return name
     }
 
-    fileprivate func flag(_ member: String) throws(HandshakeError) -> Bool {
+    func flag(_ member: String) throws(HandshakeError) -> Bool {
         guard let value = members[member] else { return false }
         guard let flag = value.bool else { throw wrong(member, "it has to be true or false") }
         return flag
     }
 
-    private func texts(_ member: String) throws(HandshakeError) -> [String] {
+    func texts(_ member: String) throws(HandshakeError) -> [String] {
         guard let value = members[member] else { return [] }
         guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
             throw wrong(member, "it has to be a list of texts")

@@ -75,7 +75,11 @@ struct Services: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
             abstract: "Compare what is known of a service with what its server publishes.",
-            discussion: "The exit status is 4 when they differ.")
+            discussion: """
+                Each line is a member of the service's description that drifted, that the server does not publish, or that this version \
+                does not describe. What was discovered counts as drifted when it is no longer published. The exit status is 4 when \
+                something drifted, and 5 when the metadata are another issuer's.
+                """)
 
         @Argument(help: "The service.")
         var service: String
@@ -99,35 +103,52 @@ struct Services: ParsableCommand {
             let known = try Services.known(service, settings)
             let values = try ServiceChoice.values(set, tenant: nil, table: settings.service(service))
             let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").endpoint() }
-            let drift = try await known.drift(values, at: base)
-            try report(drift, title: known.title)
-        }
-
-        private func report(_ drift: [ServiceDrift]?, title: String) throws {
-            if common.json {
-                let members = (drift ?? []).map { item in
-                    JSONText.object([
-                        ("member", .string(item.member)), ("known", .string(item.described)),
-                        ("published", .optional(item.published)),
-                    ])
-                }
-                Output.result(
-                    JSONText.object([("publishes", .bool(drift != nil)), ("differences", .array(members))])
-                        .text)
-            } else if let drift {
-                for item in drift {
-                    Output.result(
-                        "\(item.member): known \(item.described), published \(item.published ?? "nothing")")
-                }
-                if drift.isEmpty { Output.note("\(title) publishes what is known of it.") }
-            } else {
-                Output.note("\(title) is not known to publish metadata. There is nothing to compare.")
-            }
-            guard drift?.isEmpty ?? true else {
+            let compared = try await known.comparison(values, at: base)
+            report(compared, title: known.title)
+            let drifted = (compared ?? []).filter { $0.outcome == .drifted }.map { "“\($0.member)”" }
+            guard drifted.isEmpty else {
                 throw CommandError(
                     status: .serviceError, code: "service_changed",
-                    message: "\(title) publishes other endpoints than this version knows.")
+                    message: "\(known.title) publishes other values than this version knows: "
+                        + "\(drifted.joined(separator: ", ")). If its own documentation agrees, describe it in config.toml."
+                )
             }
+        }
+
+        private func report(_ compared: [ServiceComparison]?, title: String) {
+            let all = compared ?? []
+            if common.json {
+                func members(_ isListed: (ServiceComparison.Outcome) -> Bool) -> JSONText {
+                    .array(
+                        all.filter { isListed($0.outcome) }.map { item in
+                            JSONText.object([
+                                ("member", .string(item.member)), ("known", .optional(item.described)),
+                                ("published", .optional(item.published)),
+                            ])
+                        })
+                }
+                return Output.result(
+                    JSONText.object([
+                        ("publishes", .bool(compared != nil)), ("differences", members { $0 == .drifted }),
+                        ("unpublished", members { $0 == .unpublished }),
+                        ("undescribed", members { $0 == .undescribed }),
+                        ("same", members { $0 == .same }),
+                    ]).text)
+            }
+            guard compared != nil else {
+                return Output.note("\(title) is not known to publish metadata. There is nothing to compare.")
+            }
+            for item in all.filter({ $0.outcome == .drifted }) + all.filter({ $0.outcome != .drifted }) {
+                let (known, published) = (item.described ?? "nothing", item.published ?? "nothing")
+                switch item.outcome {
+                case .same: break
+                case .drifted: Output.result("\(item.member): drifted: known \(known), published \(published)")
+                case .unpublished: Output.result("\(item.member): not published: known \(known)")
+                case .undescribed: Output.result("\(item.member): not described: published \(published)")
+                }
+            }
+            let same = all.filter { $0.outcome == .same }.map(\.member)
+            Output.note("\(title) publishes as known: \(same.joined(separator: ", ")).")
         }
     }
 
