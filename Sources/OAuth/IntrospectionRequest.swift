@@ -103,6 +103,8 @@ public struct TokenIntrospection: Sendable, Hashable {
     public let username: String?
     /// `sub`: the user, as the server identifies them.
     public let subject: String?
+    /// `aud`: the APIs that the token is for. Empty when the server does not state them.
+    public let audience: [String]
     /// Seconds since 1970.
     public let expiresAt: Double?
 
@@ -112,6 +114,11 @@ public struct TokenIntrospection: Sendable, Hashable {
         clientID = try members.string("client_id")
         username = try members.string("username")
         subject = try members.string("sub")
+        if let single = members["aud"]?.string {
+            audience = [single]
+        } else {
+            audience = try members.strings("aud") ?? []
+        }
         expiresAt = try members.integer("exp").map(Double.init)
     }
 }

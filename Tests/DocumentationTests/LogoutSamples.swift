@@ -40,6 +40,14 @@ private enum LogoutSamples {
         print(token.scopes ?? [])
     }
 
+    static func introspection(_ api: Handshake, _ shown: Secret) async throws -> Bool {
+        let told = try await api.introspection(of: shown, signed: true)
+        guard told.isActive, told.audience.contains("https://api.example.com"), told.scopes.contains("invoices") else {
+            return false
+        }
+        return true
+    }
+
     static func short(_ account: Account) async throws {
         guard case .accessToken(let token) = try await account.exchangedToken(audiences: ["billing"]) else { return }
         print(token.isBound)

@@ -24,6 +24,8 @@ struct IntrospectionTests {
         #expect(answer.clientID == "l238j323ds-23ij4")
         #expect(answer.username == "jdoe")
         #expect(answer.subject == "Z5O3upPC88QrAjx00dis")
+        #expect(answer.audience == ["https://protected.example.net/resource"])
+        #expect(try read(#"{"active": true, "aud": ["a", "b"]}"#).audience == ["a", "b"])
         #expect(answer.expiresAt == 1_419_356_238)
         #expect(try read(#"{"active": false}"#).isActive == false)
     }
@@ -37,7 +39,7 @@ struct IntrospectionTests {
             (#"{"active":true,"active":false}"#, "malformed content"),
             (#"{"active":true,"scope":["a"]}"#, "malformed scope"),
             (#"{"active":true,"exp":"soon"}"#, "malformed exp"), (#"{"active":true,"sub":1}"#, "malformed sub"),
-            (#"{"active":true,"client_id":{}}"#, "malformed client_id"),
+            (#"{"active":true,"client_id":{}}"#, "malformed client_id"), (#"{"active":true,"aud":1}"#, "malformed aud"),
             (#"{"active":true,"username":[]}"#, "malformed username"),
             (#"{"active":tru"#, "malformed content"),
         ])

@@ -3,20 +3,41 @@ import ArgumentParser
 import Handshake
 import OAuth
 
-struct Inspect: AsyncParsableCommand {
+struct Inspect: BoundedCommand {
+    enum Introspection: String, ExpressibleByArgument, CaseIterable {
+        case plain, signed
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show an account's grant without its secrets, and the verified ID-token claims.")
+        abstract: "Show an account's grant without its secrets, and the verified ID-token claims.",
+        discussion: """
+            With --introspect the server is asked whether the access token is active (RFC 7662); the client needs a secret, a key or \
+            a certificate. Nothing else is sent, and the token is not refreshed.
+            """)
 
     @Argument(help: "The account.")
     var account: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Ask the server of the access token too; signed wants an answer that is signed for this client (RFC 9701).",
+            valueName: "form"))
+    var introspect: Introspection?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         let vault = try await common.existingVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
-        let members = describe(known)
+        var members = describe(known)
+        if let introspect {
+            let told = try await known.use { try await $0.introspection(signed: introspect == .signed) }
+            members.append(("introspection", Self.members(of: told)))
+        }
         if common.json {
             Output.result(JSONText.object(members).text)
         } else {
@@ -46,6 +67,18 @@ struct Inspect: AsyncParsableCommand {
             ),
         ]
         return members
+    }
+
+    /// What the server tells of the token, by the names of RFC 7662, section 2.2, as far as it states them.
+    private static func members(of told: TokenIntrospection) -> JSONText {
+        let texts: [(String, String?)] = [
+            ("scope", told.scopes.joined(separator: " ")), ("client_id", told.clientID), ("username", told.username),
+            ("sub", told.subject), ("aud", told.audience.joined(separator: " ")),
+        ]
+        var members: [(String, JSONText)] = [("active", .bool(told.isActive))]
+        for case (let name, let text?) in texts where !text.isEmpty { members.append((name, .string(text))) }
+        if let expiresAt = told.expiresAt { members.append(("exp", .seconds(expiresAt))) }
+        return .object(members)
     }
 
     /// The type of the access token. Nil for an account without one that could be used.
