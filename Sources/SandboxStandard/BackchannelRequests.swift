@@ -22,12 +22,16 @@ final class BackchannelRequests: Sendable {
         let scope: [String]
         /// What a notice to the client has to bring.
         let notificationToken: String?
+        /// What the client and the user's device both show (CIBA Core section 7.1).
+        let bindingMessage: String?
+        /// How the page names the request: its identifier is the client's secret.
+        let pageID = RandomText.base64URL(bytes: 9)
         let expiresAt: Double
         var decision = Decision.pending
         var askedAt: Double
     }
 
-    private let server: AuthorizationServer
+    let server: AuthorizationServer
     private let pending = Mutex<[String: Pending]>([:])
 
     init(server: AuthorizationServer) {
@@ -57,7 +61,7 @@ final class BackchannelRequests: Sendable {
             pending = pending.filter { $0.value.expiresAt > now }
             pending[id] = Pending(
                 client: client, user: user, scope: scope, notificationToken: form["client_notification_token"],
-                expiresAt: now + Double(Self.lifetime), askedAt: now)
+                bindingMessage: form["binding_message"], expiresAt: now + Double(Self.lifetime), askedAt: now)
         }
         return [
             "auth_req_id": .string(id), "expires_in": .number(Self.lifetime), "interval": .number(Self.interval),
@@ -96,6 +100,25 @@ final class BackchannelRequests: Sendable {
         return server.issueTokens(for: try answer.get(), by: client)
     }
 
+    /// What waits for a user's decision, in the order of expiry.
+    func waiting(for user: SandboxUser) -> [Pending] {
+        let now = server.clock.now
+        return pending.withLock { pending in
+            pending.values.filter { $0.waits(for: user, at: now) }.sorted { $0.expiresAt < $1.expiresAt }
+        }
+    }
+
+    /// Decides one request of a user; false when it is unknown, expired or decided.
+    func decide(_ decision: Decision, onPage pageID: String, as user: SandboxUser) -> Bool {
+        let now = server.clock.now
+        return pending.withLock { pending in
+            let found = pending.first { $0.value.pageID == pageID && $0.value.waits(for: user, at: now) }
+            guard let found else { return false }
+            pending[found.key]?.decision = decision
+            return true
+        }
+    }
+
     /// Decides all pending requests of a user, and tells the notices that their clients are to get.
     func decide(_ decision: Decision, as user: SandboxUser) -> [(id: String, token: String?)] {
         pending.withLock { pending in
@@ -103,6 +126,13 @@ final class BackchannelRequests: Sendable {
             for id in mine.keys { pending[id]?.decision = decision }
             return mine.map { (id: $0.key, token: $0.value.notificationToken) }
         }
+    }
+}
+
+extension BackchannelRequests.Pending {
+    fileprivate func waits(for user: SandboxUser, at now: Double) -> Bool {
+        guard case .pending = decision else { return false }
+        return now < expiresAt && self.user.subject == user.subject
     }
 }
 

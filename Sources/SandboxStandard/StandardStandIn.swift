@@ -161,6 +161,7 @@ package struct StandardStandIn: StandIn {
 
     private var deviceRoutes: [Route] {
         let pages = DevicePages(devices: devices, pages: authorization.pages)
+        let authenticator = AuthenticatorPage(requests: backchannel, pages: authorization.pages)
         return [
             Route("POST", path: "/device_authorization", note: "a code for another device (RFC 8628)") {
                 deviceAuthorization($0)
@@ -170,6 +171,8 @@ package struct StandardStandIn: StandIn {
             Route("POST", path: "/backchannel_authentication", note: "ask a user on their own device (CIBA)") {
                 backchannelAuthentication($0)
             },
+            Route("GET", path: "/authenticator", note: "what the user is asked there", answer: authenticator.show),
+            Route("POST", path: "/authenticator", note: "the forms of that page", answer: authenticator.submit),
         ]
     }
 
