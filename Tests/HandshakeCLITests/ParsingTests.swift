@@ -303,6 +303,35 @@ struct ParsingTests {
         #expect(error?.status == .usage && error?.message.contains("needs a sign-in in the browser") == true)
     }
 
+    @Test(
+        "a secret or key that the service's description demands is asked for before a page opens, with the command",
+        arguments: [
+            (["github", "--client-id", "app"], "handshake login github --client-id app --client-secret-file FILE"),
+            (
+                ["apple", "--client-id", "a b", "--set", "team=DEF123GHIJ", "--account", "work"],
+                "handshake login apple --account work --set team=DEF123GHIJ --client-id 'a b' --key FILE"
+            ),
+            (["own", "--client-id", "app"], "handshake login own --client-id app --client-secret-file FILE"),
+            (["github", "--client-id", "app", "--auth", "none"], nil),
+            (["github", "--client-id", "app", "--device"], nil),
+            (["spotify", "--client-id", "app"], nil), (["trovo", "--client-id", "app"], nil),
+            (["recurse-center", "--client-id", "app"], nil),
+            (["github2", "--token-url", "https://id.example/t", "--client-id", "app"], nil),
+        ] as [([String], String?)])
+    func demandedCredential(_ arguments: [String], _ command: String?) async throws {
+        let file = try Settings.File(
+            Array("[services.own]\ntoken-url = \"https://id.example/t\"\nclient-authentication = \"basic\"".utf8),
+            path: "/config.toml")
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + arguments) as? Login)
+        let settings = Settings(home: "/nowhere", environment: [:], file: file)
+        let choice = ServiceChoice(login.service ?? "", options: login.options, settings: settings)
+        let plan = try await plan(arguments, file)
+        guard let command else { return try choice.requireCredential(of: plan) }
+        let error = #expect(throws: CommandError.self) { try choice.requireCredential(of: plan) }
+        #expect(error?.status == .usage)
+        #expect(error?.message.contains("sign in with: \(command)\n") == true, "\(error?.message ?? "")")
+    }
+
     @Test("a service of the settings has the members of a built-in one")
     func ownService() async throws {
         let file = try Settings.File(

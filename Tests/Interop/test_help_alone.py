@@ -74,9 +74,12 @@ def test_a_user_signs_in_to_a_service_by_its_name(handshake: Handshake, tmp_path
     # The twin is made from what another home is told, so that the user's stays new.
     facts = Handshake(handshake.path, tmp_path / "elsewhere/home").run("services", "show", name, "--json").ok().json
     is_public = facts.get("client_authentication") is None and facts.get("public_clients", False)
-    secret = [] if is_public else ["--client-secret-file", str(secret_file(tmp_path / "secret", SECRET))]
+    if not is_public:
+        secret_file(tmp_path / "secret", SECRET)
     with twin(facts) as service:
-        words = from_help(handshake, "github --client-id ID", {"github": name, "ID": "app"}, "--base-url", service.origin, *secret)
+        example, values = ("spotify --client-id ID", {"spotify": name}) if is_public else (
+            "github --client-id ID --client-secret-file FILE", {"github": name, "FILE": str(tmp_path / "secret")})
+        words = from_help(handshake, example, values | {"ID": "app"}, "--base-url", service.origin)
         done = complete(handshake.begin_login(None, *words))
         assert check_one_command(handshake, done, name) == "canary-access-1"
         assert service.problems == []

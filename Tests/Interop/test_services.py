@@ -124,3 +124,23 @@ def test_services_check_of_an_unchanged_service_is_status_0_and_of_another_issue
         published_by(service, facts, issuer="https://other.example")
         other = handshake.run("services", "check", "google", "--base-url", service.origin, "--json")
         assert (other.status, other.error["code"]) == (5, "issuer_mismatch"), other
+
+
+@pytest.mark.parametrize(("name", "option"), [("github", "--client-secret-file"), ("notion", "--client-secret-file"), ("apple", "--key")])
+def test_a_service_that_demands_a_secret_says_so_before_a_page_opens(handshake: Handshake, name: str, option: str) -> None:
+    team = ["--set", "team=DEF123GHIJ"] if name == "apple" else []
+    refused = handshake.run("login", name, "--client-id", "app", "--browser", "print", "--json", *team)
+    assert refused.status == 64 and refused.stdout == "", refused
+    command = " ".join(["handshake login", name, *team, "--client-id app", option, "FILE"])
+    assert f"sign in with: {command}\n" in refused.error["message"], refused.error
+    if name == "apple":
+        return
+    open_app = handshake.begin_login(name, "--client-id", "app", "--auth", "none", "--account", "open")
+    assert open_app.url.startswith("https://")
+    open_app.end()
+
+
+def test_a_service_that_takes_apps_without_a_secret_is_not_asked_for_one(handshake: Handshake) -> None:
+    login = handshake.begin_login("spotify", "--client-id", "app")
+    assert login.url.startswith("https://accounts.spotify.com/")
+    login.end()

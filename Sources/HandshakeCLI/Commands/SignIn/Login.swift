@@ -13,8 +13,9 @@ struct Login: AsyncParsableCommand {
             and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets the same name unless --account gives it another one. For an account that exists, \
             what is left out is as in its last sign-in.
 
-            A service by name, a server of your own, the same without a browser here, and an MCP server:
-              handshake login github --client-id ID
+            A service by name, another one that gives apps a secret, a server of your own, the same without a browser here, and an MCP server:
+              handshake login spotify --client-id ID
+              handshake login github --client-id ID --client-secret-file FILE
               handshake login mine --issuer https://id.example --client-id ID
               handshake login mine --issuer https://id.example --client-id ID --device
               handshake login --resource https://mcp.example/mcp
@@ -67,6 +68,9 @@ struct Login: AsyncParsableCommand {
             ) { try await registrations.remember($0, as: name) }
         }
         let first = try await makePlan(false)
+        if previous?.id != first.client.id {
+            try ServiceChoice(service, options: options, settings: settings).requireCredential(of: first)
+        }
         let isKnown = first.client.registration != nil && known.contains(first.client.id)
         if isKnown { waiting.note(registered: first.account) }
         let earlier = try await KnownAccount.naming(first.account) {

@@ -163,6 +163,19 @@ struct LoginOptions: ParsableArguments {
     /// Whether the user signs in on a page of the browser here.
     var opensPage: Bool { !device && tokenFile == nil && grant == .authorizationCode }
 
+    /// The command of this sign-in for the user to complete: all that says which service and account are meant, and no client.
+    func command(_ name: String) -> String {
+        let stated = [
+            ("--account", account), ("--issuer", issuer), ("--authorize-url", authorizeURL), ("--token-url", tokenURL),
+            ("--base-url", baseURL), ("--tenant", tenant), ("--redirect", redirect),
+        ].compactMap { option, value in value.map { (option, $0) } }
+        let repeated =
+            set.map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
+        return "handshake login \(KnownAccount.shellWord(name))"
+            + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined()
+            + (device ? " --device" : "") + (grant == .clientCredentials ? " --grant client-credentials" : "")
+    }
+
     /// Refuses options that contradict each other. Not `validate()`, whose errors lose their status.
     func check() throws {
         if device, tokenFile != nil || redirect != nil || browser != nil || grant == .clientCredentials {

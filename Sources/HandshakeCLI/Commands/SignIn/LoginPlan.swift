@@ -73,12 +73,10 @@ struct LoginPlan {
                 service.displayName == name
                 ? "at \(service.authorizationServer.issuer)" : "with “\(service.displayName)”"
             throw CommandError.usage(
-                "--client-id is missing. Register an app \(place)"
-                    + (options.grant == .authorizationCode
-                        ? Self.registered(redirect, onDevices: options.device) : "")
-                    + " and give its identifier with --client-id ID"
-                    + ServiceChoice.registrationAdvice(name)
-            )
+                Self.missingClient(
+                    place,
+                    options.grant == .authorizationCode ? Self.registered(redirect, onDevices: options.device) : "",
+                    of: name, options))
         }
         guard credential != nil || options.grant == .authorizationCode else {
             throw CommandError.usage(
@@ -101,6 +99,21 @@ struct LoginPlan {
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
         client.certificate = certificate
         self.client = client
+    }
+
+    /// What to do without a client ID.
+    private static func missingClient(
+        _ place: String, _ registration: String, of name: String, _ options: LoginOptions
+    ) -> String {
+        let command = options.command(name)
+        var text = "--client-id is missing. Register an app \(place)\(registration)"
+        text += " and sign in with its identifier: \(command) --client-id ID"
+        text += ServiceChoice.registrationAdvice(name)
+        // At an issuer alone no app is registered.
+        if options.issuer != nil, options.resource.isEmpty, options.opensPage {
+            text += "\nA server that registers apps itself does so for an API that names it: \(command) --resource URL"
+        }
+        return text
     }
 
     /// What the registration of an app has to say of the redirect.

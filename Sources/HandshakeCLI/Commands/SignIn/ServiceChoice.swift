@@ -25,14 +25,14 @@ struct ServiceChoice {
         address?.lowercased().hasPrefix("http:") == true ? .allowingInsecureLoopback : .httpsOnly
     }
 
-    /// Where an app is registered, as a sentence to append.
+    /// Where an app is registered, as a line to append.
     static func registrationAdvice(_ name: String) -> String {
         if name == Service.recurseCenter.name {
             return
-                ". Apps are registered at https://www.recurse.com/settings/apps. To try it without one, run: handshake sandbox"
+                "\nApps are registered at https://www.recurse.com/settings/apps. To try it without one, run: handshake sandbox"
         }
         return BuiltInService.named(name)?.facts["documentation"]?.string.map {
-            ". Its documentation: \($0)"
+            "\nIts documentation: \($0)"
         } ?? ""
     }
 
@@ -69,6 +69,14 @@ struct ServiceChoice {
             )
         }
         return try own(addresses.issuer, authorize: addresses.authorize, token: addresses.token)
+    }
+
+    /// The members of the service's description: of the settings, where they or the options say where it is.
+    var facts: JSONObject {
+        let isOwn =
+            settings.choose(options.issuer, "ISSUER", table.issuer) != nil
+            || settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL) != nil
+        return (isOwn ? nil : BuiltInService.named(name)?.facts) ?? table.facts
     }
 
     /// Whether the name alone, or what is stated beside it, says where the service is.
