@@ -75,7 +75,8 @@ public struct WaveSecret: Sendable {
     ///   - identity: the sender's public key.
     ///   - now: seconds since 1970.
     /// - Throws: ``CircleError/sealed`` when it is not from this member of this day; ``CircleError/malformed(_:)``;
-    ///   ``CircleError/issued`` when it is older than a day, or from the future.
+    ///   ``CircleError/issued`` when it is older than two days, or as far in the future: it waited for an answer for a day, and
+    ///   the answer another one.
     public func open(_ box: [UInt8], from identity: [UInt8], at now: UInt64) throws(CircleError) -> Greeting {
         guard box.count == Self.boxLength else { throw .malformed(.wave) }
         let plain: [UInt8]
@@ -92,7 +93,7 @@ public struct WaveSecret: Sendable {
             let text = reader.bytes(Int(length)).flatMap({ String(validating: $0, as: UTF8.self) }),
             reader.zeros(reader.rest), window / Self.windowsOfDay == day, MemberText.isPlain(text)
         else { throw .malformed(.wave) }
-        guard max(time, now) - min(time, now) <= 86_400 else { throw .issued }
+        guard max(time, now) - min(time, now) <= 2 * 86_400 else { throw .issued }
         return Greeting(window: window, time: time, text: text)
     }
 

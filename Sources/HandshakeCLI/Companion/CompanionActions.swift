@@ -44,7 +44,9 @@ struct CompanionActions: Sendable {
         case "wave":
             let person = try person(request)
             let circle = try await circle(of: person)
-            try await circle.wave(at: person, text: request["text"]?.string ?? "", log: log)
+            guard try await circle.wave(at: person, text: request["text"]?.string ?? "", log: log) else {
+                return "You have waved. The circle's server cannot be reached: it is told as soon as it can."
+            }
             for wave in try await circle.collectWaves() { state.show(wave) }
             return "You have waved. It is seen when the other person waves too."
         case "answers":

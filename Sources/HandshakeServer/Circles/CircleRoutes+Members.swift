@@ -196,7 +196,8 @@ extension CircleRoutes {
                     value.string.flatMap { Base64URL.decode($0) } ?? []
                 }
                 let box = wave["box"]?.string.flatMap { Base64URL.decode($0) } ?? []
-                let (id, seconds) = try await circle.wave(from: member.number, meetings: meetings, box: box)
+                let (id, seconds) = try await circle.wave(
+                    from: member.number, id: wave["id"]?.string, meetings: meetings, box: box)
                 return .json(
                     ["id": .string(id), "expires_in": .number("\(Int(seconds))")], status: .created)
             }

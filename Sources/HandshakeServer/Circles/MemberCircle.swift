@@ -34,7 +34,8 @@ public actor MemberCircle {
     /// When a pair began or ceased to be hidden from each other, as a revision.
     var pairs: [Pair: UInt64] = [:]
     var waves: [String: CircleWave] = [:]
-    /// Values of waves that were matched, and until when they may not be sent again. In memory only.
+    /// Values of waves that were matched, and until when they may not be sent again. In memory only: a start knows those of
+    /// matches that were not fetched.
     var spent: [[UInt8]: Double] = [:]
     private(set) var state = State()
     private var turns = TurnQueue()
@@ -231,7 +232,9 @@ public actor MemberCircle {
                 members[member.number] = member
                 for digest in member.bearers.keys { owners[digest] = member.number }
             case "wave":
-                if let wave = CircleWave(stored: bytes) { waves[wave.id] = wave }
+                guard let wave = CircleWave(stored: bytes) else { continue }
+                waves[wave.id] = wave
+                if let matched = wave.matched { spent[matched.value] = max(spent[matched.value] ?? 0, wave.expires) }
             default: continue
             }
         }

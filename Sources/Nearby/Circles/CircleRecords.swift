@@ -76,6 +76,12 @@ struct CircleRecords: Sendable {
         /// Waves that wait, and the day of which each person was waved at last.
         var waves: [PendingWave] = []
         var waved: [UInt32: UInt32] = [:]
+        /// Waves whose answer was told.
+        var answered: [AnsweredWave]?
+        /// What the user was to others before a new seed or identity, newest first. Secret.
+        var formerKeys: [FormerKeys]?
+        /// Whether nobody can have a key of the seed.
+        var isSeedUnsent: Bool?
         /// Why the last synchronisation failed, for `doctor`; nil when it did not.
         var trouble: String?
         /// Whether the server may not have the identity yet: it was rotated, and no answer came.
@@ -91,10 +97,51 @@ struct CircleRecords: Sendable {
         /// Whether the server must still be told something.
         var hasNews: Bool { unsentHides?.isEmpty == false || mustWithdraw }
 
-        /// Forgets waves that have expired, and who was waved at before yesterday: no wave is about those days any more.
+        /// Forgets waves that have expired, who was waved at before yesterday, and keys of which no wave is any more.
+        ///
+        /// A wave lives a day, and its match another one.
         mutating func expireWaves(at now: Double) {
-            waves.removeAll { $0.expires <= now }
+            waves.removeAll { $0.expires + JoinedCircle.secondsOfDay <= now }
+            answered = answered?.filter { $0.expires + JoinedCircle.secondsOfDay > now }
             waved = waved.filter { Double($0.value &+ 2) * JoinedCircle.secondsOfDay > now }
+            formerKeys = formerKeys?.filter { Double($0.lastDay &+ 2) * JoinedCircle.secondsOfDay > now }
+        }
+
+        /// Takes answers, each once, whatever the server repeats.
+        ///
+        /// - Returns: those that were not told yet.
+        mutating func take(_ opened: [AnsweredWave: MutualWave]) -> [MutualWave] {
+            var told: [MutualWave] = []
+            for (answer, wave) in opened where waves.contains(where: { $0.id == answer.id }) {
+                guard !(answered ?? []).contains(where: { $0.box == answer.box }) else { continue }
+                waves.removeAll { $0.id == answer.id }
+                answered = (answered ?? []) + [answer]
+                told.append(wave)
+            }
+            return told.sorted { ($0.time, $0.person) < ($1.time, $1.person) }
+        }
+
+        /// Whether something is there that ``expireWaves(at:)`` forgets one day.
+        var hasWaves: Bool {
+            !waves.isEmpty || !waved.isEmpty || answered?.isEmpty == false || formerKeys?.isEmpty == false
+        }
+
+        /// Replaces the seed. What the user was to others so far is kept: waves that arrive may be about it.
+        mutating func renewSeed(on today: UInt32) {
+            rememberKeys(on: today)
+            seed = Data(RollingSeed.random().reveal())
+            isSeedUnsent = true
+        }
+
+        private mutating func rememberKeys(on today: UInt32) {
+            guard let ownSeed, isSeedUnsent != true else { return }
+            // Others learn of new keys within hours, and a meeting may have been yesterday.
+            let days = [today &- 1, today, today &+ 1].map { day in
+                (day, Data(ownSeed.dayKey(for: RollingDay(number: day)).reveal()))
+            }
+            let former = FormerKeys(
+                keys: keys, dayKeys: Dictionary(days, uniquingKeysWith: { first, _ in first }), lastDay: today &+ 1)
+            formerKeys = Array(([former] + (formerKeys ?? [])).prefix(FormerKeys.maximum))
         }
 
         /// Whether the user has to join again to go on: the bearer has expired or was rejected.
@@ -104,6 +151,8 @@ struct CircleRecords: Sendable {
         mutating func takeIdentity(of earlier: State) {
             (keys, generation, identity) = (earlier.keys, earlier.generation, earlier.identity)
             (seed, sequence, epoch) = (earlier.seed, earlier.sequence, earlier.epoch)
+            (waves, waved, answered) = (earlier.waves, earlier.waved, earlier.answered)
+            (formerKeys, isSeedUnsent) = (earlier.formerKeys, earlier.isSeedUnsent)
         }
 
         /// Takes over what the user has decided in a membership that this one continues.
@@ -116,11 +165,47 @@ struct CircleRecords: Sendable {
     }
 
     struct PendingWave: Sendable, Codable {
-        let id: String
+        var id: String
         let person: UInt32
         let day: UInt32
+        /// Seconds since 1970. It is not sent any more afterwards; an answer may be there for another day.
+        let expires: Double
+        /// What is sent, until the server is known to have it.
+        var content: Content?
+        /// What was known of the person, so that an answer opens also when newer keys have come. Earlier versions have none.
+        var other: OtherMember?
+
+        struct Content: Sendable, Codable {
+            let meetings: [Data]
+            let box: Data
+            /// The day of which the person was waved at before.
+            let wavedBefore: UInt32?
+        }
+    }
+
+    /// Another member's identity, and day keys, newest first.
+    struct OtherMember: Sendable, Codable {
+        let identity: Data
+        let keys: [UInt32: [Data]]
+    }
+
+    /// A wave whose answer was told: the server must still hear that it is of no more use, and its box is told once.
+    struct AnsweredWave: Sendable, Codable, Hashable {
+        let id: String
+        /// The digest of the answer.
+        let box: Data
         /// Seconds since 1970.
         let expires: Double
+        var isDeleted = false
+    }
+
+    /// What the user was to others: the keys of an identity, and day keys of a seed.
+    struct FormerKeys: Sendable, Codable {
+        let keys: Data
+        let dayKeys: [UInt32: Data]
+        let lastDay: UInt32
+
+        static let maximum = 4
     }
 
     func state() async throws -> State? {
@@ -214,7 +299,7 @@ struct CircleRecords: Sendable {
     /// - Returns: whether there were any.
     func expire(at now: Double, after retention: Double) async throws -> Bool {
         guard let state = try? await state() else { return false }
-        if !state.waves.isEmpty || !state.waved.isEmpty { try await changeState { $0.expireWaves(at: now) } }
+        if state.hasWaves { try await changeState { $0.expireWaves(at: now) } }
         guard now - state.synced > retention else {
             let known = try await table()
             var table = known
@@ -226,6 +311,7 @@ struct CircleRecords: Sendable {
         guard try await removeMembers() else { return false }
         try await changeState { state in
             (state.membersTag, state.keysTag, state.waves, state.waved) = (nil, nil, [], [:])
+            (state.answered, state.formerKeys) = (nil, nil)
         }
         try await noteChange()
         return true

@@ -21,11 +21,14 @@ struct CircleTable: Sendable, Codable, Equatable {
         var changedIdentity: Data?
         /// The newest valid keys.
         var keys: Data?
-        /// Those before, while yesterday's is among them: a wave may be about a meeting before midnight.
-        var earlierKeys: Data?
+        /// Those before, newest first, while waves about them may arrive: of a meeting before midnight, or before the member
+        /// had a new seed. They recognise nobody.
+        var formerKeys: [Data]?
+
+        static let maximumFormerKeys = 4
 
         /// Forgets every key.
-        mutating func forgetKeys() { (keys, earlierKeys) = (nil, nil) }
+        mutating func forgetKeys() { (keys, formerKeys) = (nil, nil) }
     }
 
     /// The pinned identity of who is no member any more.
@@ -55,13 +58,14 @@ struct CircleTable: Sendable, Codable, Equatable {
         var identity: MemberRecord? { (try? MemberRecord(Array(row.changedIdentity ?? row.identity))) }
         var keys: KeyRecord? { row.keys.flatMap { try? KeyRecord(Array($0)) } }
 
-        /// The member's key of a day.
-        func key(of day: UInt32) -> [UInt8]? {
-            for bytes in [row.keys, row.earlierKeys] {
-                guard let record = bytes.flatMap({ try? KeyRecord(Array($0)) }) else { continue }
-                if let found = record.dayKeys.first(where: { $0.day == day }) { return found.key }
+        /// The member's keys of a day, newest first: a seed that was renewed has another one.
+        func keys(of day: UInt32) -> [[UInt8]] {
+            var keys: [[UInt8]] = []
+            for bytes in [row.keys].compactMap(\.self) + (row.formerKeys ?? []) {
+                let known = (try? KeyRecord(Array(bytes)))?.dayKeys.first { $0.day == day }?.key
+                if let known, !keys.contains(known) { keys.append(known) }
             }
-            return nil
+            return keys
         }
 
         var trust: Trust { isChanged ? .unverified : .circle }
@@ -159,24 +163,22 @@ struct CircleTable: Sendable, Codable, Equatable {
             if record.isWithdrawal {
                 row.forgetKeys()
             } else {
-                if let known, known.terms.firstDay < record.terms.firstDay { row.earlierKeys = row.keys }
+                if let known = row.keys {
+                    row.formerKeys = Array(([known] + (row.formerKeys ?? [])).prefix(Row.maximumFormerKeys))
+                }
                 row.keys = Data(record.bytes)
             }
             rows[number] = row
         }
     }
 
-    /// Removes keys of past days: the day and its key are not needed any more.
+    /// Removes keys of past days, and those that were replaced before yesterday: they are not needed any more.
     mutating func expireKeys(today: UInt32) {
         for (number, row) in rows {
-            if Self.isPast(row.keys, on: today) { rows[number]?.keys = nil }
-            if Self.isPast(row.earlierKeys, on: today) { rows[number]?.earlierKeys = nil }
+            guard let record = row.keys.flatMap({ try? KeyRecord(Array($0)) }) else { continue }
+            if record.terms.firstDay &+ 2 <= today { rows[number]?.formerKeys = nil }
+            if record.terms.firstDay &+ UInt32(record.count) < today { rows[number]?.keys = nil }
         }
-    }
-
-    private static func isPast(_ keys: Data?, on today: UInt32) -> Bool {
-        guard let record = keys.flatMap({ try? KeyRecord(Array($0)) }) else { return false }
-        return record.terms.firstDay &+ UInt32(record.count) < today
     }
 
     /// The day keys of everyone, by trust.

@@ -20,10 +20,12 @@ extension JoinedCircle {
         return state.ownSeed.map { !state.hasPublished(keysOf: $0) } ?? true
     }
 
-    /// Gives the circle another seed: keys that others have of the old one are useless from now on.
+    /// Gives the circle another seed: by keys that others have of the old one they recognise nobody from now on. Waves that
+    /// they have sent still open.
     func renewSeed() async throws {
         if try await state().ownSeed == nil { try await forgetSharedSeed() }
-        try await records.changeState { $0.seed = Data(RollingSeed.random().reveal()) }
+        let today = try Self.day(now)
+        try await records.changeState { $0.renewSeed(on: today) }
         try await records.noteChange()
     }
 
@@ -96,6 +98,7 @@ extension JoinedCircle {
             let known = changed.ownSeed
             let seed = known ?? .random()
             changed.seed = Data(seed.reveal())
+            changed.isSeedUnsent = nil
             state = changed
             return (changed, seed, known == nil)
         }

@@ -21,7 +21,7 @@ extension JoinedCircle {
     }
 
     /// Whether the server could be told something now; false when it can be tried again later.
-    private func isTold(_ tell: () async throws -> Void) async throws -> Bool {
+    func isTold(_ tell: () async throws -> Void) async throws -> Bool {
         do {
             try await tell()
             return true

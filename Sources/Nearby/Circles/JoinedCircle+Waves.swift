@@ -1,5 +1,6 @@
 public import Beacons
 import Circles
+import Crypto
 import Foundation
 import Handshake
 import OAuth
@@ -21,45 +22,45 @@ extension JoinedCircle {
 
     /// Waves at a member whom the user has met today or yesterday.
     ///
+    /// A server that does not answer is told again by ``collectWaves()``, for a day: a wave that it has already counts once.
+    ///
     /// - Parameters:
     ///   - person: the member.
     ///   - text: what the member reads, at most 80 bytes.
     ///   - log: says when the two have met.
-    public func wave(at person: UserNumber, text: String, log: EncounterLog) async throws {
+    /// - Returns: whether the server has been told.
+    @discardableResult
+    public func wave(at person: UserNumber, text: String, log: EncounterLog) async throws -> Bool {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
             let state = try await state()
             guard let entry = try await records.table().entry(person), !state.hidden.contains(number) else {
                 throw CircleProblem.wave("number \(person) is no member of \(quoted(state.circle, limit: 80))")
             }
+            let name = quoted(entry.row.name, limit: 80)
             guard !entry.isChanged, let identity = entry.identity else {
-                throw CircleProblem.wave(
-                    "\(quoted(entry.row.name, limit: 80)) has a new identity. Ask in person, then pair again")
+                throw CircleProblem.wave("\(name) has a new identity. Ask in person, then pair again")
             }
-            guard entry.keys?.terms.waves == true else {
-                throw CircleProblem.wave("\(quoted(entry.row.name, limit: 80)) takes no waves")
-            }
+            guard entry.keys?.terms.waves == true else { throw CircleProblem.wave("\(name) takes no waves") }
             // What a wave of an earlier day said, the windows beside it included, may have been answered, and is refused then.
             let last = state.waved[number].map { ($0 &+ 1) &* Self.windowsOfDay } ?? 0
             let known = try await windows(with: person, log: log)
             let windows = known.filter { $0 / Self.windowsOfDay == state.waved[number] || $0 > last }
             guard let newest = windows.max() else {
-                let name = quoted(entry.row.name, limit: 80)
                 throw CircleProblem.wave(
                     known.isEmpty
                         ? "you have not met \(name) in the last hours" : "you have not met \(name) since you waved last"
                 )
             }
             let day = newest / Self.windowsOfDay
-            guard state.waved[number] != day else {
-                throw CircleProblem.wave("you have waved at \(quoted(entry.row.name, limit: 80)) today")
-            }
-            var secrets: [UInt32: WaveSecret] = [:]
+            let wavedToday = CircleProblem.wave("you have waved at \(name) today")
+            guard state.waved[number] != day else { throw wavedToday }
             // The days of the windows and of their neighbours: two people may have met around midnight.
-            for day in [day &- 1, day, day &+ 1] {
-                secrets[day] = try await secret(with: identity, entry, day: day, state)
-            }
-            guard let secret = secrets[day] else {
+            let days = [day &- 1, day, day &+ 1]
+            let other = Self.member(entry, identity, on: days)
+            let sides = try await ownSides(state)
+            let secrets = Dictionary(uniqueKeysWithValues: days.map { ($0, Self.secrets(sides, other, on: $0)) })
+            guard let secret = secrets[day]?.first else {
                 throw CircleProblem.wave("the keys of that day are not known any more")
             }
             let meetings = Self.meetings(of: windows, after: last, with: secrets)
@@ -70,53 +71,117 @@ extension JoinedCircle {
             } catch CircleError.malformed {
                 throw CircleProblem.wave("a text has at most \(WaveSecret.maximumText) bytes and no control characters")
             }
-            let object = try await server(state).send(
+            let wave = CircleRecords.PendingWave(
+                id: Base64URL.encode(RandomSource.system.bytes(16)), person: number, day: day,
+                expires: now + Self.secondsOfDay,
+                content: .init(meetings: meetings.map { Data($0) }, box: Data(box), wavedBefore: state.waved[number]),
+                other: other)
+            // Stored before it is sent: when an answer is lost, the server may have it.
+            let isNew = try await records.change { state in
+                guard state?.waved[number] != day else { return false }
+                state?.waves.append(wave)
+                state?.waved[number] = day
+                return true
+            }
+            guard isNew else { throw wavedToday }
+            return try await isTold { try await send(wave) }
+        }
+    }
+
+    /// Sends a wave that the server may have already. One that it refuses was not sent.
+    private func send(_ wave: CircleRecords.PendingWave) async throws {
+        guard let content = wave.content else { return }
+        do {
+            let object = try await server(try await state()).send(
                 .post, "v1/waves",
                 json: [
-                    "meet": .array(meetings.map { .string(Base64URL.encode($0)) }),
-                    "box": .string(Base64URL.encode(box)),
+                    "id": .string(wave.id), "meet": .array(content.meetings.map { .string(Base64URL.encode($0)) }),
+                    "box": .string(Base64URL.encode(content.box)),
                 ], expecting: [201]
             ).object("the wave")
-            guard let id = object["id"]?.string, let seconds = object["expires_in"]?.integer else {
+            guard let id = object["id"]?.string, id.utf8.count <= 64, Base64URL.decode(id) != nil else {
                 throw CircleProblem.malformed("the wave")
             }
-            let pending = CircleRecords.PendingWave(
-                id: id, person: number, day: day, expires: now + Double(min(max(seconds, 0), 86_400)))
             try await records.changeState { state in
-                state.waves.append(pending)
-                state.waved[number] = day
+                guard let index = state.waves.firstIndex(where: { $0.id == wave.id }) else { return }
+                state.waves[index].content = nil
+                // A server of an earlier version draws it.
+                state.waves[index].id = id
             }
+        } catch CircleProblem.refused(let status, let code, let message) where status < 500 {
+            try await records.changeState { state in
+                guard state.waves.contains(where: { $0.id == wave.id }) else { return }
+                state.waves.removeAll { $0.id == wave.id }
+                state.waved[wave.person] = content.wavedBefore
+            }
+            throw CircleProblem.refused(status: status, code: code, message: message)
         }
     }
 
     /// Asks what became of the waves that wait. Asks nothing when none waits.
     ///
-    /// - Returns: those that were answered, each once.
+    /// - Returns: those that were answered, each once, also among several processes.
     public func collectWaves() async throws -> [MutualWave] {
         try await CircleEnvironment.placing {
             let moment = now
             try await records.changeState { $0.expireWaves(at: moment) }
             let state = try await state()
-            guard !state.waves.isEmpty else { return [] }
+            guard !state.waves.isEmpty else {
+                try? await deleteAnswered()
+                return []
+            }
             let object = try await server(state).send(.get, "v1/waves").object("the waves")
-            var mutual: [MutualWave] = []
+            var known = Set((object["waiting"]?.array ?? []).compactMap(\.string))
+            var opened: [CircleRecords.AnsweredWave: MutualWave] = [:]
             let table = try await records.table()
             for matched in (object["matched"]?.array ?? []).compactMap(\.object) {
                 guard let id = matched["id"]?.string, let wave = state.waves.first(where: { $0.id == id }),
                     let box = matched["box"]?.string.flatMap({ Base64URL.decode($0) })
                 else { continue }
-                // Once a person and day, whatever the server repeats.
-                try await records.changeState { $0.waves.removeAll { $0.id == id } }
-                if let answer = try await open(box, wave, table, state) { mutual.append(answer) }
+                known.insert(id)
+                // What does not open may be sealed with keys that come with the next table.
+                guard let answer = try await open(box, wave, table, state) else { continue }
+                let digest = Data(SHA256.hash(data: box))
+                opened[.init(id: id, box: digest, expires: moment + Self.secondsOfDay)] = answer
             }
-            return mutual
+            let (found, asked) = (known, Set(state.waves.map(\.id)))
+            // In one step: another process may have been told meanwhile.
+            let told = try await records.change { [opened] state in
+                state?.take(opened) ?? []
+            }
+            try await records.changeState { state in
+                for index in state.waves.indices where found.contains(state.waves[index].id) {
+                    state.waves[index].content = nil
+                }
+                // What the server has no more has expired there.
+                state.waves.removeAll { $0.content == nil && asked.contains($0.id) && !found.contains($0.id) }
+            }
+            // What was answered is told, whatever comes now.
+            try? await deleteAnswered()
+            for wave in state.waves where !found.contains(wave.id) && wave.expires > moment {
+                _ = try? await isTold { try await send(wave) }
+            }
+            return told
+        }
+    }
+
+    /// Tells the server which answers the device has.
+    private func deleteAnswered() async throws {
+        let state = try await state()
+        for wave in state.answered ?? [] where !wave.isDeleted {
+            _ = try await server(state).send(.delete, "v1/waves/\(wave.id)", expecting: [204])
+            try await records.changeState { state in
+                guard let index = state.answered?.firstIndex(where: { $0.id == wave.id }) else { return }
+                state.answered?[index].isDeleted = true
+            }
         }
     }
 
     /// The people at whom the user has waved, and who have not answered.
     public func wavesWaiting() async throws -> [UserNumber] {
         try await CircleEnvironment.placing {
-            try await records.state()?.waves.compactMap { try? UserNumber(Int($0.person)) } ?? []
+            try await records.state()?.waves.filter { $0.expires > now }
+                .compactMap { try? UserNumber(Int($0.person)) } ?? []
         }
     }
 
@@ -128,24 +193,58 @@ extension JoinedCircle {
         else { return nil }
         let today = try Self.day(now)
         // The other one may have met the user the day after, or waved at a meeting of the day before.
-        for day in Set([today, today &- 1, wave.day &- 1, wave.day, wave.day &+ 1]) {
-            guard let secret = try? await secret(with: identity, entry, day: day, state),
-                let greeting = try? secret.open(box, from: identity.identity, at: UInt64(max(0, now)))
-            else { continue }
-            return MutualWave(
-                person: person, name: entry.row.name, text: greeting.text, time: Double(greeting.time))
+        let days = Set([today, today &- 1, wave.day &- 1, wave.day, wave.day &+ 1])
+        let sides = try await ownSides(state)
+        for other in [wave.other, Self.member(entry, identity, on: days)].compactMap(\.self) {
+            guard let sender = try? MemberRecord(Array(other.identity)) else { continue }
+            for secret in days.flatMap({ Self.secrets(sides, other, on: $0) }) {
+                guard let greeting = try? secret.open(box, from: sender.identity, at: UInt64(max(0, now))) else {
+                    continue
+                }
+                return MutualWave(
+                    person: person, name: entry.row.name, text: greeting.text, time: Double(greeting.time))
+            }
         }
         return nil
     }
 
-    /// The secret of a day; nil when a key of that day is not known, or not any more.
-    private func secret(
-        with identity: MemberRecord, _ entry: CircleTable.Entry, day: UInt32, _ state: CircleRecords.State
-    ) async throws -> WaveSecret? {
-        guard let theirs = entry.key(of: day), let seed = try await publishedSeed(state) else { return nil }
-        let own = seed.dayKey(for: RollingDay(number: day)).reveal()
-        return try WaveSecret(
-            try Self.keys(state), identity, ownDayKey: own, otherDayKey: theirs, day: day)
+    // MARK: Secrets
+
+    /// What the user is, or was lately, to others: the keys of an identity, and the key of a day.
+    private typealias OwnSide = (keys: MemberKeys, dayKey: @Sendable (UInt32) -> [UInt8]?)
+
+    /// What the user is to others, and then what the user was before the last seeds.
+    private func ownSides(_ state: CircleRecords.State) async throws -> [OwnSide] {
+        var sides: [OwnSide] = []
+        if let seed = try await publishedSeed(state) {
+            sides.append((try Self.keys(state), { seed.dayKey(for: RollingDay(number: $0)).reveal() }))
+        }
+        for former in state.formerKeys ?? [] {
+            guard let keys = MemberKeys(revealed: Array(former.keys)) else { continue }
+            sides.append((keys, { former.dayKeys[$0].map { Array($0) } }))
+        }
+        return sides
+    }
+
+    /// What is known of a member on some days.
+    private static func member(
+        _ entry: CircleTable.Entry, _ identity: MemberRecord, on days: some Sequence<UInt32>
+    ) -> CircleRecords.OtherMember {
+        let keys = days.map { day in (day, entry.keys(of: day).map { Data($0) }) }
+        return .init(identity: Data(identity.bytes), keys: Dictionary(uniqueKeysWithValues: keys))
+    }
+
+    /// The secrets of a day, those of the newest keys first; none when no key of that day is known, or not any more.
+    private static func secrets(
+        _ sides: [OwnSide], _ other: CircleRecords.OtherMember, on day: UInt32
+    ) -> [WaveSecret] {
+        guard let identity = try? MemberRecord(Array(other.identity)) else { return [] }
+        return sides.flatMap { side in
+            (other.keys[day] ?? []).compactMap { theirs in
+                guard let own = side.dayKey(day) else { return nil }
+                return try? WaveSecret(side.keys, identity, ownDayKey: own, otherDayKey: Array(theirs), day: day)
+            }
+        }
     }
 
     /// The seed whose keys the other members have: in a state of an earlier version, that of pairing.
@@ -171,18 +270,19 @@ extension JoinedCircle {
     ///
     /// - Parameters:
     ///   - last: no window up to this one has a value.
-    ///   - secrets: by day. A window of another day has no value.
-    static func meetings(
-        of windows: Set<UInt32>, after last: UInt32, with secrets: [UInt32: WaveSecret]
+    ///   - secrets: by day. A window of another day has no value; with keys of several seeds it has several.
+    private static func meetings(
+        of windows: Set<UInt32>, after last: UInt32, with secrets: [UInt32: [WaveSecret]]
     ) -> [[UInt8]] {
         let newest = windows.sorted(by: >)
         let neighbours = newest.flatMap { [$0 &+ 1, $0 &- 1] }.filter { !windows.contains($0) }
         var values: [[UInt8]] = []
         for window in newest.prefix(WaveSecret.meetings / 2) + neighbours + newest.dropFirst(WaveSecret.meetings / 2) {
-            guard values.count < WaveSecret.meetings, window > last,
-                let value = secrets[window / windowsOfDay]?.meeting(in: window), !values.contains(value)
-            else { continue }
-            values.append(value)
+            guard window > last else { continue }
+            for secret in secrets[window / windowsOfDay] ?? [] where values.count < WaveSecret.meetings {
+                guard let value = secret.meeting(in: window), !values.contains(value) else { continue }
+                values.append(value)
+            }
         }
         while values.count < WaveSecret.meetings { values.append(RandomSource.system.bytes(16)) }
         return values.shuffled()

@@ -11,54 +11,20 @@ import Testing
 
 @Suite("Waves through a circle's server", .heavy)
 struct CircleWaveTests {
-    /// Two members who have met, and what each has to wave with.
-    private struct Meeting {
-        let ada: CircleDevice
-        let adas: JoinedCircle
-        let zoe: CircleDevice
-        let zoes: JoinedCircle
-
-        static let adasNumber = try! UserNumber(759)
-        static let zoesNumber = try! UserNumber(65_535)
-
-        init(_ world: CircleWorld, seconds: ClosedRange<Double> = -120...0) async throws {
-            (ada, zoe) = (CircleDevice(world), CircleDevice(world))
-            adas = try await ada.join()
-            zoes = try await zoe.join(as: "zoe@example.test")
-            try await adas.synchronize()
-            let (first, last) = (world.now + seconds.lowerBound, world.now + seconds.upperBound)
-            let encounter = Encounter(firstSeen: first, lastSeen: last, duration: last - first)
-            _ = try await log(of: ada).note(encounter, with: Self.zoesNumber, wasLogged: false)
-            _ = try await log(of: zoe).note(encounter, with: Self.adasNumber, wasLogged: false)
-        }
-
-        func log(of device: CircleDevice) -> EncounterLog {
-            EncounterLog(in: device.vault, community: "recurse-center")
-        }
-
-        func adaWaves(_ text: String = "Coffee?") async throws {
-            try await adas.wave(at: Self.zoesNumber, text: text, log: log(of: ada))
-        }
-
-        func zoeWaves(_ text: String = "Tea!") async throws {
-            try await zoes.wave(at: Self.adasNumber, text: text, log: log(of: zoe))
-        }
-    }
-
     @Test("CI44: when both have waved, both are told once, and the server holds nothing more")
     func mutual() async throws {
         let vault = MemoryVault()
         try await CircleWorld.with(vault: vault) { world in
             let before = try await vault.keys(of: .circle).keys.count
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             try await meeting.adaWaves()
-            #expect(try await meeting.adas.wavesWaiting() == [Meeting.zoesNumber])
+            #expect(try await meeting.adas.wavesWaiting() == [CircleMeeting.zoesNumber])
             #expect(try await meeting.adas.collectWaves().isEmpty)
             try await meeting.zoeWaves()
             #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
             let told = try await meeting.adas.collectWaves()
             #expect(told.map(\.text) == ["Tea!"] && told.map(\.name) == ["Zoë Ångström"])
-            #expect(told.map(\.person) == [Meeting.zoesNumber] && told.map(\.time) == [world.now.rounded(.down)])
+            #expect(told.map(\.person) == [CircleMeeting.zoesNumber] && told.map(\.time) == [world.now.rounded(.down)])
             for circle in [meeting.adas, meeting.zoes] {
                 #expect(try await circle.collectWaves().isEmpty)
                 #expect(try await circle.wavesWaiting().isEmpty)
@@ -72,7 +38,7 @@ struct CircleWaveTests {
     @Test("CI43: who is waved at and does not wave sees nothing, and the wave expires after a day")
     func unanswered() async throws {
         try await CircleWorld.with { world in
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             try await meeting.adaWaves()
             let requests = meeting.zoe.transport.sent.count
             for _ in 0..<8 {
@@ -94,23 +60,23 @@ struct CircleWaveTests {
     func windows() async throws {
         try await CircleWorld.with { world in
             // 00:05 to 00:16: the two log different windows when one hears later.
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             world.time.advance(by: 660)
             let later = Encounter(firstSeen: world.now - 5, lastSeen: world.now, duration: 5)
             try await meeting.adaWaves()
-            try await meeting.log(of: meeting.zoe).forget(Meeting.adasNumber)
-            _ = try await meeting.log(of: meeting.zoe).note(later, with: Meeting.adasNumber, wasLogged: false)
+            try await meeting.log(of: meeting.zoe).forget(CircleMeeting.adasNumber)
+            _ = try await meeting.log(of: meeting.zoe).note(later, with: CircleMeeting.adasNumber, wasLogged: false)
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
         }
         try await CircleWorld.with { world in
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             try await meeting.adaWaves()
             // Zoë claims a meeting four hours later.
             world.time.advance(by: 14_400)
             let other = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60)
-            try await meeting.log(of: meeting.zoe).forget(Meeting.adasNumber)
-            _ = try await meeting.log(of: meeting.zoe).note(other, with: Meeting.adasNumber, wasLogged: false)
+            try await meeting.log(of: meeting.zoe).forget(CircleMeeting.adasNumber)
+            _ = try await meeting.log(of: meeting.zoe).note(other, with: CircleMeeting.adasNumber, wasLogged: false)
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().isEmpty)
             #expect(try await meeting.zoes.collectWaves().isEmpty)
@@ -122,7 +88,7 @@ struct CircleWaveTests {
         try await CircleWorld.with { world in
             // From 00:05 to 23:50.
             world.time.advance(by: 85_500)
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             world.time.advance(by: 300)
             // 23:55, and Ada has not heard more yet.
             try await meeting.adaWaves()
@@ -132,17 +98,17 @@ struct CircleWaveTests {
                 try await circle.records.changeState { $0.publishedUntil = 0 }
             }
             for circle in [meeting.adas, meeting.zoes, meeting.adas] { try await circle.synchronize() }
-            try await meeting.log(of: meeting.zoe).forget(Meeting.adasNumber)
+            try await meeting.log(of: meeting.zoe).forget(CircleMeeting.adasNumber)
             let later = Encounter(firstSeen: world.now - 1_200, lastSeen: world.now, duration: 1_200)
-            _ = try await meeting.log(of: meeting.zoe).note(later, with: Meeting.adasNumber, wasLogged: false)
+            _ = try await meeting.log(of: meeting.zoe).note(later, with: CircleMeeting.adasNumber, wasLogged: false)
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
             #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
             // What was answered is not sent again, and the rest of the meeting is.
             world.time.advance(by: 900)
             let whole = Encounter(firstSeen: world.now - 2_100, lastSeen: world.now, duration: 2_100)
-            try await meeting.log(of: meeting.ada).forget(Meeting.zoesNumber)
-            _ = try await meeting.log(of: meeting.ada).note(whole, with: Meeting.zoesNumber, wasLogged: false)
+            try await meeting.log(of: meeting.ada).forget(CircleMeeting.zoesNumber)
+            _ = try await meeting.log(of: meeting.ada).note(whole, with: CircleMeeting.zoesNumber, wasLogged: false)
             try await meeting.adaWaves("Again?")
         }
     }
@@ -150,7 +116,7 @@ struct CircleWaveTests {
     @Test("who was waved at is forgotten after the next day, and when the person is")
     func wavedDays() async throws {
         try await CircleWorld.with { world in
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             let records = try #require(
                 try await CircleRecords.all(in: meeting.ada.vault, community: "recurse-center").first)
             try await meeting.adaWaves()
@@ -173,7 +139,7 @@ struct CircleWaveTests {
     @Test("waving needs a meeting and a text that fits, and is limited to once a person and day")
     func conditions() async throws {
         try await CircleWorld.with { world in
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             func problem(_ body: () async throws -> Void) async -> String? {
                 do {
                     try await body()
@@ -204,7 +170,7 @@ struct CircleWaveTests {
     @Test("CI45: a wave that was answered cannot be sent again, and a repetition by the server reveals nothing")
     func repeated() async throws {
         try await CircleWorld.with { world in
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             try await meeting.adaWaves()
             let wave = try #require(await world.circle.waves.values.first)
             try await meeting.zoeWaves()
@@ -228,7 +194,7 @@ struct CircleWaveTests {
     @Test("a box that the other member did not seal is dropped")
     func forgedBox() async throws {
         try await CircleWorld.with { world in
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             try await meeting.adaWaves()
             var wave = try #require(await world.circle.waves.values.first)
             // A server that answers in Zoë's name, with Ada's own box and with an invented one.
@@ -266,7 +232,7 @@ struct CircleWaveTests {
     @Test("waves of another shape are refused, and one that is withdrawn is never matched")
     func shapes() async throws {
         try await CircleWorld.with { world in
-            let meeting = try await Meeting(world)
+            let meeting = try await CircleMeeting(world)
             let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 16) }
             let values = (1...8).map { value($0) }
             let box = [UInt8](repeating: 1, count: WaveSecret.boxLength)

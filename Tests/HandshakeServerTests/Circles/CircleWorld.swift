@@ -133,15 +133,20 @@ struct CircleDevice: Sendable {
     static let quentin = "quentin@example.test"
 
     let world: CircleWorld
-    let vault = MemoryVault()
+    let vault: any Vault
     let transport: Redirecting
     let environment: CircleEnvironment
 
     /// - Parameters:
     ///   - world: the circle.
+    ///   - vault: what it stores. Two devices with one vault are two processes.
     ///   - draw: what the device draws from a range.
-    init(_ world: CircleWorld, draw: @escaping @Sendable (ClosedRange<Double>) -> Double = { $0.lowerBound }) {
+    init(
+        _ world: CircleWorld, vault: any Vault = MemoryVault(),
+        draw: @escaping @Sendable (ClosedRange<Double>) -> Double = { $0.lowerBound }
+    ) {
         self.world = world
+        self.vault = vault
         transport = Redirecting(to: world.server.origin)
         environment = CircleEnvironment(
             vault: vault, community: "recurse-center", transport: transport, time: world.time.source, random: draw)
@@ -192,6 +197,11 @@ final class Redirecting: Transport {
     private let octets = Mutex(0)
     private let lastTimeout = Mutex(Duration.zero)
     private let replacement = Mutex<Replacement?>(nil)
+    private let surroundings = Mutex<Surroundings?>(nil)
+
+    /// What happens around a request: gets method and path with query, and what sends it.
+    typealias Surroundings =
+        @Sendable (_ line: String, _ pass: @Sendable () async throws -> ResponseMessage) async throws -> ResponseMessage
 
     private struct Replacement {
         let content: String
@@ -221,6 +231,9 @@ final class Redirecting: Transport {
         replacement.withLock { $0 = Replacement(content: content, isMeant: isMeant) }
     }
 
+    /// Surrounds requests from now on; nil ends that.
+    func surround(with body: Surroundings?) { surroundings.withLock { $0 = body } }
+
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
         let line = "\(request.head.method.rawValue) \(request.head.path ?? "")"
         log.withLock { $0.append(line) }
@@ -229,7 +242,13 @@ final class Redirecting: Transport {
         var request = request
         request.head.scheme = "http"
         request.head.authority = authority
-        var response = try await PlatformTransport().send(request, limits: limits)
+        let pass = { @Sendable [request] in try await PlatformTransport().send(request, limits: limits) }
+        var response: ResponseMessage
+        if let surroundings = surroundings.withLock(\.self) {
+            response = try await surroundings(line, pass)
+        } else {
+            response = try await pass()
+        }
         octets.withLock { $0 += response.content.count }
         if let replacement = replacement.withLock(\.self), replacement.isMeant(line) {
             response.content = Array(replacement.content.utf8)

@@ -84,7 +84,7 @@ def test_waves_that_both_send_are_told_to_both(circle: Circle, members: Callable
         wait_for(first, alerts)
         wait_for(second, alerts)
         assert interrupt(first) == 130 and interrupt(second) == 130
-        assert ada.nearby("wave", str(ZOE), "--text", "Coffee?") == {"answers": [], "waiting": True}
+        assert ada.nearby("wave", str(ZOE), "--text", "Coffee?") == {"answers": [], "waiting": True, "told": True}
         assert zoe.nearby("wave") == {"answers": [], "waiting": False}
         [told] = zoe.nearby("wave", str(ADA), "--text", "Tea!")["answers"]
         assert (told["person"], told["text"]) == (ADA, "Coffee?")

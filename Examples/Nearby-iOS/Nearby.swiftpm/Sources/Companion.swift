@@ -151,7 +151,9 @@ final class Companion {
             let log = EncounterLog(in: vault, community: Self.community)
             for circle in try await JoinedCircle.all(in: environment(vault)) {
                 guard try await circle.introduce(person) != nil else { continue }
-                try await circle.wave(at: person, text: text, log: log)
+                guard try await circle.wave(at: person, text: text, log: log) else {
+                    return "You have waved. The circle's server is told as soon as it can be reached."
+                }
                 waves += try await circle.collectWaves()
                 return "You have waved. It is seen when the other person waves too."
             }

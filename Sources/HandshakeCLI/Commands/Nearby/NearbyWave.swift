@@ -23,12 +23,15 @@ struct NearbyWave: CircleCommand {
     @OptionGroup var choice: CircleChoice
 
     func run() async throws {
-        let (answers, isWaiting) = try await withCircle { circle, vault in
+        let (isTold, answers, isWaiting) = try await withCircle { circle, vault in
+            var isTold = true
             if let person {
                 let log = EncounterLog(in: vault, community: NearbyCommand.community)
-                try await circle.wave(at: person, text: text, log: log)
+                isTold = try await circle.wave(at: person, text: text, log: log)
             }
-            return (try await circle.collectWaves(), try await !circle.wavesWaiting().isEmpty)
+            // A server that has just not answered is not asked.
+            let answers = try await isTold ? circle.collectWaves() : []
+            return (isTold, answers, try await !circle.wavesWaiting().isEmpty)
         }
         if choice.common.json {
             let rows = answers.map { wave in
@@ -37,16 +40,23 @@ struct NearbyWave: CircleCommand {
                     ("text", .string(wave.text)), ("time", .seconds(wave.time)),
                 ])
             }
-            return Output.result(JSONText.object([("answers", .array(rows)), ("waiting", .bool(isWaiting))]).text)
+            let told = person == nil ? [] : [("told", JSONText.bool(isTold))]
+            return Output.result(
+                JSONText.object([("answers", .array(rows)), ("waiting", .bool(isWaiting))] + told).text)
         }
         for wave in answers { Output.result(Self.line(wave)) }
-        if answers.isEmpty {
+        if !isTold {
+            Output.note(Self.untold)
+        } else if answers.isEmpty {
             Output.note(
                 isWaiting
                     ? "Waiting for an answer: `nearby watch` tells you, or ask again with: handshake nearby wave"
                     : "No wave waits for an answer.")
         }
     }
+
+    static let untold =
+        "The circle's server does not know of your wave yet. `nearby watch` tells it, or try again with: handshake nearby wave"
 
     static func line(_ wave: MutualWave) -> String {
         let text = wave.text.isEmpty ? "" : ": " + quoted(wave.text, limit: 100)

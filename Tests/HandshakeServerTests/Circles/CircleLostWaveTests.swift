@@ -1,0 +1,330 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+@Suite("Waves whose requests or answers are lost", .heavy)
+struct CircleLostWaveTests {
+    /// What the network does to a request about waves.
+    private enum Loss: Hashable {
+        case request, answer
+    }
+
+    /// A request about waves, by its place among those of a device.
+    private struct Place: Hashable {
+        let isAdas: Bool
+        let index: Int
+    }
+
+    private static let places = [true, false].flatMap { isAdas in (0..<4).map { Place(isAdas: isAdas, index: $0) } }
+
+    /// No loss, one loss anywhere, and two lost answers anywhere.
+    private static let losses: [[Place: Loss]] = {
+        var all: [[Place: Loss]] = [[:]]
+        for place in places { all += [[place: .request], [place: .answer]] }
+        for (index, place) in places.enumerated() {
+            all += places.dropFirst(index + 1).map { [place: .answer, $0: .answer] }
+        }
+        return all
+    }()
+
+    /// Loses what a test says.
+    private func lose(_ losses: [Place: Loss], ofAda isAdas: Bool, _ transport: Redirecting) {
+        let count = Mutex(0)
+        transport.surround { line, pass in
+            guard line.contains("/v1/waves") else { return try await pass() }
+            let index = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            let loss = losses[Place(isAdas: isAdas, index: index)]
+            if loss == .request { throw TransportError.unreachable(host: "circle.example", reason: "no network") }
+            let answer = try await pass()
+            if loss == .answer { throw TransportError.timedOut(host: "circle.example") }
+            return answer
+        }
+    }
+
+    /// Fetches until nothing more can come.
+    private func collect(_ circle: JoinedCircle) async throws -> [String] {
+        do {
+            return try await circle.collectWaves().map(\.text)
+        } catch NearbyError.circle(.network) {
+            return []
+        }
+    }
+
+    @Test("CI44: whichever requests and answers are lost, after enough fetches both are told, each once")
+    func everyStep() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            for losses in Self.losses {
+                // Bearers last for 30 days, and ten waves a day are taken.
+                world.time.advance(by: CircleWorld.day / 2)
+                for circle in [meeting.adas, meeting.zoes, meeting.adas] {
+                    try await circle.synchronize()
+                    try await circle.records.changeState { $0.waved = [:] }
+                }
+                try await meeting.meetAgain()
+                lose(losses, ofAda: true, meeting.ada.transport)
+                lose(losses, ofAda: false, meeting.zoe.transport)
+                try await meeting.adaWaves()
+                try await meeting.zoeWaves()
+                var told: [[String]] = [[], []]
+                for _ in 0..<5 {
+                    told[0] += try await collect(meeting.adas)
+                    told[1] += try await collect(meeting.zoes)
+                }
+                #expect(told == [["Tea!"], ["Coffee?"]], "\(losses)")
+                #expect(await world.circle.waves.isEmpty, "\(losses)")
+                for device in [meeting.ada, meeting.zoe] { device.transport.surround(with: nil) }
+                for circle in [meeting.adas, meeting.zoes] { #expect(try await circle.wavesWaiting().isEmpty) }
+            }
+        }
+    }
+
+    @Test("CI44: a wave that never arrives is matched with nothing, and nobody is told", arguments: [true, false])
+    func neverArrives(isAdas: Bool) async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            (isAdas ? meeting.ada : meeting.zoe).transport.surround { line, pass in
+                guard line != "POST /rc/v1/waves" else { throw TransportError.timedOut(host: "circle.example") }
+                return try await pass()
+            }
+            #expect(try await meeting.adaWaves() == !isAdas)
+            #expect(try await meeting.zoeWaves() == isAdas)
+            for _ in 0..<3 {
+                for circle in [meeting.adas, meeting.zoes] { #expect(try await circle.collectWaves().isEmpty) }
+                world.time.advance(by: CircleWorld.day)
+            }
+            for circle in [meeting.adas, meeting.zoes] { #expect(try await circle.state().waves.isEmpty) }
+            #expect(await world.circle.waves.isEmpty)
+        }
+    }
+
+    @Test("CI44: an answer in the last minute of a wave's day is told to both")
+    func lastMinute() async throws {
+        try await CircleWorld.with { world in
+            // From 00:05 to 23:50, so that the meeting is in the windows of both.
+            world.time.advance(by: 85_500)
+            let meeting = try await CircleMeeting(world)
+            try await meeting.adaWaves()
+            world.time.advance(by: CircleWorld.day - 60)
+            for circle in [meeting.zoes, meeting.adas] { try await circle.synchronize() }
+            try await meeting.zoeWaves()
+            world.time.advance(by: 120)
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+        }
+    }
+
+    @Test("a wave that is sent again is the same one, and nobody else's")
+    func idempotent() async throws {
+        try await CircleWorld.with { world in
+            let circle = world.circle
+            let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 16) }
+            let (mine, other) = ((1...8).map(value), (8...15).map(value))
+            let box = [UInt8](repeating: 1, count: WaveSecret.boxLength)
+            let answer = [UInt8](repeating: 2, count: WaveSecret.boxLength)
+            let (id, second) = (Base64URL.encode(value(100)), Base64URL.encode(value(101)))
+            for rest in [86_400.0, 85_800] {
+                let answer = try await circle.wave(from: 1, id: id, meetings: mine, box: box)
+                #expect(answer.id == id && answer.expiresIn == rest)
+                world.time.advance(by: 600)
+            }
+            #expect(await circle.waves.count == 1)
+            for (sender, meetings, box): (UInt32, [[UInt8]], [UInt8]) in [
+                (2, mine, box), (1, other, box), (1, mine, answer),
+            ] {
+                let refusal = await #expect(throws: RequestRefusal.self) {
+                    _ = try await circle.wave(from: sender, id: id, meetings: meetings, box: box)
+                }
+                #expect(refusal?.status == .conflict)
+            }
+            for bad in ["", "../state", id + "A", String(repeating: "!", count: 22)] {
+                let refusal = await #expect(throws: RequestRefusal.self) {
+                    _ = try await circle.wave(from: 3, id: bad, meetings: other, box: box)
+                }
+                #expect(refusal?.status == .unprocessableContent)
+            }
+            // The server stops between the two writes of a match.
+            let waiting = try #require(await circle.waves[id])
+            for isRepeated in [true, false] {
+                _ = try await circle.wave(from: 2, id: second, meetings: other, box: answer)
+                try await circle.store(waiting)
+                if isRepeated {
+                    _ = try await circle.wave(from: 2, id: second, meetings: other, box: answer)
+                } else {
+                    #expect(try await circle.waves(of: 2).matched.map(\.box) == [box])
+                }
+                #expect(try await circle.waves(of: 1).matched.map(\.box) == [answer])
+            }
+            // Both may ask until they say that they have it.
+            for _ in 0..<2 { #expect(try await circle.waves(of: 2).matched.map(\.box) == [box]) }
+            try await circle.withdraw(second, of: 2)
+            #expect(try await circle.waves(of: 2).matched.isEmpty)
+            #expect(try await circle.waves(of: 1).matched.count == 1)
+        }
+    }
+
+    @Test("CI45: after a start the server knows the values of matches that are not fetched yet")
+    func restart() async throws {
+        let vault = MemoryVault()
+        try await CircleWorld.with(vault: vault) { world in
+            let meetings = (1...8).map { [UInt8](repeating: $0, count: 16) }
+            let box = [UInt8](repeating: 1, count: WaveSecret.boxLength)
+            for sender: UInt32 in [1, 2] {
+                _ = try await world.circle.wave(from: sender, meetings: meetings, box: box.map { $0 + UInt8(sender) })
+            }
+            let next = try await MemberCircle(
+                named: "Recurse Center", at: world.circle.address, in: vault, time: world.time.serverSource)
+            await #expect(throws: RequestRefusal.self) {
+                _ = try await next.wave(from: 3, meetings: meetings, box: box)
+            }
+        }
+    }
+
+    @Test("CI45: two processes that fetch at the same time tell an answer once, and an old answer is never told again")
+    func twoProcesses() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await meeting.adaWaves()
+            try await meeting.zoeWaves()
+            let other = CircleDevice(world, vault: meeting.ada.vault)
+            let others = try #require(try await JoinedCircle.all(in: other.environment).first)
+            let both = Mutex<[MutualWave]>([])
+            let hasBegun = Mutex(false)
+            // The second process fetches while the first one has its answer, and does not know it yet.
+            meeting.ada.transport.surround { line, pass in
+                let answer = try await pass()
+                let isFirst = hasBegun.withLock { hasBegun in
+                    defer { hasBegun = true }
+                    return !hasBegun
+                }
+                if isFirst {
+                    let told = try await others.collectWaves()
+                    both.withLock { $0 += told }
+                }
+                return answer
+            }
+            let told = try await meeting.adas.collectWaves()
+            #expect((both.withLock(\.self) + told).map(\.text) == ["Tea!"])
+            meeting.ada.transport.surround(with: nil)
+            // The server answers the next wave with the old box.
+            let old = try #require(await world.circle.waves.values.first { $0.sender == 65_535 }?.box)
+            world.time.advance(by: CircleWorld.day + 3_600)
+            for circle in [meeting.adas, meeting.zoes, meeting.adas] { try await circle.synchronize() }
+            try await meeting.meetAgain()
+            try await meeting.adaWaves("Again?")
+            var wave = try #require(await world.circle.waves.values.first { $0.sender == 759 })
+            wave.matched = (wave.meetings[0], old)
+            try await world.circle.store(wave)
+            #expect(try await meeting.adas.collectWaves().isEmpty)
+        }
+    }
+}
+
+@Suite("Waves about keys that were replaced since", .heavy)
+struct CircleReplacedKeysTests {
+    /// Ada has a new seed from now on, or a new identity too.
+    private func renew(_ meeting: CircleMeeting, by action: String) async throws {
+        switch action {
+        case "hide": try await meeting.adas.hide(UserNumber(70_000))
+        case "resume":
+            try await meeting.adas.pause()
+            try await meeting.adas.resume()
+        default: try await meeting.adas.rotate()
+        }
+    }
+
+    @Test(
+        "CI44: who had waved before a new seed or identity is told the answer of somebody who does not know it",
+        arguments: ["hide", "resume", "rotate"])
+    func wavedBefore(action: String) async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await meeting.adaWaves()
+            try await renew(meeting, by: action)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+        }
+    }
+
+    @Test("CI44: who fetches new keys of somebody can still answer what was sent with those before, of the same day")
+    func answeredAfterwards() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await meeting.adaWaves()
+            try await renew(meeting, by: "hide")
+            try await meeting.zoes.synchronize()
+            try await meeting.zoeWaves()
+            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+        }
+    }
+
+    @Test(
+        "CI44: who waves after a new seed or identity is matched with a wave at the one before, and told to both",
+        arguments: ["hide", "resume", "rotate"])
+    func wavedAfterwards(action: String) async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await meeting.zoeWaves()
+            try await renew(meeting, by: action)
+            try await meeting.adaWaves()
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+            // What Zoë cannot open yet stays until her device has the new keys.
+            #expect(try await meeting.zoes.collectWaves().isEmpty)
+            try await meeting.zoes.synchronize()
+            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+            #expect(await world.circle.waves.isEmpty)
+        }
+    }
+
+    @Test("CI44: the answer of somebody who has paused since is told")
+    func paused() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await meeting.adaWaves()
+            try await meeting.zoeWaves()
+            try await meeting.zoes.pause()
+            try await meeting.adas.synchronize()
+            #expect(try await meeting.adas.dayKeys().isEmpty)
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+        }
+    }
+
+    @Test("CI49: replaced keys recognise nobody, and are deleted when no wave about them can arrive any more")
+    func forgotten() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            let old = try #require(try await meeting.ada.seed())
+            // Seeds that were never published are of no use to anybody.
+            for _ in 0..<5 { try await meeting.adas.renewSeed() }
+            for circle in [meeting.adas, meeting.zoes] { try await circle.synchronize() }
+            try await renew(meeting, by: "hide")
+            try await meeting.zoes.synchronize()
+            #expect(try await meeting.zoe.recognizes(old, meeting.zoes) == nil)
+            #expect(try await meeting.adas.state().formerKeys?.count == 2)
+            #expect(try await meeting.zoes.records.table().rows[759]?.formerKeys?.count == 2)
+            for (device, circle) in [(meeting.ada, meeting.adas), (meeting.zoe, meeting.zoes)] {
+                let stored = StoredPeople(in: device.vault, community: "recurse-center")
+                _ = try await stored.expire(at: world.now + CircleWorld.day)
+                let isAdas = device.transport === meeting.ada.transport
+                #expect(try await circle.state().formerKeys?.count == (isAdas ? 2 : nil))
+                #expect(try await circle.records.table().rows[759]?.formerKeys?.count == (isAdas ? nil : 2))
+                _ = try await stored.expire(at: world.now + 3 * CircleWorld.day)
+                #expect(try await circle.state().formerKeys?.isEmpty ?? true)
+                #expect(try await circle.records.table().rows.values.allSatisfy { $0.formerKeys == nil })
+            }
+        }
+    }
+}
