@@ -88,14 +88,20 @@ struct CircleRecords: Sendable {
         var isIdentityPending: Bool?
         /// Whether the server has rejected the bearer.
         var isSignedOut: Bool?
-        /// Of whom the server must still be told that the user hides from them.
+        /// Of whom the server must still be told that the user hides from them, and of whom that this has ended. It is told
+        /// in this order.
         var unsentHides: Set<UInt32>?
+        var unsentUnhides: Set<UInt32>?
+        /// Whether the server has withdrawn all keys that were sent, or may have been.
+        var isWithdrawn: Bool?
+        /// Whether the tables were read with a clock that is off.
+        var isClockOff: Bool?
 
         /// Whether the server must still be told that the user has paused.
-        var mustWithdraw: Bool { isPaused && publishedUntil > 0 }
+        var mustWithdraw: Bool { isPaused && sequence > 0 && isWithdrawn != true }
 
         /// Whether the server must still be told something.
-        var hasNews: Bool { unsentHides?.isEmpty == false || mustWithdraw }
+        var hasNews: Bool { unsentHides?.isEmpty == false || unsentUnhides?.isEmpty == false || mustWithdraw }
 
         /// Forgets waves that have expired, who was waved at before yesterday, and keys of which no wave is any more.
         ///
@@ -160,7 +166,7 @@ struct CircleRecords: Sendable {
             (isPaused, hidden, blocked) = (earlier.isPaused, earlier.hidden, earlier.blocked)
             // The server may have heard nothing of them.
             unsentHides = earlier.hidden
-            if isPaused { publishedUntil = earlier.publishedUntil }
+            unsentUnhides = earlier.unsentUnhides
         }
     }
 

@@ -11,7 +11,7 @@ extension JoinedCircle {
     /// 10,000 members cost 0.8 MB a day.
     private static let publishedDays = UInt32(KeyRecord.maximumDays)
     /// How far a clock may be from the server's, in seconds.
-    private static let clockTolerance: Int64 = 120
+    private static let clockTolerance: UInt64 = 120
 
     /// Whether keys have to be published: the published ones end, or are those of another seed than the circle's.
     func mustPublish(_ state: CircleRecords.State) throws -> Bool {
@@ -54,13 +54,14 @@ extension JoinedCircle {
     }
 
     /// Publishes the day keys of today and the next three days, or withdraws all of them.
+    ///
+    /// Several processes may do so. What began before a pause has a lower sequence than the withdrawal, so that the server keeps
+    /// the withdrawal, whatever arrives last.
     func publishKeys(withdrawing: Bool = false) async throws {
-        // First: whom the user hides from must not get new keys.
-        if !withdrawing { try await deliverHides() }
         try await requireClock()
         let today = try Self.day(now)
         for attempt in 0..<2 {
-            let (state, seed) = try await nextSequence(isRetry: attempt > 0)
+            guard let (state, seed) = try await draft(withdrawing: withdrawing, isRetry: attempt > 0) else { return }
             let days = withdrawing ? 0..<0 : today..<(today &+ Self.publishedDays)
             let dayKeys = days.map { seed.dayKey(for: RollingDay(number: $0)) }
             let record = try KeyRecord(
@@ -75,11 +76,15 @@ extension JoinedCircle {
                 let last = today &+ Self.publishedDays &- 1
                 // In the first half of the last published day, at random: keys are never more than three days ahead.
                 let next = Double(last) * Self.secondsOfDay + environment.random(0...Self.secondsOfDay / 2)
+                let sequence = state.sequence
                 try await records.changeState { state in
                     state.epoch = max(state.epoch, epoch)
+                    // Another process has published, or withdrawn, since.
+                    guard state.sequence == sequence else { return }
                     state.publishedUntil = withdrawing ? 0 : last
                     state.publishedKey = dayKeys.last.map(Self.digest)
                     state.nextPublish = next
+                    state.isWithdrawn = withdrawing
                 }
                 return
             } catch CircleProblem.refused(409, "stale_sequence", _) where attempt == 0 {
@@ -89,30 +94,46 @@ extension JoinedCircle {
         }
     }
 
-    /// The state with a sequence that no record has had, and the seed of the circle. They are stored before they are used.
-    private func nextSequence(isRetry: Bool) async throws -> (CircleRecords.State, RollingSeed) {
+    /// What a publication is made of: the state with a sequence that no record has had, and the seed of the circle. They are
+    /// stored before they are used.
+    ///
+    /// - Returns: nil when the user has paused, or resumed, meanwhile.
+    private func draft(withdrawing: Bool, isRetry: Bool) async throws -> (CircleRecords.State, RollingSeed)? {
+        // First: whom the user hides from must not get new keys.
+        if !withdrawing { try await deliverHides() }
         let minutes = UInt32(clamping: Int64(max(0, now) / 60))
         let next = try await records.change { state -> (CircleRecords.State, RollingSeed, isNew: Bool)? in
-            guard var changed = state else { return nil }
+            guard var changed = state, changed.isPaused == withdrawing else { return nil }
+            // Another process hides from somebody: its seed is not for everyone yet.
+            guard withdrawing || changed.unsentHides?.isEmpty ?? true else { return nil }
+            changed.isWithdrawn = false
+            if !withdrawing { changed.isSeedUnsent = nil }
             changed.sequence = isRetry ? max(changed.sequence &+ 1, minutes) : changed.sequence &+ 1
             let known = changed.ownSeed
             let seed = known ?? .random()
             changed.seed = Data(seed.reveal())
-            changed.isSeedUnsent = nil
             state = changed
             return (changed, seed, known == nil)
         }
-        guard let (state, seed, isNew) = next else { throw CircleProblem.notJoined }
+        guard let (state, seed, isNew) = next else {
+            guard try await self.state().isPaused == withdrawing else { return nil }
+            return try await draft(withdrawing: withdrawing, isRetry: isRetry)
+        }
         // A watch that runs sends identifiers of the new seed.
         if isNew { try await records.noteChange() }
         return (state, seed)
     }
 
+    /// How far this device's clock is ahead of the server's, in seconds; nil when they agree.
+    func clockError(_ info: CircleServer.Info) -> Int64? {
+        let ahead = Int64(now) - info.time
+        return ahead.magnitude <= Self.clockTolerance ? nil : ahead
+    }
+
     /// A clock that is off would publish keys for another time.
     private func requireClock() async throws {
         let info = try await server(try await state()).info()
-        let ahead = Int64(now) - info.time
-        guard ahead.magnitude <= Self.clockTolerance.magnitude else { throw CircleProblem.clock(seconds: ahead) }
+        if let ahead = clockError(info) { throw CircleProblem.clock(seconds: ahead) }
         try await records.changeState { $0.epoch = max($0.epoch, info.epoch) }
     }
 }

@@ -1,6 +1,7 @@
 public import Beacons
 import Circles
 import Foundation
+import HTTPTypes
 import Handshake
 
 /// What the user decides in a circle.
@@ -33,20 +34,33 @@ extension JoinedCircle {
         return false
     }
 
-    /// Tells the server from whom the user hides, if it does not know yet.
+    /// Tells the server from whom the user hides, and from whom no more, if it does not know yet.
     ///
     /// What it refuses is not asked for again: it would keep the user from publishing for good.
     func deliverHides() async throws {
         let state = try await state()
         for number in state.unsentHides ?? [] {
-            do {
-                _ = try await server(state).send(.put, "v1/me/hidden/\(number)", expecting: [204])
-            } catch CircleProblem.refused(let status, let code, let message) where status < 500 {
-                try await records.changeState { _ = $0.unsentHides?.remove(number) }
-                throw CircleProblem.refused(status: status, code: code, message: message)
-            }
-            try await records.changeState { _ = $0.unsentHides?.remove(number) }
+            try await deliver(.put, number) { _ = $0.unsentHides?.remove(number) }
         }
+        // Afterwards: a server that never heard of a hide would send nothing again that was forgotten here.
+        for number in state.unsentUnhides ?? [] {
+            try await deliver(.delete, number) { state in
+                state.unsentUnhides?.remove(number)
+                state.nextSync = 0
+            }
+        }
+    }
+
+    private func deliver(
+        _ method: HTTPRequest.Method, _ number: UInt32, done: @Sendable (inout CircleRecords.State) -> Void
+    ) async throws {
+        do {
+            _ = try await server(try await state()).send(method, "v1/me/hidden/\(number)", expecting: [204])
+        } catch CircleProblem.refused(let status, let code, let message) where status < 500 {
+            try await records.changeState(done)
+            throw CircleProblem.refused(status: status, code: code, message: message)
+        }
+        try await records.changeState(done)
     }
 
     /// Withdraws the published keys while the user has paused.
@@ -84,6 +98,7 @@ extension JoinedCircle {
             try await records.changeState { state in
                 state.hidden.insert(number)
                 state.unsentHides = (state.unsentHides ?? []).union([number])
+                state.unsentUnhides?.remove(number)
             }
             _ = try await records.forget(person)
             try await records.changeState { $0.blocked.remove(number) }
@@ -99,17 +114,22 @@ extension JoinedCircle {
     }
 
     /// Ends hiding from a person.
-    public func unhide(_ person: UserNumber) async throws {
+    ///
+    /// A server that cannot be reached is told at the next synchronisation; the two see each other afterwards.
+    ///
+    /// - Returns: whether the server has been told.
+    @discardableResult
+    public func unhide(_ person: UserNumber) async throws -> Bool {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
-            // A server that never heard of it would send nothing again that was forgotten here.
-            try await deliverHides()
-            _ = try await server(try await state()).send(.delete, "v1/me/hidden/\(number)", expecting: [204])
+            _ = try await state()
             try await records.changeState { state in
                 state.hidden.remove(number)
                 state.blocked.remove(number)
+                state.unsentUnhides = (state.unsentUnhides ?? []).union([number])
                 state.nextSync = 0
             }
+            return try await isTold { try await deliverHides() }
         }
     }
 

@@ -173,6 +173,36 @@ struct CircleMemberTests {
         }
     }
 
+    @Test(
+        "CI31: who ends hiding without a network is told that the server hears of it later, and then both are back",
+        arguments: [true, false])
+    func unhideLater(wasToldOfHide: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let person = try UserNumber(65_535)
+            let away = TransportError.unreachable(host: "circle.example", reason: "no network")
+            if !wasToldOfHide { ada.transport.fail(away) }
+            try await adas.hide(person)
+            ada.transport.fail(away)
+            #expect(try await !adas.unhide(person))
+            let state = try await adas.state()
+            #expect(state.hidden.isEmpty && state.hasNews)
+            ada.transport.fail(nil)
+            for circle in [adas, zoes] { try await circle.synchronize() }
+            for circle in [adas, zoes] { #expect(try await circle.members().count == 1) }
+            #expect(try await zoe.recognizes(ada, zoes)?.person.value == 759)
+            #expect(try await !adas.state().hasNews)
+            // The last decision counts.
+            ada.transport.fail(away)
+            _ = try await adas.unhide(person)
+            try await adas.hide(person)
+            ada.transport.fail(nil)
+            for circle in [adas, zoes] { try await circle.synchronize() }
+            for circle in [adas, zoes] { #expect(try await circle.members().isEmpty) }
+            #expect(await world.circle.members[759]?.hidden == [65_535])
+        }
+    }
+
     @Test("CI32: a friend who is hidden is no friend any more, and no photo of the person stays")
     func hiddenFriend() async throws {
         try await CircleWorld.with { world in

@@ -180,8 +180,8 @@ struct CircleUnhide: CircleChange {
     @OptionGroup var choice: CircleChoice
 
     func change(_ circle: JoinedCircle) async throws -> Done {
-        try await circle.unhide(person)
-        return ("Number \(person) and you see each other again within six hours.", [])
+        let isTold = try await circle.unhide(person)
+        return (CircleText.shown("Number \(person)", isTold: isTold), [("told", .bool(isTold))])
     }
 }
 
@@ -248,6 +248,13 @@ enum CircleText {
         if hiding.wasFriend { text += " You are no longer friends; your other friends need new keys." }
         if !hiding.isTold { text += " The circle's server does not know yet, and is told at the next synchronisation." }
         return text
+    }
+
+    /// - Parameter person: as in “Number 36”.
+    static func shown(_ person: String, isTold: Bool) -> String {
+        isTold
+            ? "\(person) and you see each other again within six hours."
+            : "\(person) is no longer hidden on this device. The circle's server does not know yet: you see each other again after the next synchronisation."
     }
 
     static func json(_ summary: JoinedCircle.Summary, _ more: [(String, JSONText)] = []) -> JSONText {

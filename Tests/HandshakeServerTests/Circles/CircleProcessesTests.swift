@@ -1,0 +1,142 @@
+import Beacons
+import Circles
+import Handshake
+import OAuth
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import HandshakeServer
+@testable import Nearby
+
+/// A watch publishes while a command decides: each has a handle of its own on the same files.
+@Suite("Two processes with one vault", .heavy)
+struct CircleProcessesTests {
+    private struct Pair {
+        let folder: TemporaryFolder
+        let watch: CircleDevice
+        let watching: JoinedCircle
+        let command: CircleDevice
+        let commanding: JoinedCircle
+
+        init(_ world: CircleWorld) async throws {
+            folder = try TemporaryFolder()
+            let open = { [path = folder.path] in
+                try FileVault(directory: path + "/vault", keyFile: path + "/key")
+            }
+            watch = CircleDevice(world, vault: try open())
+            watching = try await watch.join()
+            command = CircleDevice(world, vault: try open())
+            commanding = try #require(try await JoinedCircle.all(in: command.environment).first)
+        }
+
+        /// Lets the watch publish, and the command do something at a request of it.
+        func publish(
+            at moment: Moment, _ body: @escaping @Sendable (JoinedCircle) async throws -> Void
+        ) async throws {
+            try await watching.records.changeState { $0.publishedUntil = 0 }
+            let count = Mutex(0)
+            watch.transport.surround { [commanding] request, pass in
+                let isMeant = count.withLock { count in
+                    if request == moment.request { count += 1 }
+                    return request == moment.request && count == moment.occurrence
+                }
+                guard isMeant else { return try await pass() }
+                if moment.isAnswered {
+                    let answer = try await pass()
+                    try await body(commanding)
+                    return answer
+                }
+                try await body(commanding)
+                return try await pass()
+            }
+            _ = try await watching.synchronize()
+            watch.transport.surround(with: nil)
+            #expect(count.withLock(\.self) >= moment.occurrence)
+        }
+    }
+
+    /// Where the command comes in between.
+    struct Moment: Sendable {
+        let request: String
+        var occurrence = 1
+        var isAnswered = false
+    }
+
+    /// Before the sequence is drawn (the second look at the server's clock), before the keys arrive, and before their answer does.
+    private static let moments = [
+        Moment(request: "GET /rc/v1", occurrence: 2), Moment(request: "PUT /rc/v1/me/keys"),
+        Moment(request: "PUT /rc/v1/me/keys", isAnswered: true),
+    ]
+
+    @Test(
+        "CI34: a pause in another process wins over keys that a watch is publishing, whatever arrives last",
+        arguments: moments)
+    func pause(moment: Moment) async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            try await pair.publish(at: moment) { _ = try await $0.pause() }
+            let keys = try #require(await world.circle.members[759]?.keys)
+            #expect(keys.isWithdrawal)
+            let state = try await pair.watching.state()
+            #expect(state.isPaused && !state.mustWithdraw && state.publishedUntil == 0)
+            // It stays so.
+            _ = try await pair.watching.synchronize()
+            #expect(await world.circle.members[759]?.keys == keys)
+        }
+    }
+
+    @Test(
+        "CI34: a pause that cannot be told is told by the watch, also when its first keys were on their way",
+        arguments: moments)
+    func untoldPause(moment: Moment) async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            try await pair.publish(at: moment) { circle in
+                let isTold = try await circle.pause()
+                #expect(!isTold)
+            }
+            #expect(try await pair.commanding.state().isPaused)
+            _ = try await pair.watching.synchronize()
+            #expect(await world.circle.members[759]?.keys?.isWithdrawal == true)
+        }
+    }
+
+    @Test("a resume in another process wins over a withdrawal that is on its way", arguments: moments)
+    func resume(moment: Moment) async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            _ = try await pair.commanding.pause()
+            pair.command.transport.fail(nil)
+            try await pair.publish(at: moment) { try await $0.resume() }
+            _ = try await pair.watching.synchronize()
+            #expect(await world.circle.members[759]?.keys?.isWithdrawal == false)
+        }
+    }
+
+    @Test(
+        "CI31: who is hidden by another process never gets the new keys, also when only the watch reaches the server",
+        arguments: moments)
+    func hide(moment: Moment) async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            let zoe = CircleDevice(world)
+            let zoes = try await zoe.join(as: CircleDevice.zoe)
+            #expect(try await zoe.recognizes(pair.watch, zoes) != nil)
+            pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            try await pair.publish(at: moment) { circle in
+                let hiding = try await circle.hide(UserNumber(65_535))
+                #expect(!hiding.isTold)
+            }
+            // Whatever the server has now is what Zoë can fetch.
+            for _ in 0..<2 {
+                try await zoes.synchronize()
+                #expect(try await zoe.recognizes(pair.watch, zoes) == nil)
+                _ = try await pair.watching.synchronize()
+            }
+            #expect(try await zoes.members().isEmpty)
+        }
+    }
+}
