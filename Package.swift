@@ -464,9 +464,9 @@ let package = Package(
         .testTarget(
             name: "HandshakeCLITests",
             dependencies: [
-                "BusFixtures", "TestFixtures", "HandshakeCLI", "Beacons", "Geofences", "Handshake", "Nearby", "OAuth",
-                "Positions",
-                "Radio", "Sequencing", argumentParser,
+                "BusFixtures", "TestFixtures", "HandshakeCLI", "Beacons", "Circles", "Geofences", "Handshake", "Nearby",
+                "OAuth", "Positions",
+                "Radio", "Sequencing", argumentParser, httpTypes,
             ],
             swiftSettings: strict),
     ],

@@ -70,7 +70,7 @@ extension CircleProblem: CustomStringConvertible {
         case .attemptOver: "This attempt to join is over. Start again"
         case .tooMany(let seconds): "The circle got too many requests. Try again in \(seconds) seconds"
         case .clock(let seconds):
-            "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time: until then nothing is published, and others do not recognise you"
+            "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time. Until then nothing is published, others do not recognise you, and you may not recognise them"
         case .notJoined: "You are in no such circle. Join one first"
         case .alreadyJoined:
             "You are in this circle already. To join again, leave it first. For a new identity, rotate the present one"

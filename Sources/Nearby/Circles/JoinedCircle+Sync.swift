@@ -62,6 +62,8 @@ extension JoinedCircle {
     private func synchronizeNow() async throws -> Int {
         let before = try await state()
         let info = try await server(before).info()
+        let ahead = clockError(info)
+        try await noteClock(isOff: ahead != nil)
         if info.epoch > before.epoch {
             // A member was removed: what was published so far becomes useless.
             try await renewSeed()
@@ -90,7 +92,29 @@ extension JoinedCircle {
             state.isSignedOut = nil
         }
         if let trouble { throw trouble }
+        if let ahead { throw CircleProblem.clock(seconds: ahead) }
         return table.rows.count
+    }
+
+    /// Notes whether the clock is off. Once it is right again, everything is fetched: what a wrong clock had refused, or had
+    /// deleted as past, the server would not send again.
+    private func noteClock(isOff: Bool) async throws {
+        guard try await state().isClockOff ?? false != isOff else { return }
+        if !isOff {
+            let known = try await records.table()
+            try await records.replaceTable(Self.withoutCursors(known), known: known)
+        }
+        try await records.changeState { state in
+            state.isClockOff = isOff
+            if !isOff { (state.membersTag, state.keysTag) = (nil, nil) }
+        }
+    }
+
+    /// A table of which everything is fetched next. Pinned identities stay.
+    private static func withoutCursors(_ table: CircleTable) -> CircleTable {
+        var table = table
+        (table.membersCursor, table.keysCursor) = (nil, nil)
+        return table
     }
 
     // MARK: Tables
@@ -101,10 +125,8 @@ extension JoinedCircle {
         do {
             return try await fetchTables(beginningWith: known)
         } catch CircleProblem.refused(410, _, _) {
-            // The cursor is too old: everything is fetched. Pinned identities stay.
-            var empty = known
-            (empty.membersCursor, empty.keysCursor) = (nil, nil)
-            return try await fetchTables(beginningWith: empty)
+            // The cursor is too old.
+            return try await fetchTables(beginningWith: Self.withoutCursors(known))
         }
     }
 

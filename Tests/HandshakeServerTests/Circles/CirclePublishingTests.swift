@@ -33,6 +33,43 @@ struct CirclePublishingTests {
         }
     }
 
+    @Test(
+        "CI23: with a clock that is an hour or a day off nothing is published and nothing is lost: once it is right, others are recognised",
+        arguments: [-86_400.0, -3_600, 3_600, 86_400])
+    func wrongClock(error: Double) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let records = adas.records
+            let off = CircleEnvironment(
+                vault: ada.vault, community: "recurse-center", transport: ada.transport,
+                time: TimeSource(now: { world.now + error }, clock: HurriedClock()), random: { $0.lowerBound })
+            // What Zoë publishes meanwhile looks as if it were from the future, or old.
+            try await zoes.hide(UserNumber(70_000))
+            world.time.advance(by: 60)
+            let before = ada.transport.sent.count
+            for _ in 0..<2 {
+                await #expect(throws: NearbyError.circle(.clock(seconds: Int64(error)))) {
+                    try await JoinedCircle(records, off).synchronize()
+                }
+            }
+            #expect(!ada.transport.sent.dropFirst(before).contains { $0.hasPrefix("PUT") })
+            let trouble = try #require(try await adas.summary().trouble)
+            #expect(trouble.contains(error < 0 ? "behind the circle's" : "ahead of the circle's"))
+            // A command that began with that clock has deleted what looked past.
+            _ = try await StoredPeople(in: ada.vault, community: "recurse-center").expire(
+                at: world.now + (error > 0 ? 5 * error : error))
+            try await adas.synchronize()
+            #expect(try await adas.summary().trouble == nil)
+            #expect(try await ada.recognizes(zoe, adas)?.person.value == 65_535)
+            #expect(try await zoe.recognizes(ada, zoes)?.person.value == 759)
+            // Everything is fetched once.
+            let fetches = { ada.transport.sent.count { $0 == "GET /rc/v1/keys?limit=1000" } }
+            let whole = fetches()
+            try await adas.synchronize()
+            #expect(fetches() == whole)
+        }
+    }
+
     @Test("a circle that cannot be read is reported and tried again: it ends nothing else")
     func unreadable() async throws {
         try await CircleWorld.with { world in

@@ -17,7 +17,7 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     /// The result of one check.
-    private struct Finding {
+    struct Finding {
         enum Verdict: String {
             case works, limited, missing, broken
         }
@@ -79,7 +79,7 @@ struct Doctor: AsyncParsableCommand {
                         detail: "unencrypted http on this machine is allowed for: \(insecure.joined(separator: ", "))",
                         cure: "expected with a sandbox; otherwise sign in with an https URL"))
             }
-            return findings + (await circles(in: vault))
+            return findings + (await Self.circles(in: vault))
         } catch {
             let text = Failure.report(of: error)?.message ?? "\(error)"
             return [
@@ -91,7 +91,7 @@ struct Doctor: AsyncParsableCommand {
     }
 
     /// What stops a circle from being current: an unset clock, a server that refuses, another device's identity.
-    private func circles(in vault: any Vault) async -> [Finding] {
+    static func circles(in vault: any Vault) async -> [Finding] {
         guard let circles = try? await JoinedCircle.all(in: NearbyVault.environment(vault)) else { return [] }
         var findings: [Finding] = []
         for circle in circles {
