@@ -105,7 +105,7 @@ private struct NearbyReport: ~Copyable, Sendable {
                 "The list is full (\(places) \(kind.word)); \(leftOut) more \(leftOut == 1 ? "was" : "were") not added."
             )
         case .repeatedSignal: trouble("repeated_signal", "Another device repeats your signal.")
-        case .logFailed(let error): trouble(error.code, error.message)
+        case .logFailed(let error): trouble(error.code, error.impersonal)
         }
     }
 

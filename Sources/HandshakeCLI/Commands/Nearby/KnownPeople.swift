@@ -94,7 +94,7 @@ struct KnownPeople: Sendable {
         let keys = RollingKeys(in: vault, community: NearbyCommand.community)
         return try await NearbyFailure.reported {
             var (friends, damaged) = try await keys.friends()
-            for error in damaged { Output.note(quoted(error.message)) }
+            for error in damaged { Output.note(quoted(error.impersonal)) }
             // Recognises the user's own beacons, as received by another adapter: those of all scopes.
             if let own { friends += scopes.dayKeys(around: Now.timestamp).map { (own, $0) } }
             var recognition = Recognition(friends: friends)

@@ -53,6 +53,13 @@ extension NearbyError {
     /// What happened and what to do, with the command for it.
     var message: String { description + (command ?? "") }
 
+    /// The message without a person's number: what a watch says goes into the system's journal, which no forgetting reaches.
+    var impersonal: String {
+        guard case .damaged(_, let reason) = self else { return message }
+        return
+            "the record of a person cannot be read: \(reason). See whose it is with: handshake nearby log, or: handshake nearby friends"
+    }
+
     private var command: String? {
         switch self {
         case .damaged(let person, _): ": handshake nearby forget \(person)"
