@@ -80,7 +80,7 @@ struct CircleRecords: Sendable {
         var answered: [AnsweredWave]?
         /// What the user was to others before a new seed or identity, newest first. Secret.
         var formerKeys: [FormerKeys]?
-        /// Whether nobody can have a key of the seed.
+        /// Whether no other member can have a key of the seed.
         var isSeedUnsent: Bool?
         /// Why the last synchronisation failed, for `doctor`; nil when it did not.
         var trouble: String?

@@ -22,7 +22,7 @@ struct CircleTable: Sendable, Codable, Equatable {
         /// The newest valid keys.
         var keys: Data?
         /// Those before, newest first, while waves about them may arrive: of a meeting before midnight, or before the member
-        /// had a new seed. They recognise nobody.
+        /// had a new seed. They recognise no member.
         var formerKeys: [Data]?
 
         static let maximumFormerKeys = 4

@@ -20,7 +20,7 @@ extension JoinedCircle {
         return state.ownSeed.map { !state.hasPublished(keysOf: $0) } ?? true
     }
 
-    /// Gives the circle another seed: by keys that others have of the old one they recognise nobody from now on. Waves that
+    /// Gives the circle another seed: the keys of the old one recognise no member from now on. Waves that
     /// they have sent still open.
     func renewSeed() async throws {
         if try await state().ownSeed == nil { try await forgetSharedSeed() }

@@ -38,7 +38,7 @@ struct CircleLostWaveTests {
     /// Loses what a test says.
     private func lose(_ losses: [Place: Loss], ofAda isAdas: Bool, _ transport: Redirecting) {
         let count = Mutex(0)
-        transport.surround { line, pass in
+        transport.intercept { line, pass in
             guard line.contains("/v1/waves") else { return try await pass() }
             let index = count.withLock { count in
                 defer { count += 1 }
@@ -84,17 +84,17 @@ struct CircleLostWaveTests {
                 }
                 #expect(told == [["Tea!"], ["Coffee?"]], "\(losses)")
                 #expect(await world.circle.waves.isEmpty, "\(losses)")
-                for device in [meeting.ada, meeting.zoe] { device.transport.surround(with: nil) }
+                for device in [meeting.ada, meeting.zoe] { device.transport.intercept(with: nil) }
                 for circle in [meeting.adas, meeting.zoes] { #expect(try await circle.wavesWaiting().isEmpty) }
             }
         }
     }
 
-    @Test("CI44: a wave that never arrives is matched with nothing, and nobody is told", arguments: [true, false])
+    @Test("CI44: a wave that never arrives is matched with nothing, and neither is told", arguments: [true, false])
     func neverArrives(isAdas: Bool) async throws {
         try await CircleWorld.with { world in
             let meeting = try await CircleMeeting(world)
-            (isAdas ? meeting.ada : meeting.zoe).transport.surround { line, pass in
+            (isAdas ? meeting.ada : meeting.zoe).transport.intercept { line, pass in
                 guard line != "POST /rc/v1/waves" else { throw TransportError.timedOut(host: "circle.example") }
                 return try await pass()
             }
@@ -125,7 +125,7 @@ struct CircleLostWaveTests {
         }
     }
 
-    @Test("a wave that is sent again is the same one, and nobody else's")
+    @Test("a wave that is sent again is the same one, and no other member's")
     func idempotent() async throws {
         try await CircleWorld.with { world in
             let circle = world.circle
@@ -202,7 +202,7 @@ struct CircleLostWaveTests {
             let both = Mutex<[MutualWave]>([])
             let hasBegun = Mutex(false)
             // The second process fetches while the first one has its answer, and does not know it yet.
-            meeting.ada.transport.surround { line, pass in
+            meeting.ada.transport.intercept { line, pass in
                 let answer = try await pass()
                 let isFirst = hasBegun.withLock { hasBegun in
                     defer { hasBegun = true }
@@ -216,7 +216,7 @@ struct CircleLostWaveTests {
             }
             let told = try await meeting.adas.collectWaves()
             #expect((both.withLock(\.self) + told).map(\.text) == ["Tea!"])
-            meeting.ada.transport.surround(with: nil)
+            meeting.ada.transport.intercept(with: nil)
             // The server answers the next wave with the old box.
             let old = try #require(await world.circle.waves.values.first { $0.sender == 65_535 }?.box)
             world.time.advance(by: CircleWorld.day + 3_600)
@@ -302,7 +302,7 @@ struct CircleReplacedKeysTests {
         }
     }
 
-    @Test("CI49: replaced keys recognise nobody, and are deleted when no wave about them can arrive any more")
+    @Test("CI49: replaced keys recognise no member, and are deleted when no wave about them can arrive any more")
     func forgotten() async throws {
         try await CircleWorld.with { world in
             let meeting = try await CircleMeeting(world)

@@ -36,7 +36,7 @@ struct CircleProcessesTests {
         ) async throws {
             try await watching.records.changeState { $0.publishedUntil = 0 }
             let count = Mutex(0)
-            watch.transport.surround { [commanding] request, pass in
+            watch.transport.intercept { [commanding] request, pass in
                 let isMeant = count.withLock { count in
                     if request == moment.request { count += 1 }
                     return request == moment.request && count == moment.occurrence
@@ -51,7 +51,7 @@ struct CircleProcessesTests {
                 return try await pass()
             }
             _ = try await watching.synchronize()
-            watch.transport.surround(with: nil)
+            watch.transport.intercept(with: nil)
             #expect(count.withLock(\.self) >= moment.occurrence)
         }
     }

@@ -197,10 +197,10 @@ final class Redirecting: Transport {
     private let octets = Mutex(0)
     private let lastTimeout = Mutex(Duration.zero)
     private let replacement = Mutex<Replacement?>(nil)
-    private let surroundings = Mutex<Surroundings?>(nil)
+    private let interception = Mutex<Interception?>(nil)
 
     /// What happens around a request: gets method and path with query, and what sends it.
-    typealias Surroundings =
+    typealias Interception =
         @Sendable (_ line: String, _ pass: @Sendable () async throws -> ResponseMessage) async throws -> ResponseMessage
 
     private struct Replacement {
@@ -232,7 +232,7 @@ final class Redirecting: Transport {
     }
 
     /// Surrounds requests from now on; nil ends that.
-    func surround(with body: Surroundings?) { surroundings.withLock { $0 = body } }
+    func intercept(with body: Interception?) { interception.withLock { $0 = body } }
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
         let line = "\(request.head.method.rawValue) \(request.head.path ?? "")"
@@ -244,8 +244,8 @@ final class Redirecting: Transport {
         request.head.authority = authority
         let pass = { @Sendable [request] in try await PlatformTransport().send(request, limits: limits) }
         var response: ResponseMessage
-        if let surroundings = surroundings.withLock(\.self) {
-            response = try await surroundings(line, pass)
+        if let interception = interception.withLock(\.self) {
+            response = try await interception(line, pass)
         } else {
             response = try await pass()
         }
