@@ -38,6 +38,18 @@ private enum CircleSamples {
         try await radio.advertise(Broadcasts(rolling: scopes.sent)) { print($0) }
     }
 
+    static func watch(
+        over radio: some Radio, in vault: any Vault, alerts: some Alerts
+    ) async throws -> PeopleVault.Ending {
+        let ending = try await PeopleNearby.watch(in: vault, community: "recurse-center") { period in
+            let known = try await KnownPeople(in: CircleEnvironment(vault: period, community: "recurse-center"))
+            return WatchPlan(
+                known, over: radio, sending: known.broadcasts, alerts: alerts, radioEvent: { print($0) },
+                report: { print($0) })
+        }
+        return ending
+    }
+
     static func serve(
         at address: PublicAddress, in vault: any Vault, handshake: Handshake, on router: Router<BasicRequestContext>
     ) async throws {

@@ -13,15 +13,15 @@ extension JoinedCircle {
     ///
     /// - Parameter report: receives why a synchronisation failed; nil when it succeeded.
     /// - Throws: `CancellationError` alone.
-    public func keepSynchronized(report: @Sendable (NearbyError?) -> Void) async throws {
+    public func keepSynchronized(report: @Sendable (NearbyError?) async -> Void) async throws {
         while true {
             do {
                 let wait = try await CircleEnvironment.placing { try await untilNext() }
                 if wait > 0 { try await environment.time.clock.sleep(for: .seconds(wait)) }
                 _ = try await synchronize()
-                report(nil)
+                await report(nil)
             } catch let error as NearbyError {
-                report(error)
+                await report(error)
                 try await environment.time.clock.sleep(for: .seconds(environment.random(Self.retryPause)))
             }
         }

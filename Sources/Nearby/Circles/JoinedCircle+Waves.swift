@@ -165,6 +165,25 @@ extension JoinedCircle {
         }
     }
 
+    /// Asks for answers until the task is cancelled.
+    ///
+    /// It does so every five to ten minutes, while a wave waits.
+    ///
+    /// - Parameter report: receives each answer once.
+    /// - Throws: `CancellationError` alone.
+    public func keepCollectingWaves(report: @Sendable (MutualWave) async -> Void) async throws {
+        while true {
+            do {
+                for wave in try await collectWaves() { await report(wave) }
+            } catch is NearbyError {
+                // Asked again later.
+            }
+            try await environment.time.clock.sleep(for: .seconds(environment.random(Self.wavePause)))
+        }
+    }
+
+    private static let wavePause = 300.0...600.0
+
     /// Tells the server which answers the device has.
     private func deleteAnswered() async throws {
         let state = try await state()

@@ -46,39 +46,23 @@ final class Companion {
     /// Watches until keys or circles change, or everything is forgotten.
     private func watch(inBackground: Bool) async throws {
         let vault = try await open()
-        let period = try await PeopleVault.open(vault, community: Self.community)
-        let known = try await KnownPeople(in: period, environment(period))
-        (self.known, circles, trouble, people) = (known, known.summaries, nil, [])
-        let quiet = DoNotDisturb(in: period, community: Self.community)
-        quietUntil = try await quiet.end(at: Self.now).map { Date(timeIntervalSince1970: $0) }
-        let nearby = PeopleNearby(
-            log: EncounterLog(in: period, community: Self.community), ignoring: known.own,
-            alerts: QuietableAlerts(alerts, except: quiet) { Self.now }, lookup: known.introduce)
-        let radio = AppleRadio(uuids: [], expecting: inBackground ? known.expected : nil)
-        let ending = try await period.run { [self] in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for circle in known.circles {
-                    group.addTask { try await circle.keepSynchronized { _ in } }
-                    group.addTask { try await self.collectWaves(of: circle) }
-                }
-                group.addTask {
-                    try await nearby.run(
-                        over: radio, recognizing: known.recognition, sending: known.broadcasts,
-                        radioEvent: { event in Task { @MainActor in self.note(event) } },
-                        report: { await self.note($0) })
-                }
-                for try await _ in group {}
-            }
+        let ending = try await PeopleNearby.watch(in: vault, community: Self.community) { period in
+            try await plan(in: period, inBackground: inBackground)
         }
         if ending == .everyoneForgotten { (waves, photos) = ([], [:]) }
     }
 
-    private func collectWaves(of circle: JoinedCircle) async throws {
-        while true {
-            // A server that does not answer is asked again later.
-            waves += (try? await circle.collectWaves()) ?? []
-            try await Task.sleep(for: .seconds(.random(in: 300...600)))
-        }
+    /// What is watched for now.
+    private func plan(in period: PeopleVault, inBackground: Bool) async throws -> WatchPlan {
+        let known = try await KnownPeople(in: environment(period))
+        (self.known, circles, trouble, people) = (known, known.summaries, nil, [])
+        let quiet = DoNotDisturb(in: period, community: Self.community)
+        quietUntil = try await quiet.end(at: Self.now).map { Date(timeIntervalSince1970: $0) }
+        let expected = { @Sendable in known.expected() }
+        return WatchPlan(
+            known, over: AppleRadio(uuids: [], expecting: inBackground ? expected : nil), sending: known.broadcasts,
+            alerts: alerts, radioEvent: { event in Task { @MainActor in self.note(event) } },
+            report: { await self.note($0) })
     }
 
     private func note(_ event: RadioWatchEvent) {
@@ -90,15 +74,16 @@ final class Companion {
         }
     }
 
-    private func note(_ update: NearbyUpdate) async {
-        switch update {
-        case .people(let present):
+    private func note(_ event: WatchPlan.Event) async {
+        switch event {
+        case .update(.people(let present)):
             people = present
             for person in present.map(\.person) where photos[person] == nil {
-                photos[person] = await known?.photo(of: person)
+                photos[person] = await known?.photo(of: person).map { Data($0) }
             }
-        case .logFailed(let error): trouble = "\(error)"
-        default: break
+        case .update(.logFailed(let error)): trouble = "\(error)"
+        case .answered(let wave): waves.append(wave)
+        case .update, .circleFailed: break
         }
     }
 

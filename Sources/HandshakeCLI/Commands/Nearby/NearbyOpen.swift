@@ -49,7 +49,7 @@ struct NearbyOpen: AsyncParsableCommand {
             BothAlerts(first: alerts.open(terminal: NoAlerts(), photo: photo), second: state)
         } began: { people in
             photos.replace(people.photo)
-            state.set(own: people.own)
+            state.set(own: people.known.own)
             await actions.refresh()
         }
         try await NearbyFailure.reported {

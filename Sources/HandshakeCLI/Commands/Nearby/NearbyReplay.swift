@@ -74,15 +74,15 @@ struct NearbyReplay: AsyncParsableCommand {
             let time = replay.time
             let reporter = NearbyReporter(json: options.common.json) { time.now().secondsSince1970 }
             defer { reporter.end() }
-            let people = try await KnownPeople.gather(me: me, options: options, center: center, vault: vault) {
+            let people = try await LookedUpPeople.gather(me: me, options: options, center: center, vault: vault) {
                 reporter.note(signInEnded: $0)
             }
             let nearby = PeopleNearby(
-                log: log, ignoring: people.own, alerts: TerminalAlerts(reporter: reporter), pace: .recorded,
+                log: log, ignoring: people.known.own, alerts: TerminalAlerts(reporter: reporter), pace: .recorded,
                 clock: time.clock, lookup: people.lookup)
             do {
                 try await nearby.run(
-                    over: replay, recognizing: people.recognition, time: time, radioEvent: { reporter.note($0) },
+                    over: replay, recognizing: people.known.recognition, time: time, radioEvent: { reporter.note($0) },
                     report: { reporter.note($0) })
             } catch RadioError.notARecording(let error) {
                 throw notRecording(error)

@@ -6,8 +6,7 @@ import Nearby
 import OAuth
 import Radio
 
-/// Watching with all that belongs to it: circles kept current, answers to waves, what is sent, and a restart when keys or
-/// circles change.
+/// Watching as the command does it: with the service for names, and a restart when keys or circles change.
 struct NearbySession: Sendable {
     typealias Photo = @Sendable (UserNumber) async -> [UInt8]?
 
@@ -17,7 +16,7 @@ struct NearbySession: Sendable {
     /// What shows alerts, given photos.
     let alerts: @Sendable (@escaping Photo) -> any Alerts
     /// Called with the people who can be recognised, at each beginning.
-    var began: @Sendable (KnownPeople) async -> Void = { _ in }
+    var began: @Sendable (LookedUpPeople) async -> Void = { _ in }
 
     /// Watches until the radio ends or the account is signed out.
     ///
@@ -43,40 +42,25 @@ struct NearbySession: Sendable {
     private func watch(
         over radio: any Radio, in vault: any Vault, _ sending: NearbySending
     ) async throws -> PeopleVault.Ending {
-        let period = try await NearbyVault.period(vault)
-        let people = try await KnownPeople.gather(
-            me: me, options: options, center: try await options.center(in: vault), vault: period
-        ) { sink.note(signInEnded: $0) }
-        await began(people)
-        let broadcasts = try broadcasts(for: people, sending)
-        if broadcasts == nil { sink.noteSilence() }
-        let quiet = DoNotDisturb(in: period, community: NearbyCommand.community)
-        let nearby = PeopleNearby(
-            log: EncounterLog(in: period, community: NearbyCommand.community), ignoring: people.own,
-            alerts: QuietableAlerts(alerts(people.photo), except: quiet) { Now.seconds }, lookup: people.lookup)
-        return try await period.run {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                defer { group.cancelAll() }
-                for circle in people.circles {
-                    group.addTask { try await CircleCompanion(circle, sink).run() }
-                }
-                group.addTask {
-                    try await nearby.run(
-                        over: radio, recognizing: people.recognition, sending: broadcasts,
-                        radioEvent: { sink.note($0, sending: people.scopes) }, report: { sink.note($0) })
-                    throw WatchEnded()
-                }
-                do {
-                    // The first that ends with an error ends all.
-                    for try await _ in group {}
-                } catch is WatchEnded {
-                    // A recording has ended.
+        try await PeopleNearby.watch(in: vault, community: NearbyCommand.community) { period in
+            let people = try await LookedUpPeople.gather(
+                me: me, options: options, center: try await options.center(in: vault), vault: period
+            ) { sink.note(signInEnded: $0) }
+            await began(people)
+            let broadcasts = try broadcasts(for: people.known, sending)
+            if broadcasts == nil { sink.noteSilence() }
+            return WatchPlan(
+                people.known, over: radio, sending: broadcasts, alerts: alerts(people.photo), lookup: people.lookup,
+                radioEvent: { sink.note($0, sending: people.known.scopes) }
+            ) { event in
+                switch event {
+                case .update(let update): sink.note(update)
+                case .answered(let wave): sink.show(wave)
+                case .circleFailed(let error): sink.note(circleFailed: error)
                 }
             }
         }
     }
-
-    private struct WatchEnded: Error {}
 
     /// What is sent; nil for nothing, which the user is told of.
     private func broadcasts(for people: KnownPeople, _ sending: NearbySending) throws -> Broadcasts? {
@@ -92,44 +76,6 @@ struct NearbySession: Sendable {
             Output.note(NearbySending.noCurrentKeys)
         }
         return broadcasts
-    }
-}
-
-/// What a watch does for a circle meanwhile: it keeps keys and tables current, and asks for answers to waves.
-private struct CircleCompanion: Sendable {
-    private let circle: JoinedCircle
-    private let sink: any NearbySink
-
-    /// How often answers are asked for while a wave waits, in seconds.
-    private static let wavePause = 300.0...600.0
-
-    init(_ circle: JoinedCircle, _ sink: any NearbySink) {
-        self.circle = circle
-        self.sink = sink
-    }
-
-    func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            defer { group.cancelAll() }
-            group.addTask { [circle, sink] in
-                try await circle.keepSynchronized { error in
-                    if let error { sink.note(circleFailed: error) }
-                }
-            }
-            group.addTask { [circle, sink] in
-                while true {
-                    do {
-                        for wave in try await circle.collectWaves() { sink.show(wave) }
-                    } catch is CancellationError {
-                        throw CancellationError()
-                    } catch {
-                        // Asked again later.
-                    }
-                    try await Task.sleep(for: .seconds(Double.random(in: Self.wavePause)))
-                }
-            }
-            for try await _ in group {}
-        }
     }
 }
 #endif

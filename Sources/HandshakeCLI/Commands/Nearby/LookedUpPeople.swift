@@ -1,0 +1,53 @@
+#if CommandLine
+import Beacons
+import Handshake
+import Nearby
+import OAuth
+import RecurseCenter
+
+/// The people who can be recognised, and the service for looking up the others.
+struct LookedUpPeople: Sendable {
+    let known: KnownPeople
+    let lookup: PeopleNearby.Lookup
+    /// A person's photo as an image file.
+    let photo: @Sendable (UserNumber) async -> [UInt8]?
+
+    /// - Parameters:
+    ///   - me: the user's own number from the command line.
+    ///   - center: the service; nil without an account.
+    ///   - vault: stores what is learned about people.
+    ///   - signInEnded: called when the service rejects the account.
+    static func gather(
+        me: UserNumber?, options: NearbyOptions, center: RecurseCenter?, vault: any Vault,
+        signInEnded: @escaping @Sendable (HandshakeError) -> Void
+    ) async throws -> LookedUpPeople {
+        let known = try await NearbyFailure.reported {
+            try await KnownPeople(in: NearbyVault.environment(vault), own: me) {
+                guard let center else { return nil }
+                let own = try await options.ownNumber(center, in: vault)
+                if own == nil {
+                    Output.note(
+                        "Your own number is not known yet and the network is down, so your own beacon would count as another person. "
+                            + "Give your number with --me NUMBER.")
+                }
+                return own
+            }
+        }
+        if center == nil, known.circles.isEmpty {
+            Output.note(
+                "People appear as numbers. To see names, sign in: handshake login recurse-center"
+                    + (options.account == "recurse-center" ? "" : " --account \(quoted(options.account, limit: 80))"))
+        }
+        for error in known.damaged { Output.note(quoted(error.impersonal)) }
+        let acquaintances = Acquaintances(center, in: vault, account: options.account, signInEnded: signInEnded)
+        return LookedUpPeople(known: known) { person in
+            // Members are known without the service, which must not learn who is near.
+            if let member = known.introduce(person) { return .known(member) }
+            return acquaintances.hasService ? await acquaintances.introduce(person) : .unreachable
+        } photo: { person in
+            if let photo = await known.photo(of: person) { return photo }
+            return await acquaintances.photo(of: person)?.bytes
+        }
+    }
+}
+#endif

@@ -1,0 +1,79 @@
+public import Beacons
+import Handshake
+public import Radio
+
+/// Who can be recognised, and what the user is recognised by.
+///
+/// A watch begins with it. All of it is in the vault: no server is asked who is near.
+public struct KnownPeople: Sendable {
+    /// The user's own number; nil when unknown.
+    public let own: UserNumber?
+    /// The circles that the user is in, and what the user is in each.
+    public let circles: [JoinedCircle]
+    public let summaries: [JoinedCircle.Summary]
+    /// What the user is recognised by.
+    public let scopes: OwnScopes
+    /// Recognises friends, members of the circles, and the user's own beacons.
+    public let recognition: Recognition
+    /// The errors of friends' records that cannot be read.
+    public let damaged: [NearbyError]
+    private let keys: [DayKey]
+    private let people: [UserNumber: Person]
+
+    /// Reads everything.
+    ///
+    /// - Parameters:
+    ///   - environment: where it is stored.
+    ///   - own: the user's own number; unless stated, that of the first circle.
+    ///   - ask: says the user's own number when there is no circle.
+    /// - Throws: ``NearbyError``, `CancellationError`, and what `ask` throws.
+    public init(
+        in environment: CircleEnvironment, own: UserNumber? = nil, asking ask: () async throws -> UserNumber? = { nil }
+    ) async throws {
+        let rolling = RollingKeys(in: environment.vault, community: environment.community)
+        let time = Timestamp(secondsSince1970: environment.time.now()) ?? .now()
+        let circles = try await JoinedCircle.all(in: environment)
+        var summaries: [JoinedCircle.Summary] = []
+        for circle in circles { summaries.append(try await circle.summary()) }
+        var own = own ?? summaries.first?.number
+        if own == nil { own = try await ask() }
+        let (friends, damaged) = try await rolling.friends()
+        let scopes = try await OwnScopes(in: environment.vault, community: environment.community, at: time)
+        var recognition = Recognition(friends: friends)
+        // The user's own beacons, as received by another adapter.
+        if let own { recognition.add(scopes.dayKeys(around: time).map { (own, $0) }, trust: .paired) }
+        var keys = friends.map(\.1)
+        var people = try await rolling.pairedNames().mapValues { Person(name: $0) }
+        for circle in circles {
+            for (trust, dayKeys) in try await circle.dayKeys() {
+                recognition.add(dayKeys, trust: trust)
+                keys += dayKeys.map(\.1)
+            }
+            for member in try await circle.members() {
+                people[member.person] = Person(name: member.name, batch: member.batch.isEmpty ? nil : member.batch)
+            }
+        }
+        (self.own, self.circles, self.summaries, self.scopes) = (own, circles, summaries, scopes)
+        (self.recognition, self.damaged, self.keys, self.people) = (recognition, damaged, keys, people)
+    }
+
+    /// Whether the user has paused in a circle.
+    public var isPaused: Bool { summaries.contains(where: \.isPaused) }
+
+    /// What is sent by default: a rolling service UUID for each scope. Nil while no member can recognise the user.
+    public var broadcasts: Broadcasts? { scopes.sent.isEmpty ? nil : Broadcasts(rolling: scopes.sent) }
+
+    /// What a phone's scan in the background expects, friends first.
+    public func expected(at time: Timestamp = .now()) -> [RollingUUID] { Recognition.expected(of: keys, at: time) }
+
+    /// A friend or member by number, as circles and pairings name them.
+    public func introduce(_ person: UserNumber) -> Person? { people[person] }
+
+    /// A member's photo as an image file.
+    public func photo(of person: UserNumber) async -> [UInt8]? {
+        for circle in circles {
+            if let photo = try? await circle.photo(of: person) { return photo }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,132 @@
+import Beacons
+import Circles
+import Foundation
+import Handshake
+import OAuth
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import Nearby
+@testable import Radio
+
+@Suite("A whole watch in one call")
+struct WatchPlanTests {
+    private let vault = MemoryVault()
+    private let scope = CircleScope(circleAt: "https://circle.example/rc")
+
+    /// Hears nothing until a test ends it.
+    private struct SilentRadio: Radio {
+        let ends: AsyncStream<Void>
+
+        func scan(for interest: ScanInterest) -> Scan {
+            Scan(asking: { [ends] in
+                {
+                    for await _ in ends {}
+                    return nil
+                }
+            })
+        }
+
+        func advertise<Source: AsyncSequence & Sendable>(
+            _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
+        ) async throws where Source.Element == Broadcast {
+            try await waitForCancellation()
+        }
+    }
+
+    private struct NoAlerts: Alerts {
+        func show(_ alert: Alert) async {}
+        func show(_ crowd: CrowdAlert) async {}
+    }
+
+    /// A network that is away, and what was asked of it.
+    private final class Away: Transport {
+        private let asked: @Sendable (String) -> Void
+
+        init(_ asked: @escaping @Sendable (String) -> Void) { self.asked = asked }
+
+        func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+            asked(request.head.path ?? "")
+            throw TransportError.unreachable(host: "circle.example", reason: "no network")
+        }
+    }
+
+    /// A circle that the user is in, with a wave that waits.
+    private func join() async throws {
+        let state = CircleRecords.State(
+            address: "https://circle.example/rc", circle: "Hub", service: "service", number: 759, name: "Ada",
+            batch: "",
+            bearer: "bearer", expires: .max, keys: Data(MemberKeys().reveal()),
+            seed: Data(RollingSeed.random().reveal()),
+            waves: [.init(id: "wave", person: 36, day: 1, expires: 1e12)])
+        try await CircleRecords(in: vault, community: "c", scope: scope).change { $0 = state }
+    }
+
+    @Test(
+        "it keeps circles current, asks for answers, sends for the circle, and ends with the radio",
+        .timeLimit(.minutes(5)))
+    func whole() async throws {
+        try await join()
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let left = Mutex<Set<String>>(["waves", "circle"])
+        let note = { @Sendable (what: String) in
+            let isOver = left.withLock { left in
+                left.remove(what)
+                return left.isEmpty
+            }
+            if isOver { end.finish() }
+        }
+        let transport = Away { if $0.hasSuffix("/v1/waves") { note("waves") } }
+        let ending = try await PeopleNearby.watch(in: vault, community: "c") { period in
+            let known = try await KnownPeople(
+                in: CircleEnvironment(vault: period, community: "c", transport: transport))
+            #expect(known.own == person(759) && known.broadcasts != nil && known.summaries.map(\.circle) == ["Hub"])
+            return WatchPlan(
+                known, over: SilentRadio(ends: ends), sending: known.broadcasts, alerts: NoAlerts(),
+                radioEvent: { _ in }
+            ) { event in
+                if case .circleFailed(.circle(.network)) = event { note("circle") }
+            }
+        }
+        #expect(ending == .ended)
+    }
+
+    @Test("it ends when keys or circles have changed, or everyone is forgotten", .timeLimit(.minutes(5)))
+    func changed() async throws {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        defer { end.finish() }
+        let stored = StoredPeople(in: vault, community: "c")
+        for (change, ending): (@Sendable () async throws -> Void, PeopleVault.Ending) in [
+            ({ try await stored.renewWatches() }, .changed),
+            ({ _ = try await stored.forgetEveryone() }, .everyoneForgotten),
+        ] {
+            let found = try await PeopleNearby.watch(in: vault, community: "c") { period in
+                try await change()
+                let known = try await KnownPeople(in: CircleEnvironment(vault: vault, community: "c"))
+                return WatchPlan(
+                    known, over: SilentRadio(ends: ends), sending: nil, alerts: NoAlerts(), radioEvent: { _ in },
+                    report: { _ in })
+            }
+            #expect(found == ending)
+        }
+    }
+
+    @Test("the user's own number is that of the command line, of the first circle, or what is asked for, in this order")
+    func own() async throws {
+        let environment = CircleEnvironment(vault: vault, community: "c")
+        #expect(try await KnownPeople(in: environment).own == nil)
+        #expect(try await KnownPeople(in: environment, asking: { person(5) }).own == person(5))
+        try await join()
+        #expect(try await KnownPeople(in: environment, asking: { person(5) }).own == person(759))
+        #expect(try await KnownPeople(in: environment, own: person(7)).own == person(7))
+        // The own beacon is recognised, and not expected.
+        let known = try await KnownPeople(in: environment)
+        let now = Timestamp.now()
+        let seed = try #require(known.scopes.seeds.first)
+        var recognition = known.recognition
+        let heard = BeaconIdentity.rollingService(RollingUUID(seed.token(in: try RollingWindow(at: now))))
+        #expect(recognition.person(of: heard, at: now) == person(759))
+        #expect(known.expected(at: now).isEmpty)
+    }
+}
