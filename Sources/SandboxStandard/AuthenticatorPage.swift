@@ -43,7 +43,7 @@ struct AuthenticatorPage: Sendable {
         guard decision == wording.allow || decision == wording.refuse else { return waiting(for: user) }
         let isAllowed = decision == wording.allow
         guard requests.decide(isAllowed ? .approved : .denied, onPage: request.form["request"] ?? "", as: user) else {
-            return waiting(for: user, problem: "This request is unknown, has expired or was decided.")
+            return waiting(for: user, problem: "This request is unknown, has expired, or has already been decided.")
         }
         let title = isAllowed ? "Access allowed" : "Access refused"
         return pages.page(title, Self.doneTemplate.render(["title": title]))
@@ -95,7 +95,7 @@ struct AuthenticatorPage: Sendable {
         """
         <h1>Requests to {{name}}</h1>
         {{#problem}}<div class="problem" role="alert" id="problem"><p>{{problem}}</p></div>{{/problem}}
-        {{^requests}}<p>Nothing waits for you.</p>{{/requests}}
+        {{^requests}}<p>No requests are pending.</p>{{/requests}}
         {{#requests}}<section aria-labelledby="client-{{id}}">
         <h2 id="client-{{id}}">Allow {{client}} to use your account?</h2>
         {{#message}}<p>Check that the app shows <code>{{message}}</code>.</p>{{/message}}

@@ -101,8 +101,8 @@ def test_services_check_says_what_drifted(handshake: Handshake, tmp_path: Path) 
         assert (done.status, done.error["code"]) == (4, "service_changed"), done
         told = json.loads(done.stdout.splitlines()[0])
         found = {kind: {item["member"] for item in told[kind]} for kind in ("differences", "unpublished", "undescribed", "same")}
-        assert found["differences"] == {"token_url", "scopes", "revocation_url"}, done.stdout
-        assert found["unpublished"] == {"grant_types"}
+        assert found["differences"] == {"token_url", "revocation_url"}, done.stdout
+        assert found["unpublished"] == {"grant_types", "scopes"}
         assert found["undescribed"] == {"jwks_url", "introspection_url"}
         assert {"issuer", "authorize_url", "userinfo_url", "device_authorization_url", "pkce", "response_types"} == found["same"]
         shown = handshake.run("services", "check", "google", "--base-url", service.origin)
@@ -110,6 +110,7 @@ def test_services_check_says_what_drifted(handshake: Handshake, tmp_path: Path) 
             f"token_url: drifted: known {service.origin}/token, published {service.origin}/moved")
         assert "revocation_url: drifted: known" in shown.stdout and ", published nothing" in shown.stdout
         assert "grant_types: not published: known authorization_code refresh_token" in shown.stdout
+        assert "scopes: not published: known " in shown.stdout and ", published openid\n" in shown.stdout
         assert f"introspection_url: not described: published {service.origin}/introspect" in shown.stdout
 
 

@@ -32,7 +32,7 @@ struct AuthenticatorPageTests {
             let refused = try await steps.post("/authenticator", form)
             #expect(refused.text.contains("Wrong email address") && !refused.text.contains("W4SCT"))
             let foreign = try await steps.post("/authenticator", ["email": other.name, "password": other.password])
-            #expect(foreign.text.contains("Nothing waits for you"))
+            #expect(foreign.text.contains("No requests are pending"))
             form["password"] = user.password
             let page = try await steps.post("/authenticator", form).text
             #expect(page.contains("W4SCT") && page.contains("K2PQR") && page.contains("sandbox-confidential"))

@@ -80,7 +80,8 @@ final class ImportModel {
     /// Reads which imports' files have not come, and looks once for those that no wait follows.
     func open() async {
         await look()
-        for late in left where waits[late.key] == nil {
+        // It may be given up, or the user may leave, while another one is looked for.
+        for late in left where waits[late.key] == nil && left.contains(where: { $0.key == late.key }) {
             let wait = Task { [unfinished] in try await unfinished.arrival(of: late, polling: Polling(timeout: .zero)) }
             waits[late.key] = wait
             let arrival = try? await wait.value
@@ -113,7 +114,7 @@ final class ImportModel {
     /// Ends all waits. Another user may sign in.
     func stop() {
         for wait in waits.values { wait.cancel() }
-        waits = [:]
+        (waits, left) = ([:], [])
     }
 
     /// Starts with the user's login at the third party.

@@ -54,7 +54,7 @@ extension Environment {
         guard client.isConfidential else {
             throw HandshakeError.configuration(
                 member: "client",
-                problem: "a server tells of tokens only to a client with a secret, a key or a certificate")
+                problem: "only a client with a secret, key or certificate may ask a server about tokens")
         }
         let request = IntrospectionRequest(
             token, kind: kind, at: server, clientID: client.id,

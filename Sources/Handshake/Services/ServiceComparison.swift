@@ -102,7 +102,8 @@ extension ServiceFacts {
             Self.list("response_types", ["code"], server.responseTypes),
             Self.list("grant_types", grants, server.grantTypes),
             Self.list("client_authentication", methods, server.tokenEndpointAuthMethods, takesAny: isEither),
-            Self.list("scopes", scopes, server.scopes),
+            // A server may leave scopes out of its list (RFC 8414, section 2).
+            Self.list("scopes", scopes, server.scopes, otherwise: .unpublished),
         ]
         return lists.compactMap(\.self)
     }
@@ -124,11 +125,14 @@ extension ServiceFacts {
         let (binds, algorithms) = (try flag("requires_dpop"), server.dpopSigningAlgorithms)
         var flags: [ServiceComparison] = []
         if pushes || server.requiresPushedAuthorizationRequests {
+            // Where nothing is described, sign-in takes what the server publishes.
+            let isDescribed = try members["requires_pushed_authorization"] != nil || !flag("discovers")
+            let isSame = pushes == server.requiresPushedAuthorizationRequests
             flags.append(
                 ServiceComparison(
-                    member: "requires_pushed_authorization", described: "\(pushes)",
+                    member: "requires_pushed_authorization", described: isDescribed ? "\(pushes)" : nil,
                     published: "\(server.requiresPushedAuthorizationRequests)",
-                    outcome: pushes == server.requiresPushedAuthorizationRequests ? .same : .drifted))
+                    outcome: !isDescribed ? .undescribed : isSame ? .same : .drifted))
         }
         if binds || algorithms != nil {
             flags.append(
@@ -141,13 +145,14 @@ extension ServiceFacts {
 
     /// A list that should have all that is described, or any of it; nil when neither states it.
     private static func list(
-        _ member: String, _ described: [String], _ published: [String]?, takesAny: Bool = false
+        _ member: String, _ described: [String], _ published: [String]?, takesAny: Bool = false,
+        otherwise: ServiceComparison.Outcome = .drifted
     ) -> ServiceComparison? {
         guard !described.isEmpty || published != nil else { return nil }
         let found = described.filter { published?.contains($0) == true }.count
         let outcome: ServiceComparison.Outcome =
             if described.isEmpty { .undescribed } else if published == nil { .unpublished } else {
-                found == described.count || (takesAny && found > 0) ? .same : .drifted
+                found == described.count || (takesAny && found > 0) ? .same : otherwise
             }
         return ServiceComparison(
             member: member, described: described.isEmpty ? nil : described.joined(separator: " "),

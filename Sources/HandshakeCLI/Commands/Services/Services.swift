@@ -143,7 +143,9 @@ struct Services: ParsableCommand {
                 switch item.outcome {
                 case .same: break
                 case .drifted: Output.result("\(item.member): drifted: known \(known), published \(published)")
-                case .unpublished: Output.result("\(item.member): not published: known \(known)")
+                case .unpublished:
+                    let others = item.published.map { ", published \($0)" } ?? ""
+                    Output.result("\(item.member): not published: known \(known)\(others)")
                 case .undescribed: Output.result("\(item.member): not described: published \(published)")
                 }
             }

@@ -16,7 +16,7 @@ extension ServiceChoice {
         else { return }
         let title = plan.client.service.displayName
         throw .usage(
-            "“\(title)” takes an app's sign-in only with the app's \(demanded.noun). Put it into a file that only you can read, "
+            "“\(title)” requires the app's \(demanded.noun) to sign in. Put it into a file that only you can read, "
                 + "and sign in with: \(options.command(name)) --client-id \(KnownAccount.shellWord(plan.client.id)) "
                 + "\(demanded.option) FILE\n"
                 + "If the app “\(quoted(plan.client.id, limit: 80))” has none, add instead: --auth none")

@@ -171,6 +171,7 @@ struct LoginOptions: ParsableArguments {
         ].compactMap { option, value in value.map { (option, $0) } }
         let repeated =
             set.map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
+            + param.map { ("--param", $0) }
         return "handshake login \(KnownAccount.shellWord(name))"
             + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined()
             + (device ? " --device" : "") + (grant == .clientCredentials ? " --grant client-credentials" : "")
