@@ -77,18 +77,10 @@ struct AuthenticatorPage: Sendable {
         <p class="quiet">What apps ask you elsewhere is shown here.</p>
         {{#problem}}<div class="problem" role="alert" id="problem"><p>{{problem}}</p></div>{{/problem}}
         <form method="post" action="authenticator">
-        <div class="field"><label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" value="{{name}}" autocomplete="username" required></div>
-        <div class="field"><label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required\
-        {{#problem}} aria-invalid="true" aria-describedby="problem"{{/problem}}></div>
+        \(UserFields.credentials)
         <button type="submit">Continue</button>
         </form>
-        <section class="hint" aria-labelledby="people"><h2 id="people">Users of this sandbox</h2>
-        <ul class="people">{{#people}}<li><strong>{{name}}</strong>
-        <span>{{displayName}}, {{note}}</span>
-        <span>password <code>{{password}}</code></span></li>{{/people}}</ul>
-        </section>
+        \(UserFields.users)
         """)
 
     private static let waitingTemplate = Template(

@@ -90,19 +90,11 @@ struct DevicePages: Sendable {
         <ul class="scopes" aria-labelledby="scopes">{{#scopes}}<li>{{.}}</li>{{/scopes}}</ul>
         <form method="post" action="device">
         <input type="hidden" name="user_code" value="{{code}}">
-        <div class="field"><label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" value="{{name}}" autocomplete="username" required></div>
-        <div class="field"><label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required\
-        {{#problem}} aria-invalid="true" aria-describedby="problem"{{/problem}}></div>
+        \(UserFields.credentials)
         <div class="choices"><button type="submit" name="op" value="{{allow}}">{{allow}}</button>
         <button type="submit" name="op" value="{{refuse}}" class="second">{{refuse}}</button></div>
         </form>
-        <section class="hint" aria-labelledby="people"><h2 id="people">Users of this sandbox</h2>
-        <ul class="people">{{#people}}<li><strong>{{name}}</strong>
-        <span>{{displayName}}, {{note}}</span>
-        <span>password <code>{{password}}</code></span></li>{{/people}}</ul>
-        </section>
+        \(UserFields.users)
         """)
 
     private static let doneTemplate = Template(
