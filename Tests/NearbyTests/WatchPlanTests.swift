@@ -18,6 +18,7 @@ struct WatchPlanTests {
     /// Hears nothing until a test ends it.
     private struct SilentRadio: Radio {
         let ends: AsyncStream<Void>
+        var sent: @Sendable () -> Void = {}
 
         func scan(for interest: ScanInterest) -> Scan {
             Scan(asking: { [ends] in
@@ -31,6 +32,10 @@ struct WatchPlanTests {
         func advertise<Source: AsyncSequence & Sendable>(
             _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
         ) async throws where Source.Element == Broadcast {
+            for try await _ in broadcasts {
+                sent()
+                break
+            }
             try await waitForCancellation()
         }
     }
@@ -69,7 +74,7 @@ struct WatchPlanTests {
     func whole() async throws {
         try await join()
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let left = Mutex<Set<String>>(["waves", "circle"])
+        let left = Mutex<Set<String>>(["waves", "circle", "sent"])
         let note = { @Sendable (what: String) in
             let isOver = left.withLock { left in
                 left.remove(what)
@@ -83,13 +88,36 @@ struct WatchPlanTests {
                 in: CircleEnvironment(vault: period, community: "c", transport: transport))
             #expect(known.own == person(759) && known.broadcasts != nil && known.summaries.map(\.circle) == ["Hub"])
             return WatchPlan(
-                known, over: SilentRadio(ends: ends), sending: known.broadcasts, alerts: NoAlerts(),
+                known, over: SilentRadio(ends: ends) { note("sent") }, sending: known.broadcasts, alerts: NoAlerts(),
                 radioEvent: { _ in }
             ) { event in
                 if case .circleFailed(.circle(.network)) = event { note("circle") }
             }
         }
         #expect(ending == .ended)
+    }
+
+    private struct CountedAlerts: Alerts {
+        let shown: @Sendable () -> Void
+
+        func show(_ alert: Alert) async { shown() }
+        func show(_ crowd: CrowdAlert) async { shown() }
+    }
+
+    @Test("while the user is not to be disturbed, no alert is shown, and afterwards each is")
+    func quiet() async throws {
+        let quiet = DoNotDisturb(in: vault, community: "c")
+        let time = Mutex(100.0)
+        let count = Mutex(0)
+        let alerts = QuietableAlerts(CountedAlerts { count.withLock { $0 += 1 } }, except: quiet) {
+            time.withLock(\.self)
+        }
+        try await quiet.set(until: 200)
+        await alerts.show(Alert(person: person(36), known: nil))
+        #expect(count.withLock(\.self) == 0)
+        time.withLock { $0 = 201 }
+        await alerts.show(Alert(person: person(36), known: nil))
+        #expect(count.withLock(\.self) == 1)
     }
 
     @Test("it ends when keys or circles have changed, or everyone is forgotten", .timeLimit(.minutes(5)))

@@ -55,7 +55,7 @@ extension PeopleNearby {
     ///   - vault: where everything is stored.
     ///   - community: as for ``EncounterLog``.
     ///   - time: the clock of do-not-disturb.
-    ///   - plan: says what to begin with. What it stores belongs into the vault that it is given, whose writes are refused once
+    ///   - plan: says what to begin with. What it stores belongs in the vault that it is given, whose writes are refused once
     ///     everyone is forgotten.
     /// - Returns: what ended it.
     /// - Throws: ``NearbyError``, what the plan and the radio throw, `CancellationError`.
