@@ -45,7 +45,7 @@ struct CompanionActions: Sendable {
             let person = try person(request)
             let circle = try await circle(of: person)
             guard try await circle.wave(at: person, text: request["text"]?.string ?? "", log: log) else {
-                return "You have waved. The circle's server cannot be reached: it is told as soon as it can."
+                return "You have waved. The circle's server has not confirmed it yet, and is told again automatically."
             }
             for wave in try await circle.collectWaves() { state.show(wave) }
             return "You have waved. It is seen when the other person waves too."

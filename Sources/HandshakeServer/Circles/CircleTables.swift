@@ -118,13 +118,13 @@ extension MemberCircle {
                 return false
             }
             // Who has nothing yet needs no tombstones.
-            return !isFirst || isVisible(member, to: recipient) && isShown(member)
+            return !isFirst || !areHidden(member.number, recipient) && isShown(member)
         }.map { (change: changed($0), member: $0) }
         entries.sort { ($0.change, $0.member.number) < ($1.change, $1.member.number) }
         let page = entries.prefix(limit)
         let hasMore = entries.count > limit
         let rows = page.map { entry in
-            isVisible(entry.member, to: recipient) && isShown(entry.member)
+            !areHidden(entry.member.number, recipient) && isShown(entry.member)
                 ? row(entry.member) : gone(entry.member.number)
         }
         let next =
@@ -137,9 +137,9 @@ extension MemberCircle {
             epoch: state.epoch, revision: cursor.upper, cursor: next.text, hasMore: hasMore, rows: rows)
     }
 
-    /// Whether neither hides from the other.
-    private func isVisible(_ member: CircleMember, to recipient: UInt32) -> Bool {
-        !member.hidden.contains(recipient) && members[recipient]?.hidden.contains(member.number) != true
+    /// Whether one of two members hides from the other.
+    func areHidden(_ one: UInt32, _ other: UInt32) -> Bool {
+        members[one]?.hidden.contains(other) == true || members[other]?.hidden.contains(one) == true
     }
 
     /// The cursor of a request. One that has no position begins a fetch of the present revision.
@@ -161,7 +161,7 @@ extension MemberCircle {
         var photos: [UInt32: [UInt8]] = [:]
         for member in members.values
         where member.hasRow && member.showsPhoto && member.number != recipient
-            && PhotoPack.index(of: member.number) == index && isVisible(member, to: recipient)
+            && PhotoPack.index(of: member.number) == index && !areHidden(member.number, recipient)
         {
             photos[member.number] = member.photo
         }

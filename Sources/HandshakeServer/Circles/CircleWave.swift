@@ -92,7 +92,7 @@ extension MemberCircle {
             var wave = CircleWave(
                 id: id ?? Base64URL.encode(circle.random.bytes(CircleWave.idLength)), sender: member,
                 meetings: meetings, box: box, expires: now + CircleWave.lifetime)
-            for other in live where other.matched == nil {
+            for other in live where other.matched == nil && !circle.areHidden(member, other.sender) {
                 guard let value = other.meetings.first(where: { values.contains($0) }) else { continue }
                 wave.matched = (value, other.box)
                 break

@@ -101,7 +101,19 @@ struct CircleRecords: Sendable {
         var mustWithdraw: Bool { isPaused && sequence > 0 && isWithdrawn != true }
 
         /// Whether the server must still be told something.
-        var hasNews: Bool { unsentHides?.isEmpty == false || unsentUnhides?.isEmpty == false || mustWithdraw }
+        var hasNews: Bool {
+            unsentHides?.isEmpty == false || unsentUnhides?.isEmpty == false || mustWithdraw
+                || isIdentityPending == true
+        }
+
+        /// Removes what the user has sent to a person. The server is told that the waves are of no more use.
+        mutating func removeWaves(at person: UInt32) {
+            for wave in waves where wave.person == person {
+                answered = (answered ?? []) + [AnsweredWave(id: wave.id, box: Data(), expires: wave.expires)]
+            }
+            waves.removeAll { $0.person == person }
+            waved[person] = nil
+        }
 
         /// Forgets waves that have expired, who was waved at before yesterday, and keys of which no wave is any more.
         ///
@@ -195,10 +207,11 @@ struct CircleRecords: Sendable {
         let keys: [UInt32: [Data]]
     }
 
-    /// A wave whose answer was told: the server must still hear that it is of no more use, and its box is told once.
+    /// A wave whose answer was told, or that was forgotten: the server must still hear that it is of no more use, and its
+    /// box is told once.
     struct AnsweredWave: Sendable, Codable, Hashable {
         let id: String
-        /// The digest of the answer.
+        /// The digest of the answer; empty of a wave that was forgotten.
         let box: Data
         /// Seconds since 1970.
         let expires: Double
@@ -280,13 +293,14 @@ struct CircleRecords: Sendable {
     /// - Returns: whether there was a row or a pin.
     func forget(_ person: UserNumber) async throws -> Bool {
         guard let number = UInt32(exactly: person.value), try await state() != nil else { return false }
-        try await changeState { state in
-            state.waves.removeAll { $0.person == number }
-            state.waved[number] = nil
-        }
+        try await changeState { $0.removeWaves(at: number) }
         var table = try await table()
         guard table.forget(number) else { return false }
-        try await changeState { $0.blocked.insert(number) }
+        // One that was stored in between goes too.
+        try await changeState { state in
+            state.blocked.insert(number)
+            state.removeWaves(at: number)
+        }
         try await replaceTable(table)
         _ = try await pack(PhotoPack.index(of: number), without: { $0 == number })
         return true

@@ -104,7 +104,7 @@ extension JoinedCircle {
         let minutes = UInt32(clamping: Int64(max(0, now) / 60))
         let next = try await records.change { state -> (CircleRecords.State, RollingSeed, isNew: Bool)? in
             guard var changed = state, changed.isPaused == withdrawing else { return nil }
-            // Another process hides from somebody: its seed is not for everyone yet.
+            // Another process is hiding the user from a member, who must not get keys of the new seed.
             guard withdrawing || changed.unsentHides?.isEmpty ?? true else { return nil }
             changed.isWithdrawn = false
             if !withdrawing { changed.isSeedUnsent = nil }

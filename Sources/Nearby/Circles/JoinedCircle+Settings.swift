@@ -38,29 +38,51 @@ extension JoinedCircle {
     ///
     /// What it refuses is not asked for again: it would keep the user from publishing for good.
     func deliverHides() async throws {
-        let state = try await state()
-        for number in state.unsentHides ?? [] {
-            try await deliver(.put, number) { _ = $0.unsentHides?.remove(number) }
-        }
-        // Afterwards: a server that never heard of a hide would send nothing again that was forgotten here.
-        for number in state.unsentUnhides ?? [] {
-            try await deliver(.delete, number) { state in
-                state.unsentUnhides?.remove(number)
-                state.nextSync = 0
+        while true {
+            let state = try await state()
+            // Hides come first: a server that never heard of a hide would send nothing again that was forgotten here.
+            if let number = state.unsentHides?.min() {
+                try await deliver(.put, number)
+            } else if let number = state.unsentUnhides?.min() {
+                try await deliver(.delete, number)
+            } else {
+                return
             }
         }
     }
 
-    private func deliver(
-        _ method: HTTPRequest.Method, _ number: UInt32, done: @Sendable (inout CircleRecords.State) -> Void
-    ) async throws {
+    private func deliver(_ method: HTTPRequest.Method, _ number: UInt32) async throws {
+        var (failure, isRefused): ((any Error)?, Bool) = (nil, false)
         do {
             _ = try await server(try await state()).send(method, "v1/me/hidden/\(number)", expecting: [204])
-        } catch CircleProblem.refused(let status, let code, let message) where status < 500 {
-            try await records.changeState(done)
-            throw CircleProblem.refused(status: status, code: code, message: message)
+        } catch {
+            failure = error
+            if case CircleProblem.refused(..<500, _, _) = error { isRefused = true }
         }
-        try await records.changeState(done)
+        let (today, isOver, mayCount) = (try Self.day(now), failure == nil || isRefused, !isRefused)
+        let isShown = try await records.change { state in
+            guard var changed = state else { return false }
+            if isOver, method == .put {
+                changed.unsentHides?.remove(number)
+            } else if isOver {
+                changed.unsentUnhides?.remove(number)
+                changed.nextSync = 0
+            }
+            // Another process may have decided otherwise meanwhile, and its request may have arrived before this one.
+            let isHidden = changed.hidden.contains(number)
+            let isUndone = mayCount && isHidden != (method == .put)
+            if isUndone, isHidden {
+                changed.unsentHides = (changed.unsentHides ?? []).union([number])
+                // The person may have fetched the keys.
+                changed.renewSeed(on: today)
+            } else if isUndone {
+                changed.unsentUnhides = (changed.unsentUnhides ?? []).union([number])
+            }
+            state = changed
+            return isUndone && isHidden
+        }
+        if isShown { try await records.noteChange() }
+        if let failure { throw failure }
     }
 
     /// Withdraws the published keys while the user has paused.

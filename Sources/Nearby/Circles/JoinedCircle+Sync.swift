@@ -85,7 +85,8 @@ extension JoinedCircle {
         let table = try await fetchTables()
         try await fetchPhotos(table)
         let moment = now
-        let next = moment + environment.random(Self.pause)
+        // A clock that is off may be put right at any time.
+        let next = ahead == nil ? moment + environment.random(Self.pause) : 0
         try await records.changeState { state in
             (state.synced, state.nextSync) = (moment, next)
             state.trouble = nil

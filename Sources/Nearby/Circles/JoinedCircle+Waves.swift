@@ -34,8 +34,10 @@ extension JoinedCircle {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
             let state = try await state()
+            let isNoMember = CircleProblem.wave(
+                "number \(person) is no member of \(quoted(state.circle, limit: 80))")
             guard let entry = try await records.table().entry(person), !state.hidden.contains(number) else {
-                throw CircleProblem.wave("number \(person) is no member of \(quoted(state.circle, limit: 80))")
+                throw isNoMember
             }
             let name = quoted(entry.row.name, limit: 80)
             guard !entry.isChanged, let identity = entry.identity else {
@@ -76,23 +78,27 @@ extension JoinedCircle {
                 expires: now + Self.secondsOfDay,
                 content: .init(meetings: meetings.map { Data($0) }, box: Data(box), wavedBefore: state.waved[number]),
                 other: other)
-            // Stored before it is sent: when an answer is lost, the server may have it.
-            let isNew = try await records.change { state in
-                guard state?.waved[number] != day else { return false }
-                state?.waves.append(wave)
-                state?.waved[number] = day
-                return true
+            // Stored before it is sent: when an answer is lost, the server may have it. Another process may have waved,
+            // hidden the user or forgotten the person meanwhile.
+            try await records.change { state in
+                guard var changed = state, !changed.hidden.contains(number), !changed.blocked.contains(number) else {
+                    throw isNoMember
+                }
+                guard changed.waved[number] != day else { throw wavedToday }
+                changed.waves.append(wave)
+                changed.waved[number] = day
+                state = changed
             }
-            guard isNew else { throw wavedToday }
-            return try await isTold { try await send(wave) }
+            return try await isTold { try await send(wave.id) }
         }
     }
 
     /// Sends a wave that the server may have already. One that it refuses was not sent.
-    private func send(_ wave: CircleRecords.PendingWave) async throws {
-        guard let content = wave.content else { return }
+    private func send(_ id: String) async throws {
+        let state = try await state()
+        guard let wave = state.waves.first(where: { $0.id == id }), let content = wave.content else { return }
         do {
-            let object = try await server(try await state()).send(
+            let object = try await server(state).send(
                 .post, "v1/waves",
                 json: [
                     "id": .string(wave.id), "meet": .array(content.meetings.map { .string(Base64URL.encode($0)) }),
@@ -112,7 +118,8 @@ extension JoinedCircle {
             try await records.changeState { state in
                 guard state.waves.contains(where: { $0.id == wave.id }) else { return }
                 state.waves.removeAll { $0.id == wave.id }
-                state.waved[wave.person] = content.wavedBefore
+                // A wave of a later day stays.
+                if state.waved[wave.person] == wave.day { state.waved[wave.person] = content.wavedBefore }
             }
             throw CircleProblem.refused(status: status, code: code, message: message)
         }
@@ -144,7 +151,8 @@ extension JoinedCircle {
                 let digest = Data(SHA256.hash(data: box))
                 opened[.init(id: id, box: digest, expires: moment + Self.secondsOfDay)] = answer
             }
-            let (found, asked) = (known, Set(state.waves.map(\.id)))
+            // A wave that the server was not known to have may have been sent by another process since.
+            let (found, asked) = (known, Set(state.waves.filter { $0.content == nil }.map(\.id)))
             // In one step: another process may have been told meanwhile.
             let told = try await records.change { [opened] state in
                 state?.take(opened) ?? []
@@ -159,7 +167,7 @@ extension JoinedCircle {
             // What was answered is told, whatever comes now.
             try? await deleteAnswered()
             for wave in state.waves where !found.contains(wave.id) && wave.expires > moment {
-                _ = try? await isTold { try await send(wave) }
+                _ = try? await isTold { try await send(wave.id) }
             }
             return told
         }

@@ -191,6 +191,131 @@ struct CircleLostWaveTests {
         }
     }
 
+    @Test("CI44: a wave that a command sends while a watch fetches is not taken for one that has expired")
+    func sentMeanwhile() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            let other = CircleDevice(world, vault: meeting.ada.vault)
+            let others = try #require(try await JoinedCircle.all(in: other.environment).first)
+            meeting.ada.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            #expect(try await !meeting.adaWaves())
+            meeting.ada.transport.fail(nil)
+            let hasBegun = Mutex(false)
+            meeting.ada.transport.intercept { line, pass in
+                let answer = try await pass()
+                let isFirst = hasBegun.withLock { hasBegun in
+                    defer { hasBegun = true }
+                    return !hasBegun
+                }
+                if isFirst { #expect(try await others.collectWaves().isEmpty) }
+                return answer
+            }
+            #expect(try await meeting.adas.collectWaves().isEmpty)
+            #expect(await world.circle.waves.count == 1)
+            try await meeting.zoeWaves()
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+        }
+    }
+
+    @Test("a refusal of an earlier day's wave leaves what is known of a later one")
+    func lateRefusal() async throws {
+        try await CircleWorld.with { world in
+            // From 00:05 to 23:50.
+            world.time.advance(by: 85_500)
+            let meeting = try await CircleMeeting(world)
+            meeting.ada.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            try await meeting.adaWaves()
+            let first = try #require(try await meeting.adas.state().waves.first)
+            world.time.advance(by: 1_800)
+            try await meeting.meetAgain()
+            try await meeting.adaWaves("Again?")
+            let day = try #require(try await meeting.adas.state().waved[65_535])
+            #expect(day == first.day + 1)
+            // Two others have the values already, so that the server refuses the first wave.
+            let values = try #require(first.content).meetings.map { Array($0) }
+            for sender: UInt32 in [1, 2] {
+                _ = try await world.circle.wave(
+                    from: sender, meetings: values, box: [UInt8](repeating: UInt8(sender), count: WaveSecret.boxLength))
+            }
+            meeting.ada.transport.fail(nil)
+            _ = try await meeting.adas.collectWaves()
+            let state = try await meeting.adas.state()
+            #expect(state.waves.map(\.day) == [day] && state.waved[65_535] == day)
+        }
+    }
+
+    /// Something happens the first time that an encounter is read.
+    private struct InterruptedVault: Vault {
+        let base: any Vault
+        let event: @Sendable () async throws -> Void
+
+        func record(_ key: VaultKey) async throws -> [UInt8]? {
+            if key.kind == .encounters { try await event() }
+            return try await base.record(key)
+        }
+
+        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
+
+        func update<Result: Sendable>(
+            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+        ) async throws -> Result {
+            try await base.update(key, body)
+        }
+    }
+
+    @Test(
+        "CI49: a person who is forgotten or hidden while a wave is made gets none, and nothing of it stays",
+        arguments: [true, false])
+    func forgottenMeanwhile(isHidden: Bool) async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            let vault = InterruptedVault(base: meeting.ada.vault) { [meeting] in
+                if isHidden {
+                    try await meeting.adas.hide(CircleMeeting.zoesNumber)
+                } else {
+                    _ = try await meeting.adas.records.forget(CircleMeeting.zoesNumber)
+                }
+            }
+            let log = EncounterLog(in: vault, community: "recurse-center")
+            await #expect {
+                try await meeting.adas.wave(at: CircleMeeting.zoesNumber, text: "Coffee?", log: log)
+            } throws: {
+                "\($0)".contains("no member")
+            }
+            #expect(try await meeting.adas.state().waves.isEmpty)
+            #expect(await world.circle.waves.isEmpty)
+        }
+    }
+
+    @Test("CI49: a wave at a person who is forgotten is withdrawn from the server")
+    func withdrawn() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await meeting.adaWaves()
+            _ = try await meeting.adas.records.forget(CircleMeeting.zoesNumber)
+            #expect(await world.circle.waves.count == 1)
+            #expect(try await meeting.adas.collectWaves().isEmpty)
+            #expect(await world.circle.waves.isEmpty)
+            #expect(try await meeting.adas.wavesWaiting().isEmpty)
+        }
+    }
+
+    @Test(
+        "CI31: two who are hidden from each other are not matched, and what the server answers does not tell",
+        arguments: [true, false])
+    func hidden(isFirst: Bool) async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await world.circle.hide(isFirst ? 65_535 : 759, from: isFirst ? 759 : 65_535, true)
+            #expect(try await meeting.adaWaves())
+            #expect(try await meeting.zoeWaves())
+            for circle in [meeting.adas, meeting.zoes] {
+                #expect(try await circle.collectWaves().isEmpty)
+                #expect(try await circle.wavesWaiting().count == 1)
+            }
+        }
+    }
+
     @Test("CI45: two processes that fetch at the same time tell an answer once, and an old answer is never told again")
     func twoProcesses() async throws {
         try await CircleWorld.with { world in

@@ -139,4 +139,79 @@ struct CircleProcessesTests {
             #expect(try await zoes.members().isEmpty)
         }
     }
+
+    /// Lets the watch tell the server of a decision, and the command decide otherwise before that arrives.
+    private func overtake(
+        _ pair: Pair, at method: String, _ body: @escaping @Sendable (JoinedCircle) async throws -> Void
+    ) async throws {
+        let hasCome = Mutex(false)
+        pair.watch.transport.intercept { request, pass in
+            let isFirst = hasCome.withLock { hasCome in
+                defer { hasCome = hasCome || request == "\(method) /rc/v1/me/hidden/65535" }
+                return !hasCome && request == "\(method) /rc/v1/me/hidden/65535"
+            }
+            if isFirst { try await body(pair.commanding) }
+            return try await pass()
+        }
+        _ = try await pair.watching.synchronize()
+        pair.watch.transport.intercept(with: nil)
+        #expect(hasCome.withLock { $0 })
+    }
+
+    @Test("CI31: who is hidden again by another process stays hidden, though an earlier request arrives later")
+    func hiddenAgain() async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            let zoe = CircleDevice(world)
+            let zoes = try await zoe.join(as: CircleDevice.zoe)
+            try await pair.commanding.hide(UserNumber(65_535))
+            pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            _ = try await pair.commanding.unhide(UserNumber(65_535))
+            pair.command.transport.fail(nil)
+            try await overtake(pair, at: "DELETE") { circle in
+                let isTold = try await circle.hide(UserNumber(65_535)).isTold
+                #expect(isTold)
+            }
+            for _ in 0..<2 {
+                try await zoes.synchronize()
+                #expect(try await zoe.recognizes(pair.watch, zoes) == nil)
+                _ = try await pair.watching.synchronize()
+            }
+            #expect(await world.circle.members[759]?.hidden == [65_535])
+        }
+    }
+
+    @Test("who is no longer hidden, by another process, is shown, though an earlier request arrives later")
+    func shownAgain() async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            let zoe = CircleDevice(world)
+            let zoes = try await zoe.join(as: CircleDevice.zoe)
+            pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            try await pair.commanding.hide(UserNumber(65_535))
+            pair.command.transport.fail(nil)
+            try await overtake(pair, at: "PUT") { circle in
+                let isTold = try await circle.unhide(UserNumber(65_535))
+                #expect(isTold)
+            }
+            _ = try await pair.watching.synchronize()
+            try await zoes.synchronize()
+            #expect(await world.circle.members[759]?.hidden == [])
+            #expect(try await zoe.recognizes(pair.watch, zoes) != nil)
+        }
+    }
+
+    @Test("CI34: a rotation after a pause that the server never heard of is news, so that the old keys go soon")
+    func pausedAndRotated() async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            _ = try await pair.commanding.pause()
+            await #expect(throws: NearbyError.self) { try await pair.commanding.rotate() }
+            #expect(try await pair.watching.state().hasNews)
+            _ = try await pair.watching.synchronize()
+            #expect(try await !pair.watching.state().hasNews)
+            #expect(await world.circle.members[759]?.keys?.isWithdrawal != false)
+        }
+    }
 }

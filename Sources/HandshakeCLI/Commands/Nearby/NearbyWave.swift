@@ -56,7 +56,7 @@ struct NearbyWave: CircleCommand {
     }
 
     static let untold =
-        "The circle's server does not know of your wave yet. `nearby watch` tells it, or try again with: handshake nearby wave"
+        "The circle's server has not confirmed your wave yet. `nearby watch` tells it again, and so does: handshake nearby wave"
 
     static func line(_ wave: MutualWave) -> String {
         let text = wave.text.isEmpty ? "" : ": " + quoted(wave.text, limit: 100)
