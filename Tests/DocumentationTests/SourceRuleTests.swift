@@ -143,6 +143,22 @@ struct SourceRuleTests {
         #expect(!views.isEmpty && views.allSatisfy { $0.text.contains("#if canImport(SwiftUI)") })
     }
 
+    @Test("A16: the Sequencing kit, the selector, the sandbox and the sample hold no picture of the service's")
+    func noBrandPictures() throws {
+        let folders = [
+            "Sources/Sequencing", "Sources/FileSelector", "Sources/SandboxSequencing", "Examples/WeatherMyWay",
+            "Examples/WeatherMyWay.swiftpm",
+        ]
+        let files = try Repository.files(below: folders)
+        #expect(files.count > 90)
+        let endings = ["png", "jpg", "jpeg", "gif", "webp", "avif", "heic", "svg", "pdf", "ico", "icns"]
+        for file in files {
+            #expect(!endings.contains { file.lowercased().hasSuffix("." + $0) }, "\(file)")
+            let text = String(decoding: try Data(contentsOf: Repository.root.appending(path: file)), as: UTF8.self)
+            #expect(!Self.has(text, "data:image/"), "\(file) holds a picture")
+        }
+    }
+
     @Test("M3: no library product but the sandbox's own contains the sandbox")
     func sandbox() throws {
         let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)

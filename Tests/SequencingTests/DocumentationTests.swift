@@ -5,7 +5,10 @@ import Testing
 @Suite("The documentation")
 struct DocumentationTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let root = tests.deletingLastPathComponent().deletingLastPathComponent()
+    /// The repository; a copy of it where `Tests/Mutations/run` changes what is read.
+    private static let root =
+        ProcessInfo.processInfo.environment["HANDSHAKE_REPOSITORY"].map { URL(filePath: $0) }
+        ?? tests.deletingLastPathComponent().deletingLastPathComponent()
 
     @Test("names in its table of rows only tests that exist")
     func rows() throws {
@@ -48,7 +51,7 @@ struct DocumentationTests {
         for file in files {
             for line in try lines(of: folder.appending(path: file)) where line.contains("public ") {
                 count += 1
-                #expect(!line.contains(/(?i:cliend|succesful(?!l)|recieve|seperat)/), "\(file): \(line)")
+                #expect(!line.contains(/(?i:cliend|succesful|recieve|seperat)/), "\(file): \(line)")
             }
         }
         #expect(count > 100)

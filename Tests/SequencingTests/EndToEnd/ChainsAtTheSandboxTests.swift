@@ -126,6 +126,8 @@ struct ChainsAtTheSandboxTests {
         let last = try await town.genome.run(calls).complete()
         let codes = calls.map { outcome(of: $0, in: last) }
         #expect(codes == ["chain_not_found", "file_not_found", "job_unsuccessful", "No"])
+        #expect(throws: SequencingError.unknownChain(calls[0].chain)) { try last.chains[0].result?.get() }
+        #expect(throws: SequencingError.unknownFile(calls[1].file)) { try last.chains[1].result?.get() }
         await town.sandbox.stop()
     }
 

@@ -39,6 +39,38 @@ struct SiteAtTheSandboxTests {
         await town.sandbox.stop()
     }
 
+    @Test("A13: a registration and an import say nothing of any client's secret")
+    func noSecret() async throws {
+        let town = try await Town(logsWholeRequests: true)
+        _ = try await Registration(.identifier(town.client.id), at: town.hosts)
+            .register(try Sequencing.EmailAddress("new.person@example.test"))
+        _ = try await ThirdPartyImport(town.genome).from23andMe(try credentials("started@example.test"))
+        let requests = town.sandbox.requests(.sequencing)
+        #expect(requests.map(\.path) == ["/indexApi.php", "/23andMe/Download"])
+        let secrets = town.sandbox.sequencing.clients.compactMap(\.secret)
+        #expect(!secrets.isEmpty)
+        for request in requests {
+            #expect(!(request.queryParameterNames + request.formParameterNames).contains("client_secret"))
+            let whole = try #require(request.whole)
+            let text = "\(whole.target) \(whole.headers) \(String(decoding: whole.body, as: UTF8.self))"
+            for secret in secrets { #expect(!text.contains(secret), "\(request.path)") }
+        }
+        await town.sandbox.stop()
+    }
+
+    @Test("W34: the length of a request is counted in bytes, whatever the characters", arguments: ["Zoë", "日本語", "🧬"])
+    func length(_ login: String) async throws {
+        let town = try await Town(logsWholeRequests: true)
+        #expect(
+            try await ThirdPartyImport(town.genome).from23andMe(try credentials(login)) == .ended(.badCredentials))
+        let whole = try #require(town.sandbox.requests(.sequencing).last?.whole)
+        let content = #"{"Login":"\#(login)","Password":"x"}"#
+        #expect(String(decoding: whole.body, as: UTF8.self) == content)
+        #expect(content.utf8.count != content.utf16.count)
+        #expect(whole.headers["content-length"] == ["\(content.utf8.count)"])
+        await town.sandbox.stop()
+    }
+
     private func credentials(_ login: String) throws -> ThirdPartyImport.Credentials {
         try ThirdPartyImport.Credentials(login: login, password: Secret("x"))
     }

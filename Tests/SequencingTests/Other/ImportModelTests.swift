@@ -49,8 +49,11 @@ struct ImportModelTests {
         service.script("GET /DataSourceList", [.json("[]"), .json(ImportAnswers.file)])
         let tap = Task { await model.proceed() }
         await held.reached.wait()
-        await model.proceed()
+        // The first tap has emptied the field.
+        model.answer = "Turing"
+        let again = Task { await model.proceed() }
         held.gate.open()
+        await again.value
         await tap.value
         #expect(sent(ImportAnswers.path) == 1)
         #expect(file(model) == "7" && model.problem == nil)

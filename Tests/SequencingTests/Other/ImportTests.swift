@@ -100,7 +100,7 @@ struct ImportTests {
             "POST /23andMe/DownloadWithSecurity": [.json(answer)],
             "POST /Ancestry/Authorize": [
                 .json(#"{"StatusCode":0,"SessionId":"s"}"#), .json(answer), .json(#"{"StatusCode":0}"#),
-                .json(#"{"StatusCode":0,"SessionId":""}"#),
+                .json(#"{"StatusCode":0,"SessionId":""}"#), .json(#"{"StatusCode":1}"#),
             ],
             "POST /Ancestry/Download": [.json(answer)],
         ])
@@ -113,11 +113,11 @@ struct ImportTests {
         }
         #expect(await sequencingError { try await imports.answer("a", to: question) }?.code == "malformed_answer")
         #expect(await sequencingError { try await imports.download("l", in: session) }?.code == "malformed_answer")
-        for _ in 0..<3 {
+        for _ in 0..<4 {
             let error = await sequencingError { try await imports.authorizeAncestry(credentials) }
             #expect(error?.code == "malformed_answer")
         }
-        #expect(service.lines.count == 7, "none is sent twice")
+        #expect(service.lines.count == 8, "none is sent twice")
     }
 
     @Test("an empty login or password is refused before anything is sent")
@@ -130,9 +130,11 @@ struct ImportTests {
         }
     }
 
-    @Test("W8, W10: neither descriptions nor errors contain the credentials")
-    func redaction() async throws {
-        let (login, password) = ("ada@example.test", "correct-horse-battery")
+    @Test(
+        "W8, W10: neither descriptions nor errors contain the credentials",
+        arguments: ["correct-horse-battery", "no secret at first sight"])
+    func redaction(password: String) async throws {
+        let login = "ada@example.test"
         let credentials = try ThirdPartyImport.Credentials(login: login, password: Secret(password))
         var texts = ["\(credentials)", String(reflecting: credentials)]
         dump(credentials, to: &texts[0])
@@ -140,7 +142,8 @@ struct ImportTests {
         {
             let (imports, _) = try await imports("/23andMe/Download", answer)
             let error = try #require(await sequencingError { try await imports.from23andMe(credentials) })
-            texts.append("\(error) \(String(reflecting: error))")
+            dump(error, to: &texts[0])
+            texts.append("\(error) \(String(reflecting: error)) \(error.detail ?? "")")
         }
         let repeating = ScriptedService([
             "POST /Ancestry/Authorize": [
@@ -149,6 +152,7 @@ struct ImportTests {
         ])
         let imports = ThirdPartyImport(try await repeating.genome())
         let error = try #require(await sequencingError { try await imports.authorizeAncestry(credentials) })
+        dump(error, to: &texts[0])
         texts.append("\(error) \(String(reflecting: error))")
         for text in texts { #expect(!text.contains(login) && !text.contains(password), "\(text)") }
     }
