@@ -78,6 +78,13 @@ struct WordsTests {
         for answer in [ConnectButtonWords.disconnect, .keep] { #expect(answer.text(in: locale).count <= 14) }
     }
 
+    @Test("F103: a word is said in the button's own locale", arguments: ConnectButtonLocale.allCases)
+    func ownLocale(_ locale: ConnectButtonLocale) {
+        for words: ConnectButtonWords in [.loading, .verifying, .connected, .disconnected, .learnMore, .tryAgain] {
+            #expect(words.text(in: locale) == Self.form(words, locale), "\(words)")
+        }
+    }
+
     @Test("a name is isolated and cannot leave its place")
     func isolation() {
         let text = ConnectButtonWords.connect.text(in: .americanEnglish, "עדה\u{202E}\u{2069}\u{2066}x\n%1$@<b>")

@@ -47,6 +47,7 @@ struct LostUserTests {
         player.play(.refresh)
         #expect(player.activation.state == .connected && player.activation.failure == nil)
         #expect(player.states == [.loading, .connected])
+        #expect(player.dropped.count == 1 && player.effects.compactMap(\.fetchTicket).count == 3)
     }
 
     @Test("a service that refuses everything is not asked for ever")

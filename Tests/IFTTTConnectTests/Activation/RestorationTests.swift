@@ -84,6 +84,9 @@ struct RestorationTests {
         player.connect()
         #expect(player.activation.state == .unavailable)
         player.activation = try reborn(player)
+        player.play(.restored)
+        #expect(player.activation.state == .unavailable)
+        player.activation = try reborn(player)
         player.world.context.canOpenPages = true
         player.play(.restored)
         #expect(player.activation.state == .initial)

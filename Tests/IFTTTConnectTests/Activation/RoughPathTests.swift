@@ -40,6 +40,7 @@ struct RoughPathTests {
         var player = try Player()
         player.world.connection = .failure(.unreachable)
         player.play(.appeared)
+        #expect(player.effects.filter { $0 == .watchConnectivity }.count == 1)
         player.world.connection = .success(try Balcony.connection())
         player.play(.connectivityReturned, .connectivityReturned)
         #expect(player.states == [.loading, .loadingFailed, .loading, .connected])
@@ -133,6 +134,7 @@ struct RoughPathTests {
         player.connect()
         player.world.context.oauthCode = Secret("fresh")
         player.play(.confirmEmail("ada@example.com"))
+        #expect(player.needs.last == .handoff)
         #expect(try #require(player.destination?.url).contains("&code=fresh"))
     }
 

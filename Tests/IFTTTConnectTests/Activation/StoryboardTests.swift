@@ -192,16 +192,19 @@ struct StoryboardTests {
 
     @Test("W15: a connection that skipped its configuration is pending until its configuration is known")
     func pendingUnconfirmed() throws {
-        var player = try Player { $0.skipsConfiguration = true }
-        player.play(.appeared)
-        player.connect()
-        player.play(.confirmEmail("ada@example.com"))
-        player.world.connectionAfter = .success(try Balcony.connection(.unknown))
-        try player.comeBack("next_step=complete")
-        #expect(player.activation.state == .pendingConfiguration)
-        player.world.connectionAfter = .success(try Balcony.connection())
-        player.play(.refresh)
-        #expect(player.activation.state == .connected)
+        let unknown = try Balcony.connection(.unknown)
+        for found: Result<Connection, ConnectActivation.Failure> in [.success(unknown), .failure(.unreachable)] {
+            var player = try Player { $0.skipsConfiguration = true }
+            player.play(.appeared)
+            player.connect()
+            player.play(.confirmEmail("ada@example.com"))
+            player.world.connectionAfter = found
+            try player.comeBack("next_step=complete")
+            #expect(player.activation.state == .pendingConfiguration)
+            player.world.connectionAfter = .success(try Balcony.connection())
+            player.play(.refresh)
+            #expect(player.activation.state == .connected)
+        }
     }
 
     @Test("3.3, case C: without token and app the field is shown immediately, and later capabilities are found")
@@ -238,6 +241,7 @@ struct StoryboardTests {
         player.world.context.oauthCode = Secret("second")
         player.play(.reopen)
         let second = try #require(player.destination?.url)
+        #expect(player.needs.last == .handoff)
         #expect(second == first.replacing("code=first", with: "code=second") && second != first)
         #expect(player.activation.state == .goingToService(.web))
         #expect(player.reports.count { $0.object?.type == "connection" && $0.name == .click } == 1)

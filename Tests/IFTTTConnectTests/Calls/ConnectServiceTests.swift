@@ -130,14 +130,15 @@ struct ConnectServiceTests {
     func others() async throws {
         let ifttt = ScriptedIFTTT([
             "GET \(path)": [.json(Balcony.json())],
-            "GET \(path)/features/ft01/field_options": [.json(#"{"options":{}}"#)],
+            "GET \(path)/features/ft01/field_options": [.json(#"{"options":{"zone":[{"value":"zone-7"}]}}"#)],
             "PUT \(path)/user_connection": [.status(204)], "POST \(path)/user_connection/refresh": [.status(204)],
             "POST \(path)/triggers/location.exit_region_location/test": [.status(204)],
             "GET /v2/me": [.json(#"{"authentication_level":"channel","service_id":"lumen_garden"}"#)],
         ])
         let service = ifttt.service()
         _ = try await service.connection(try id(), for: "a&b")
-        _ = try await service.fieldOptions(of: .feature("ft01"), in: try id(), for: "u")
+        let options = try await service.fieldOptions(of: .feature("ft01"), in: try id(), for: "u")
+        #expect(options["zone"].map(\.value) == ["zone-7"])
         _ = try await service.update(try id(), to: UserConnection(features: []), for: "u")
         try await service.refreshLabels(of: try id(), for: "u")
         try await service.test(
@@ -149,6 +150,8 @@ struct ConnectServiceTests {
                 "PUT \(path)/user_connection?user_id=u", "POST \(path)/user_connection/refresh?user_id=u",
                 "POST \(path)/triggers/location.exit_region_location/test", "GET /v2/me",
             ])
+        #expect(ifttt.requests[2].content == #"{"user_features":[]}"#)
+        #expect(ifttt.requests[4].content == #"{"user_id":"u"}"#)
         #expect(ifttt.requests.allSatisfy { $0.header("IFTTT-Service-Key") == "service-key-1" })
     }
 

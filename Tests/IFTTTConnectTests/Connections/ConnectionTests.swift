@@ -23,6 +23,9 @@ struct ConnectionTests {
         #expect(connection.worksWithServices.map(\.id) == ["location"])
         #expect(connection.connectingService.shortName == "Location")
         #expect(connection.connectingService.brandColor.description == "#0099ff")
+        #expect(connection.url.rawValue == "https://ifttt.com/connections/aB3dE5fG")
+        let pages = ["https://ifttt.com/lumen_garden", "https://ifttt.com/location"]
+        #expect(connection.services.map(\.url.rawValue) == pages)
         #expect(connection.coverImage?.urls.keys.sorted() == [480, 1080])
         let feature = try #require(connection.features.first)
         #expect(feature.title == "Start when you leave" && feature.details == nil && feature.id == "ft01")
@@ -213,7 +216,7 @@ struct ConnectionTests {
         "F064, 12, 1.5: the width that fits best",
         arguments: [
             (1600, 1, 1440), (400, 3, 1080), (100, 1, 480), (0, 1, 480), (-5, 2, 480), (Double.nan, 1, 480),
-            (Double.infinity, 1, 4320), (1e308, 1e308, 4320), (400, 1, 480),
+            (Double.infinity, 1, 4320), (1e308, 1e308, 4320), (400, 1, 480), (900, 1, 720), (901, 1, 1080),
         ])
     func cover(_ width: Double, _ scale: Double, _ expected: Int) {
         #expect(Connection.CoverImage.bestWidth(layoutWidth: width, scale: scale) == expected)

@@ -58,7 +58,7 @@ struct BrowserTests {
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
     }
 
-    /// Runs until a state has been reached, and connects on the way; every activation that was told.
+    /// Runs until a state has been reached or the button is free again, and connects on the way; every activation that was told.
     private func run(
         _ controller: ConnectController, until isOver: (ConnectActivation) throws -> Bool
     ) async throws -> [ConnectActivation] {
@@ -67,10 +67,11 @@ struct BrowserTests {
         defer { running.cancel() }
         controller.send(.appeared)
         var seen: [ConnectActivation] = []
-        var hasConnected = false
+        var (hasConnected, isUnderWay) = (false, false)
         for await case .activation(let activation) in updates {
             seen.append(activation)
-            if try isOver(activation) { return seen }
+            if try isOver(activation) || (isUnderWay && activation.state == .initial) { return seen }
+            isUnderWay = hasConnected && activation.state != .initial
             if activation.state == .initial, !hasConnected {
                 hasConnected = true
                 controller.connect()
@@ -98,7 +99,7 @@ struct BrowserTests {
         let apps = ScriptedApps([])
         let controller = try controller(
             ConnectEnvironment(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps, tokens: .redirect))
-        let seen = try await run(controller) { $0.state == .connected }
+        let seen = try await run(controller) { [.connected, .goingToService(.app)].contains($0.state) }
         #expect(apps.opened.isEmpty && seen.contains { $0.state == .goingToService(.web) })
     }
 

@@ -120,6 +120,42 @@ struct ControllerRunTests {
         await running.value
     }
 
+    @Test("F106: a redirect that waits when the user logs out is refused")
+    func signedOutBeforeRedirect() async throws {
+        let ifttt = stage.ifttt()
+        let tokens = try stage.tokens(MemoryVault(), ifttt)
+        let sent = Mutex<ConnectActivation.Destination?>(nil)
+        let controller = try stage.controller(ifttt, tokens: tokens) { destination in
+            sent.withLock { $0 = destination }
+            return nil
+        }
+        let away = Task { await controller.run() }
+        controller.send(.appeared)
+        while controller.activation.state != .initial { await Task.yield() }
+        controller.connect()
+        while controller.activation.state != .enteringEmail(.init("ada@example.com")) { await Task.yield() }
+        controller.send(.confirmEmail("ada@example.com"))
+        while sent.withLock({ $0 }) == nil { await Task.yield() }
+        away.cancel()
+        await away.value
+        let destination = try #require(sent.withLock { $0 })
+        controller.open(ScriptedBrowser.redirect(destination, "next_step=complete&user_token=utk_late"))
+        try await controller.signOut()
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        defer { running.cancel() }
+        for await update in updates {
+            if case .activation(let activation) = update, activation.state == .connecting {
+                Issue.record("the redirect counted")
+                break
+            }
+            guard case .refused(let refusal) = update else { continue }
+            #expect(refusal == .noPendingAttempt)
+            break
+        }
+        #expect(try await tokens.token() == nil)
+    }
+
     @Test("W14: with a partner's server the token of a redirect is dropped, and the server's is used and kept")
     func partnerServer() async throws {
         let ifttt = stage.ifttt()

@@ -91,6 +91,8 @@ struct ControllerTests {
         }
         #expect(outcome == .connected(try Balcony.connection(), isConfirmed: true, isPending: false))
         #expect(got == (try token()) && states.last == .connected)
+        let email = try #require(EmailAddress(rawValue: "ada@example.com"))
+        #expect(states.contains(.creatingAccount(email)) && states.contains(.goingToService(.web)))
         #expect(try await tokens.token() == got)
         // Another process finds it in the vault.
         #expect(try await self.tokens(vault, ifttt).token() == got)
@@ -237,7 +239,7 @@ struct ControllerTests {
     func opened() async throws {
         let controller = try controller(ifttt(), tokens: nil) { _ in nil }
         #expect(!controller.open("otherapp://x"))
-        #expect(controller.open("gardenapp://connect_callback?next_step=complete&user_token=theirs"))
+        try #require(controller.open("gardenapp://connect_callback?next_step=complete&user_token=theirs"))
         let updates = controller.updates()
         let running = Task { await controller.run() }
         for await update in updates {

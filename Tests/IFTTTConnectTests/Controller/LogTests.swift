@@ -94,7 +94,7 @@ struct LogTests {
             return
         }
         let warnings = lines.all.filter { $0.hasPrefix("warning failed code=") }
-        #expect(warnings.count == 1, "\(lines.all)")
+        #expect(warnings == ["warning failed code=bad info ended outcome=connected"], "\(lines.all)")
         #expect(!lines.all.contains { $0.hasPrefix("info ended") }, "\(lines.all)")
     }
 
