@@ -207,7 +207,8 @@ class Handshake:
         return running
 
     def start(self, *arguments: str, stdin: str | None = None, **environment: str) -> Running:
-        return self._keep(Running([str(self.path), *arguments], self.environment | environment, stdin), arguments[0] == "token")
+        running = Running([str(self.path), *arguments], self.environment | environment, stdin)
+        return self._keep(running, arguments[0] in ("token", "headers"))
 
     def run(self, *arguments: str, stdin: str | None = None, seconds: float = COMMAND_SECONDS, **environment: str) -> Finished:
         return self.start(*arguments, stdin=stdin, **environment).finish(seconds)
@@ -240,7 +241,7 @@ class Handshake:
         return [account for line in lines for account in line.get("accounts", [line])]
 
     def printed(self, *, with_tokens: bool = False) -> bytes:
-        """All that was printed. `token` prints its token on request, so its standard output counts only when asked for."""
+        """All that was printed. What `token` and `headers` print is a token on request: it counts only when asked for."""
         parts = [line for running, reveals in self.started for name, lines in running.lines.items() for line in lines
                  if with_tokens or not (reveals and name == "stdout")]
         return "".join(parts).encode()
