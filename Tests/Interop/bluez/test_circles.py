@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,6 +133,11 @@ def test_a_pause_in_one_circle_leaves_the_other_one_on_the_air(
         member.command.end()
 
 
+def sender(events: list[dict[str, Any]]) -> str | None:
+    """What the radio that sends said last."""
+    return next((event["state"] for event in reversed(events) if event["event"] == "radio" and event["task"] == "send"), None)
+
+
 def test_circles_take_turns_where_all_have_one_address(
         members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
     """CI53: the user is told once."""
@@ -140,12 +146,13 @@ def test_circles_take_turns_where_all_have_one_address(
         member = Member(other, ADA, ada.command.home, air)
         member.join()
         running = ada.watch()
-        air.wait(lambda air: air.on_air())
+        # Between the terms of two circles nothing is sent for up to 299 s: who looks at the air would wait for that.
+        wait_for(running, lambda events: sender(events) in ("sending", "silent"))
         air.power(False)
-        air.wait(lambda air: not air.on_air())
+        wait_for(running, lambda events: sender(events) == "unavailable")
         air.power(True)
-        air.wait(lambda air: air.on_air())
-        assert len(air.on_air()) == 1
+        wait_for(running, lambda events: sender(events) in ("sending", "silent"))
+        assert len(air.on_air()) <= 1
         told = [event["message"] for event in seen(running) if event.get("code") == "taking_turns"]
         assert told == ["This adapter sends one identifier at a time, so your 2 circles take turns of 15 minutes."]
         assert interrupt(running) == 130
