@@ -262,7 +262,7 @@ let package = Package(
         .target(
             name: "Sequencing",
             dependencies: [
-                "Handshake", "OAuth", httpTypes, crypto, cryptoExtras,
+                "AsyncSupport", "Handshake", "OAuth", httpTypes, crypto, cryptoExtras,
             ],
             exclude: unusedPrivacyManifest, resources: privacyManifest,
             swiftSettings: strict),

@@ -128,6 +128,7 @@ extension HandshakeError: CustomStringConvertible {
                 + failures.map { "\n  \($0.location): \($0.error)" }.joined()
         case .rejected(let response): "\(response)"
         case .vault(let error): "\(error)"
+        case .signInRequired(let account, .absent): "Sign in to \(account): the vault has no such account."
         case .signInRequired(let account, let reason): "Sign in to \(account) again: \(reason.text)."
         case .clientForgotten(let account, let error):
             "The service no longer knows this app, which was registered there for \(account). Register the app again and sign in."

@@ -153,7 +153,8 @@ extension ServerError: CustomStringConvertible {
         case (nil, let status?): words += " with status \(status)"
         case (nil, nil): break
         }
-        if let text, !text.isEmpty { words += ": “\(text)”" }
+        // A sentence of the service's keeps its full stop; a second one would follow.
+        if let text, !text.isEmpty { words += ": “\(text.hasSuffix(".") ? String(text.dropLast()) : text)”" }
         if let sent, !failed { words += ". What was sent: \(sent)" }
         if let cure = requiredInteraction?.cure { return words + ". " + cure }
         if let retryAfter { return words + ". Retry in \(retryAfter) seconds." }

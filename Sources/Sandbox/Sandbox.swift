@@ -31,7 +31,7 @@ extension Sandbox {
 extension FaultRule {
     /// Parses a rule.
     ///
-    /// - Parameter text: one line in the grammar above; surrounding white space is ignored.
+    /// - Parameter text: one line in the grammar of ``FaultRule``; surrounding white space is ignored.
     /// - Throws: ``FaultRuleError``, which says what was expected.
     public init(parsing text: String) throws(FaultRuleError) {
         try self.init(parsing: text, services: Sandbox.serviceNames)

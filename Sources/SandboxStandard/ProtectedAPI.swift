@@ -2,15 +2,16 @@
 import HTTPTypes
 import SandboxCore
 
-/// An API that takes tokens for itself alone, and how it says where they come from (RFC 9728).
+/// An API that accepts only tokens issued for it, and its metadata (RFC 9728).
 struct ProtectedAPI: Sendable {
     let path: String
     let note: String
-    /// The path in `resource` of its document; another one's address where that is not its own.
+    /// The path stated in `resource` of its metadata.
     var statedPath: String
+    /// A foreign `resource`; nil for its own.
     var statedResource: String?
     var hasOwnDocument = true
-    /// Whether its refusals say where the document is (RFC 9728 section 5.1).
+    /// Whether its 401 responses carry `resource_metadata` (RFC 9728, section 5.1).
     var isAnnounced = true
     /// Whether it takes only tokens that are bound to a key (RFC 9449).
     var requiresBoundTokens = false
@@ -43,7 +44,7 @@ struct ProtectedAPI: Sendable {
             $0.requiresBoundTokens = true
         },
         ProtectedAPI("/tenant/mcp", "an MCP server whose tokens are tenant1's").with { $0.issuerPrefix = "/tenant1" },
-        ProtectedAPI("/neighbour/mcp", "an MCP server of a server that names another one in its responses").with {
+        ProtectedAPI("/neighbour/mcp", "an MCP server whose issuer names another one in iss").with {
             $0.issuerPrefix = "/neighbour"
         },
         ProtectedAPI("/foreign/mcp", "a hostile API: its document is about another one").with {
@@ -59,7 +60,7 @@ struct ProtectedAPI: Sendable {
         $0.isAnnounced = false
     }
 
-    /// What tokens for it are for (RFC 8707).
+    /// The audience of its tokens (RFC 8707).
     func identifier(at origin: String) -> String { statedResource ?? origin + statedPath }
 
     func document(at origin: String, issuer: String) -> JSON {

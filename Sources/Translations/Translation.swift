@@ -43,7 +43,7 @@ package struct Translation: Decodable, Sendable {
 
     /// The plural form that a whole number of at least 0 takes in a locale (Unicode CLDR, cardinal rules for integers).
     ///
-    /// - Parameter tag: one of the 22 locales', or `ar`.
+    /// - Parameter tag: a tag of the catalogue's 22 locales, or `ar`.
     package static func pluralCategory(of number: Int, in tag: String) -> String {
         let (last, lastTwo) = (number % 10, number % 100)
         let isTeen = (11...14).contains(lastTwo)
@@ -78,7 +78,7 @@ package struct Translation: Decodable, Sendable {
         return String(scalars)
     }
 
-    /// Replaces in one pass, so that a placeholder inside an argument stays text.
+    /// Replaces `%1$@` and so on in one pass, so that a placeholder inside an argument stays text.
     package static func fill(_ text: String, _ arguments: [String]) -> String {
         var (result, rest) = ("", text[...])
         while let start = rest.firstIndex(of: "%") {

@@ -3,20 +3,32 @@ import OAuth
 import SwiftUI
 import UIKit
 
+@main
+struct ExampleApp: App {
+    var body: some Scene {
+        WindowGroup { SignInView() }
+    }
+}
+
 struct Profile: Decodable {
     let name: String
 }
 
 struct SignInView: View {
-    let handshake: Handshake
+    @State private var handshake: Handshake?
     @State private var greeting = "Not signed in"
 
     var body: some View {
-        Text(greeting)
-            .task { await greet { try await handshake.account() } }
-        Button("Sign in") {
-            Task { await greet { try await handshake.signIn(through: WebAuthenticationBrowser { Self.window }) } }
+        Text(greeting).task {
+            await greet {
+                handshake = try await Self.open()
+                return try await handshake?.account()
+            }
         }
+        Button("Sign in") {
+            Task { await greet { try await handshake?.signIn(through: WebAuthenticationBrowser { Self.window }) } }
+        }
+        .disabled(handshake == nil)
     }
 
     private func greet(_ find: @MainActor () async throws -> Account?) async {
@@ -29,6 +41,12 @@ struct SignInView: View {
         } catch {
             greeting = "\(error)"
         }
+    }
+
+    private static func open() async throws -> Handshake {
+        let redirect = try RedirectURI("com.example.app:/callback")
+        let client = Client(service: .recurseCenter, id: "your-client-id", redirect: .uri(redirect))
+        return try Handshake(client, vault: await KeychainVault.open())
     }
 
     private static var window: UIWindow {

@@ -45,6 +45,9 @@ struct CitationTests {
             ("the dossier's table 4.4", "beacons.md", ["4.4"]),
             ("a hint (section 9.1)", "beacons.md", ["9.1"]),
             ("a person (dossier 3), as section 4 of RFC 8252 says", "beacons.md", ["3"]),
+            ("an alert (BE-17, BE-18)", "beacons.md", ["BE-17", "BE-18"]),
+            ("a wave (CI53).", "circles.md", ["CI53"]),
+            ("the bar's colour (MO17)", "connect-button-motion.md", ["MO17"]),
         ])
     func reading(_ text: String, _ dossier: String, _ references: [String]) throws {
         let citations = Citation.all(in: text, of: "Sources/Radio/Radio.swift")
@@ -77,6 +80,7 @@ struct CitationTests {
         "leave the sections of other documents alone",
         arguments: [
             "(RFC 6749, section 10.12)", "(OpenID Connect Core, section 3.1.3.7)", "(HTML, section 9.2)",
+            "agrees (X25519)",
         ])
     func others(_ text: String) {
         #expect(Citation.all(in: text, of: "Sources/Radio/Radio.swift").isEmpty)
@@ -85,7 +89,8 @@ struct CitationTests {
 
 /// A dossier and what can be cited of it.
 private struct Dossier {
-    /// The numbers or letters of its sections, and the first cells of its tables' rows.
+    /// The numbers or letters of its sections, the first cells of its tables' rows, the first words of its lists' items, and
+    /// identifiers in bold.
     var places: Set<String> = []
 
     static func all() throws -> [String: Dossier] {
@@ -100,10 +105,15 @@ private struct Dossier {
     init(_ text: String) {
         for line in text.split(separator: "\n") {
             let heading = line.prefix { $0 == "#" }
-            let cell = line.hasPrefix("|") ? line.dropFirst() : heading.isEmpty ? nil : line.dropFirst(heading.count)
-            guard let word = cell?.split(separator: " ").first else { continue }
-            let place = word.trimmingCharacters(in: CharacterSet(charactersIn: "*.:|"))
-            if place.first?.isLetter == true || place.first?.isNumber == true { places.insert(place) }
+            let isCell = line.hasPrefix("|") || line.hasPrefix("* ")
+            let cell = isCell ? line.dropFirst() : heading.isEmpty ? nil : line.dropFirst(heading.count)
+            let bold = line.split(separator: "**", omittingEmptySubsequences: false).enumerated().filter {
+                !$0.offset.isMultiple(of: 2)
+            }
+            for word in bold.map(\.element) + (cell?.split(separator: " ").prefix(1) ?? []) {
+                let place = word.trimmingCharacters(in: CharacterSet(charactersIn: "*.:|"))
+                if place.first?.isLetter == true || place.first?.isNumber == true { places.insert(place) }
+            }
         }
     }
 }
@@ -138,7 +148,9 @@ private struct Remark {
                 all.append(Remark(line: index + 1, text: String(line)))
             }
         }
-        return all.filter { $0.text.contains("ossier") || $0.text.contains(".md") || $0.text.contains("ection") }
+        return all.filter {
+            $0.text.contains("ossier") || $0.text.contains(".md") || $0.text.contains("ection") || $0.text.contains("(")
+        }
     }
 }
 
@@ -188,6 +200,7 @@ private struct Citation {
                 let name = words[max(0, start - 2)..<start].map(bare).joined(separator: " ").lowercased()
                 subject = .dossier(names.first { name.hasSuffix($0.0) }?.1 ?? ofFolder(file))
             } else if !["section", "sections"].contains(word.lowercased()) {
+                if let rows = rows(in: words[start...], of: file) { all.append(rows) }
                 continue
             }
             var references: [String] = []
@@ -205,6 +218,29 @@ private struct Citation {
         }
         return all
     }
+
+    /// Rows alone in parentheses, as “(W6)” or “(F056, W3)”: their letters name the dossier, otherwise the folder does.
+    private static func rows(in words: ArraySlice<String>, of file: String) -> Citation? {
+        guard words.first?.hasPrefix("(") ?? false, let last = words.firstIndex(where: { $0.contains(")") }) else {
+            return nil
+        }
+        let text = words[...last]
+        let references = text.map(bare)
+        // A row has three digits at most: “(X25519)” is none.
+        guard references.allSatisfy({ isReference($0) && $0.first?.isLetter == true && (2...6).contains($0.count) })
+        else { return nil }
+        let letters = String(references[0].prefix { $0.isLetter })
+        let isOfAnyServer = letters == "M" && references[0].count == 4
+        return Citation(
+            dossier: isOfAnyServer ? "any-server.md" : series[letters] ?? ofFolder(file), references: references,
+            text: text.joined(separator: " "))
+    }
+
+    /// The dossiers whose rows' letters no other one has.
+    private static let series = [
+        "MO": "connect-button-motion.md", "CI": "circles.md", "BE": "beacons.md", "RC": "recurse-center.md",
+        "VL": "vault-lease.md",
+    ]
 
     private enum Subject {
         /// Nil where the folder has none.

@@ -59,7 +59,7 @@ struct FailureTests {
                 .circle(.refused(status: 409, code: "identity_exists", message: "m")),
                 "replace the identity when you join: handshake nearby circle join URL --replace"
             ),
-            (.circle(.attemptOver), "This attempt to join is over. Start again"),
+            (.circle(.attemptOver), "This attempt to join has expired. Start again"),
         ]
         for (error, ending) in rows { #expect(error.message.hasSuffix(ending), "\(error.message)") }
         #expect(

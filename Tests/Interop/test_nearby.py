@@ -203,7 +203,7 @@ def test_forgetting_everyone_leaves_nothing_and_says_what_it_removed(hub: Hub, r
     assert "nothing to remove" in hub.handshake.run("nearby", "forget", "--everyone").ok().stderr
     hub.handshake.run("nearby", "share").ok()
     own = hub.handshake.run("nearby", "forget", "--everyone").ok().stderr
-    assert own.startswith("Removed your own seed, identity and number."), own
+    assert own.startswith("Removed your Bluetooth identity and number."), own
 
 
 def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[..., Path]) -> None:

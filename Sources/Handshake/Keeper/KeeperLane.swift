@@ -8,7 +8,7 @@ import Synchronization
 final class KeeperLane: Sendable {
     private let service: String
     private let limit: Keeper.RateLimit
-    private let longestPause: Double
+    private let maximumPause: Double
     private let time: TimeSource
     private let wake = WakeUp()
     let state = Mutex(State())
@@ -42,10 +42,10 @@ final class KeeperLane: Sendable {
         case end
     }
 
-    init(_ service: String, limit: Keeper.RateLimit, longestPause: Double, time: TimeSource) {
+    init(_ service: String, limit: Keeper.RateLimit, maximumPause: Double, time: TimeSource) {
         self.service = service
         self.limit = limit
-        self.longestPause = longestPause.isFinite ? min(max(longestPause, 1), 31_536_000) : 3_600
+        self.maximumPause = maximumPause.isFinite ? min(max(maximumPause, 1), 31_536_000) : 3_600
         self.time = time
     }
 
@@ -145,7 +145,7 @@ final class KeeperLane: Sendable {
                 return .wait(seconds: Self.longestSleep)
             }
             // A clock that was set back makes no pause longer than it was meant to be.
-            let pause = min(state.pausedUntil - now, longestPause * 1.1)
+            let pause = min(state.pausedUntil - now, maximumPause * 1.1)
             let slot = min(state.nextStart - now, max(1, 1 / limit.perSecond))
             let due = end == nil ? first.due - now : 0
             let wait = max(pause, slot, due)
@@ -215,11 +215,11 @@ final class KeeperLane: Sendable {
                 state.failures = min(state.failures + 1, 64)
                 state.epoch += 1
             }
-            let backOff = BackOff(first: .seconds(2), longest: .seconds(longestPause))
+            let backOff = BackOff(first: .seconds(2), longest: .seconds(maximumPause))
             let own = backOff.pause(afterFailures: state.failures) / .seconds(1)
             // Never before the time that the service asked for; a little later, so that processes do not return together.
-            let pause = min(max(own * (0.5 + 0.5 * chance), retryAfter ?? 0), longestPause)
-            state.pausedUntil = max(min(state.pausedUntil, now + longestPause * 1.1), now + pause * (1 + 0.1 * chance))
+            let pause = min(max(own * (0.5 + 0.5 * chance), retryAfter ?? 0), maximumPause)
+            state.pausedUntil = max(min(state.pausedUntil, now + maximumPause * 1.1), now + pause * (1 + 0.1 * chance))
             return (state.pausedUntil, isNews)
         }
         if isNews { keeper.announce(.paused(error, until: until), at: service, time: now) }

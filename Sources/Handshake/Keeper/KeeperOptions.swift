@@ -14,7 +14,7 @@ extension Keeper {
         /// After how many seconds an account is refreshed, also before its token expires. A day by default.
         ///
         /// Services seldom say how long a refresh token lives that is not used; some let it lapse after a week.
-        public var longestAge = 86_400.0
+        public var maximumAge = 86_400.0
 
         /// How many seconds pass between two listings, which find new accounts. 900 by default.
         public var scanInterval = 900.0
@@ -29,7 +29,7 @@ extension Keeper {
         /// The longest pause in seconds after a failure, whatever a service asks for. 3,600 by default.
         ///
         /// A service that asks for a longer one is asked again after this, by one account.
-        public var longestPause = 3_600.0
+        public var maximumPause = 3_600.0
 
         /// How fast accounts of a service are refreshed by this process.
         public var limit = RateLimit()
@@ -83,7 +83,7 @@ extension Keeper.Options {
             return RefreshSchedule(earliest: since + Self.journalAge, latest: since + Self.journalAge)
         }
         let spread = spread.isFinite ? min(max(spread, 0), 0.5) : 0
-        let age = longestAge.isFinite ? max(longestAge, 1) : 86_400
+        let age = maximumAge.isFinite ? max(maximumAge, 1) : 86_400
         let byAge = RefreshSchedule(
             earliest: grant.issuedAt + age * (1 - spread), latest: grant.issuedAt + age)
         guard let end = grant.expiresAt, end.isFinite else { return byAge }

@@ -69,7 +69,7 @@ extension Keeper {
 
     /// Whose failure it is: the account's own, or the service's.
     private func failure(_ error: HandshakeError, failures: UInt8) -> Outcome {
-        let own = min(60 * Double(1 << min(Int(failures), 10)), options.longestPause) * (0.9 + 0.2 * chance())
+        let own = min(60 * Double(1 << min(Int(failures), 10)), options.maximumPause) * (0.9 + 0.2 * chance())
         switch error {
         case .exchange(.server(let answer)):
             guard answer.isOfService else { return .accountFailed(error, pause: own) }

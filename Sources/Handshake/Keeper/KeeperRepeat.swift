@@ -49,7 +49,7 @@ extension Keeper {
         let (lane, isNew) = lanes.withLock { lanes in
             if let lane = lanes[LaneKey(id)] { return (lane, false) }
             let lane = KeeperLane(
-                id.service, limit: options.limits[id.service] ?? options.limit, longestPause: options.longestPause,
+                id.service, limit: options.limits[id.service] ?? options.limit, maximumPause: options.maximumPause,
                 time: time)
             lanes[LaneKey(id)] = lane
             return (lane, true)

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import OAuth
 
 extension Service {
-    /// Departures from the standards, as data. None of them can weaken a check.
+    /// Deviations from the standards, as data. None of them can weaken a check.
     public struct Deviations: Sendable, Hashable {
         /// What stands between two scopes in requests.
         public var scopeDelimiter: String
@@ -77,10 +77,10 @@ extension Service {
 }
 
 extension Service.Deviations {
-    /// The names of the departures, as descriptions of services spell them, for diagnostics. Without their values.
+    /// The names of the deviations, as descriptions of services spell them, for diagnostics. Without their values.
     package var names: [String] {
         let standard = Service.Deviations()
-        let departures: [(String, Bool)] = [
+        let deviations: [(String, Bool)] = [
             ("scope_delimiter", scopeDelimiter != standard.scopeDelimiter),
             ("scope_parameter", scopeParameter != standard.scopeParameter),
             ("authorize_parameters", !authorizationParameters.isEmpty), ("offline", !offlineParameters.isEmpty),
@@ -96,7 +96,7 @@ extension Service.Deviations {
             ("required_headers", !requiredHeaders.isEmpty), ("issuer_template", issuerTemplate != nil),
             ("unauthorized_messages", !unauthorizedMessages.isEmpty),
         ]
-        return departures.filter(\.1).map(\.0)
+        return deviations.filter(\.1).map(\.0)
     }
 }
 

@@ -129,7 +129,7 @@ struct ServiceFacts {
 }
 
 extension DiscoveredResource.Deviations {
-    /// The departures that a description of a service names.
+    /// The deviations that a description of a service names.
     ///
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a member of another type.
     package init(facts: JSONObject) throws(HandshakeError) {

@@ -1,4 +1,5 @@
 #if CommandLine
+import AsyncSupport
 import Foundation
 import OAuth
 import Synchronization
@@ -51,16 +52,7 @@ enum Output {
     private static let failure = Atomic<Int32>(0)
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else {
-                if descriptor == 1 { failure.store(errno, ordering: .relaxed) }
-                return
-            }
-            rest = rest.dropFirst(count)
-        }
+        if let reason = writeAll(bytes, to: descriptor), descriptor == 1 { failure.store(reason, ordering: .relaxed) }
     }
 }
 #endif

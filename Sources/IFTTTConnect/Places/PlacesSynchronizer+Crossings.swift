@@ -9,10 +9,10 @@ import Foundation
 
 /// Recording crossings, which needs neither network nor token.
 extension PlacesSynchronizer {
-    /// Records crossings durably. Regions of the host app and dwelling are left out.
+    /// Records crossings durably. Ignores the app's own regions and dwell events.
     ///
     /// - Returns: what was recorded. Call ``synchronize(_:)`` next.
-    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written: then nothing is said to be recorded.
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written: none of them is then recorded.
     @discardableResult
     public func record(_ events: [GeofenceEvent]) async throws -> [AreaCrossing] {
         guard !events.isEmpty else { return [] }
@@ -43,7 +43,7 @@ extension PlacesSynchronizer {
         }
     }
 
-    /// What waits for its upload, oldest first. Damaged records are left out; ``damagedRecords`` tells them.
+    /// What waits for its upload, oldest first. Damaged records are left out; ``damagedRecords`` lists them.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used.
     public func waiting() async throws -> [AreaCrossing] {

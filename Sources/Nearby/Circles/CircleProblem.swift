@@ -63,11 +63,11 @@ extension CircleProblem: CustomStringConvertible {
         case .refused(_, "identity_exists", _):
             "Another device of yours is in this circle with an identity of its own. Leave the circle there first. If that device is lost, replace the identity when you join"
         case .refused(let status, _, let message): "The circle's server answered with status \(status): “\(message)”"
-        case .malformed(let what): "The circle's server sent something that no circle sends: \(what)"
+        case .malformed(let what): "The circle's server sent an invalid answer: \(what)"
         case .signedOut: "This device is signed out of the circle. Join it again"
         case .removed: "You are no member of this circle any more. Remove it from this device"
         case .notAMember: "You did not join: the service does not know you as a member, or you declined in the browser"
-        case .attemptOver: "This attempt to join is over. Start again"
+        case .attemptOver: "This attempt to join has expired. Start again"
         case .tooMany(let seconds): "The circle got too many requests. Try again in \(seconds) seconds"
         case .clock(let seconds):
             "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time. Until then nothing is published, others do not recognise you, and you may not recognise them"

@@ -24,7 +24,7 @@ public struct OwnScopes: Sendable {
 
     /// The seeds whose identifiers are sent now.
     ///
-    /// Those of each circle without a pause, and last that of friends while somebody has keys of it.
+    /// Those of each circle without a pause, and last that of friends while a friend has keys of it.
     public var sent: [RollingSeed] { all.filter(\.isSent).map(\.seed) }
     /// How many of them are of circles.
     public var circles: Int { all.count { $0.isSent && $0.circle != nil } }

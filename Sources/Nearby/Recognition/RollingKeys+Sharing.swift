@@ -2,13 +2,13 @@ import Beacons
 import Handshake
 import OAuth
 
-/// Whether somebody has keys of the user's seed for friends: otherwise its identifiers are not sent.
+/// Whether a friend has keys of the user's seed for friends: otherwise its identifiers are not sent.
 extension RollingKeys {
     var seedKey: VaultKey { VaultKey(.beaconSeed, [community]) }
     /// The record of the last day for which the user has shared keys.
     var lastSharedDayKey: VaultKey { VaultKey(.beaconSeed, [community, "held"]) }
 
-    /// Whether somebody may recognise the user by the seed for friends.
+    /// Whether a friend may recognise the user by the seed for friends.
     func hasRecipients(at time: Timestamp) async throws -> Bool {
         guard try await existingSeed() != nil else { return false }
         // A clock that is before 1970 is told of by what sends.
@@ -45,7 +45,7 @@ extension RollingKeys {
         }
     }
 
-    /// The last day for which somebody has keys; nil when there is no seed any more.
+    /// The last day for which a friend has keys; nil when there is no seed any more.
     private func lastSharedDay(_ today: UInt32) async throws -> UInt32? {
         try await wrapped {
             if let day = try await vault.record(lastSharedDayKey).flatMap(Self.day) { return day }

@@ -1,3 +1,4 @@
+import AsyncSupport
 import Beacons
 import Synchronization
 
@@ -91,20 +92,10 @@ final class RecordingFile: Sendable {
     ///
     /// - Throws: ``RadioError/file(name:reason:)``.
     func write(_ line: String) throws(RadioError) {
-        var rest = Array((line + "\n").utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-            guard count >= 0 else {
-                if errno == EINTR { continue }
-                throw .file(name: name, reason: RadioError.systemReason)
-            }
-            rest = rest.dropFirst(count)
+        if let failure = writeAll(Array((line + "\n").utf8), to: descriptor) {
+            throw .file(name: name, reason: String(cString: strerror(failure)))
         }
     }
-}
-
-private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, buffer, count)
 }
 
 extension RadioError {

@@ -38,7 +38,7 @@ final class ReplayTimeline: Clock {
     /// Whether a task sleeps on it.
     var isAwaited: Bool { state.withLock { !$0.sleepers.isEmpty } }
 
-    /// Notes that somebody else has this clock, and is going to sleep on it.
+    /// Notes that another task has this clock, and is going to sleep on it.
     func share() {
         state.withLock { $0.isShared = true }
     }

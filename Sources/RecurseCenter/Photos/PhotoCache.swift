@@ -3,7 +3,7 @@ import OAuth
 
 /// A cache of photos in a vault, one for each person.
 ///
-/// A photo is stored only when it was received completely and its bytes are an image (D6). It is fresh for `lifetime`, then
+/// A photo is stored only when it was received completely and its bytes are an image (`recurse-center.md` D6). It is fresh for `lifetime`, then
 /// revalidated (RFC 9110, section 13.1); while the service is unreachable the stale photo is returned. A new URL in the
 /// profile is a new photo. Photos are encrypted records: none is a file that another program could read.
 public final class PhotoCache: Sendable {
@@ -81,11 +81,11 @@ public final class PhotoCache: Sendable {
                 url, limits: limits, validators: record?.photo.validators ?? Photo.Validators())
             {
             case .photo(let photo):
-                return try await keep(PhotoStore.Record(photo: photo, url: url.string, fetchedAt: time.now()), of: id)
+                return try await store(PhotoStore.Record(photo: photo, url: url.string, fetchedAt: time.now()), of: id)
             case .unchanged:
                 guard var record else { throw RecurseCenterError.service(status: 304, message: nil) }
                 record.fetchedAt = time.now()
-                return try await keep(record, of: id)
+                return try await store(record, of: id)
             case .placeholder:
                 try await forget(id)
                 return nil
@@ -96,7 +96,7 @@ public final class PhotoCache: Sendable {
         }
     }
 
-    private func keep(_ record: PhotoStore.Record, of id: PersonID) async throws -> CachedPhoto {
+    private func store(_ record: PhotoStore.Record, of id: PersonID) async throws -> CachedPhoto {
         try await RecurseCenterError.placingVault { try await store.write(record, of: id) }
         return cached(record)
     }

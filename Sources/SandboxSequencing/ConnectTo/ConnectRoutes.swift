@@ -12,8 +12,8 @@ import Foundation
 /// The connect page (Sequencing dossier, sections 3.3 and 9.2).
 ///
 /// The secrets that it knows are that of the legacy client and those of the dossier's two test vectors. An address
-/// without an account gets one, without the welcome mail; a person of the sandbox gets the genetic files into the list
-/// as an import would.
+/// without an account gets one, without the welcome mail; for a user of the sandbox it adds the genetic files to the
+/// list, as an import does.
 struct ConnectRoutes: Sendable {
     static let secrets =
         [Fixtures.legacyClient.secret].compactMap { $0 } + [
@@ -75,7 +75,7 @@ extension Template {
         """
         <h1>Files for {{email}}</h1>
         <p>{{#isNew}}A new account was made.{{/isNew}}{{^isNew}}The account exists.{{/isNew}} \
-        These files are fetched, made up as they are:</p>
+        The sandbox pretends to fetch these files:</p>
         <ul class="rows">{{#files}}<li><code>{{name}}</code><p>type {{type}}, from {{url}}, \
         hash {{hashType}} {{hashValue}}, size {{size}}</p></li>{{/files}}</ul>
         {{#redirect}}<p class="note">Asked to go on to <code>{{redirect}}</code></p>{{/redirect}}
@@ -85,7 +85,7 @@ extension Template {
 
     fileprivate static let notConnected = Template(
         """
-        <h1>These files cannot be taken</h1>
+        <h1>These files were not accepted</h1>
         <div class="problem" role="alert"><p>{{detail}}</p></div>
         """)
 }

@@ -1,3 +1,4 @@
+import AsyncSupport
 import Dispatch
 import Synchronization
 
@@ -42,14 +43,7 @@ final class PartialFile: Sendable {
     func append(_ piece: [UInt8]) throws(SequencingError) {
         let failure = descriptor.withLock { descriptor -> CInt? in
             guard let descriptor else { return EBADF }
-            var rest = piece[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { return errno }
-                rest = rest.dropFirst(count)
-            }
-            return nil
+            return writeAll(piece, to: descriptor)
         }
         if let failure { throw .disk(path: path, reason: Self.reason(failure)) }
     }

@@ -173,7 +173,7 @@ struct TelemetryTests {
         let keeper = try withMetricsFactory(metrics) { Keeper(try server.app(MemoryVault())) }
         let client = try server.client()
         let lanes = (1...2).map { number in
-            let lane = KeeperLane("strict", limit: Keeper.RateLimit(), longestPause: 60, time: server.time)
+            let lane = KeeperLane("strict", limit: Keeper.RateLimit(), maximumPause: 60, time: server.time)
             for name in 0..<number { lane.add(AccountID(client, name: "user\(name)"), due: 0) }
             keeper.lanes.withLock { $0[Keeper.LaneKey(service: "strict", issuer: "\(number)")] = lane }
             return lane

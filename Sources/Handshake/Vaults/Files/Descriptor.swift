@@ -1,3 +1,5 @@
+import AsyncSupport
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -74,17 +76,7 @@ struct Descriptor: ~Copyable, Sendable {
 
     /// Writes all bytes, however few the system takes at a time.
     func writeAll(_ bytes: [UInt8]) throws(SystemFailure) {
-        var done = 0
-        while done < bytes.count {
-            let written = try uninterrupted {
-                bytes.withUnsafeBytes { buffer in
-                    let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
-                    return write(number, rest.baseAddress, rest.count)
-                }
-            }
-            guard written > 0 else { throw SystemFailure(code: EIO) }
-            done += written
-        }
+        if let code = AsyncSupport.writeAll(bytes, to: number) { throw SystemFailure(code: code) }
     }
 
     /// Waits until what was written is on the storage itself.

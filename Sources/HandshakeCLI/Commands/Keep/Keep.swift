@@ -69,7 +69,7 @@ struct Keep: AsyncParsableCommand {
         let choice = try common.vaultChoice(Settings.load())
         let vault = try await (once || dryRun ? choice.openExisting() : choice.openShared()).vault
         var options = Keeper.Options()
-        options.longestAge = Double(longestAge)
+        options.maximumAge = Double(longestAge)
         options.limit.perSecond = rate
         let keeper = Keeper(of: KnownAccounts(in: vault), options: options, webhook: hook)
         if dryRun { return try await plan(keeper) }

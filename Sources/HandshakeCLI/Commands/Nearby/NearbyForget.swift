@@ -59,7 +59,7 @@ extension StoredPeople.Deletion {
             count(.encounters, "encounter log", "encounter logs"), count(.profiles, "profile", "profiles"),
             count(.photos, "photo", "photos"), count(.friends, "friend's keys", "friends' keys"),
             count(.circles, "circle", "circles"),
-            records[.own].map { _ in "your own seed, identity and number" },
+            records[.own].map { _ in "your Bluetooth identity and number" },
         ].compactMap(\.self)
         guard !parts.isEmpty else { return "There was nothing to remove." }
         let people = people.isEmpty ? "" : people.count == 1 ? "1 person: " : "\(people.count) people: "

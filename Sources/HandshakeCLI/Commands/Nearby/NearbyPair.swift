@@ -269,7 +269,8 @@ private struct HandLine: PairingLine {
     }
 
     func receive() async throws -> [UInt8] {
-        let line = try await Prompt.line("Paste the line that the other device shows:", wanted: "the line")
+        let line = try await Prompt.line(
+            "Paste the line that the other device shows:", wanted: "the other device's line")
         guard let message = Base64URL.decode(line.filter { !$0.isWhitespace }) else {
             throw CircleError.malformed(.pairingMessage)
         }
