@@ -94,7 +94,7 @@ final class Environment: Sendable {
     }
 
     /// The metadata of a service's authorization server: as described, as stored with the grant, or as discovered.
-    private func server(
+    func server(
         of service: Service, known: AuthorizationServerMetadata? = nil
     ) async throws -> AuthorizationServerMetadata {
         switch service.authorizationServer {

@@ -24,6 +24,15 @@ private enum CommentSamples {
         return account
     }
 
+    static func server(_ vault: any Vault) async throws -> Account {
+        let service = try Service(
+            name: "mine", authorizationServer: .discovered(Issuer("https://id.example.com"), security: .httpsOnly))
+        let server = try await DiscoveredServer.discover(service, scopes: ["openid"])
+        let client = try await server.client(registeredAs: "My App", in: vault)
+        let account = try await Handshake(client, vault: vault).signIn(through: .systemBrowser)
+        return account
+    }
+
     static func services() throws -> [Service] {
         let service = try Service.named(.github)
         let gitLab = try Service.named("gitlab-self-managed", ["host": "gitlab.example.org"])

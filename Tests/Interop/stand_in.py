@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import formlogin
-from command import Finished, Handshake, dict_of
+from command import Finished, Handshake, Login, dict_of
 from strangers import http
 
 
@@ -64,6 +64,18 @@ class StandIn:
     def reset(self) -> None:
         self._control("DELETE", "faults")
         self._control("DELETE", "requests")
+
+    def standard_control(self, path: str, body: str = "") -> None:
+        answer = http().post(f"{self.standard['origin']}/_sandbox/{path}", data=body.encode(), timeout=10)
+        assert answer.status_code < 300, answer.text
+
+    def complete(self, login: Login) -> Login:
+        """The standard server's first user signs in."""
+        user = self.standard["users"][0]
+        redirect = formlogin.walk(login.url, user["name"], user["password"])
+        assert http().get(redirect, timeout=10).status_code == 200
+        login.finish().ok()
+        return login
 
     def pass_time(self, seconds: int) -> None:
         self._control("POST", "clock", str(seconds))

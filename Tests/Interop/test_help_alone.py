@@ -47,6 +47,13 @@ def test_a_user_signs_in_to_a_server_of_their_own(handshake: Handshake, django: 
     assert django.is_active(check_one_command(handshake, done, "mine"))
 
 
+def test_a_user_signs_in_to_a_server_that_registers_the_app(handshake: Handshake, mcp: Stranger) -> None:
+    before = registrations(mcp)
+    words = from_help(handshake, "mine --issuer https://id.example", {"https://id.example": mcp.issuer})
+    assert check_one_command(handshake, complete(handshake.begin_login(None, *words)), "mine")
+    assert registrations(mcp) == before + 1
+
+
 def test_a_user_signs_in_with_a_client_that_has_the_device_grant_alone(handshake: Handshake, own_sandbox: StandIn) -> None:
     facts, client = own_sandbox.standard, "sandbox-device"
     words = from_help(handshake, "mine --issuer https://id.example --client-id ID --device",

@@ -77,6 +77,26 @@ def test_scopes_that_were_not_registered_are_registered_with_another_client(hand
     assert complete(wider).json["scope"] == "tools:read tools:call"
 
 
+def test_an_issuer_alone_registers_the_app_once(handshake: Handshake, mcp: Stranger) -> None:
+    registered = registrations(mcp)
+    first = handshake.begin_login("mine", "--issuer", mcp.issuer, "--scope", "tools:read")
+    assert "registers apps itself" in complete(first).stderr
+    again = handshake.begin_login("mine")
+    assert (again.parameters["client_id"], again.redirect_uri) == (first.parameters["client_id"], first.redirect_uri)
+    complete(again)
+    assert registrations(mcp) == registered + 1
+    (mcp.state / "purge").touch()
+    login = handshake.begin_login("mine")
+    redirect = http().get(login.url, allow_redirects=False, timeout=10).headers["location"]
+    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+    url = login.line()
+    assert dict_of(urlsplit(url).query)["client_id"] != first.parameters["client_id"]
+    assert http().get(http().get(url, allow_redirects=False, timeout=10).headers["location"], timeout=10).status_code == 200
+    assert "no longer knows this app" in login.finish().ok().stderr
+    assert registrations(mcp) == registered + 2
+    assert [account["state"] for account in handshake.accounts()] == ["signed_in"]
+
+
 def test_a_server_that_registers_no_apps_says_so(handshake: Handshake, closed_mcp: Stranger) -> None:
     refused = handshake.run("login", "--resource", closed_mcp.facts["resource"], "--json")
     assert refused.status == 64 and "registers no apps itself" in refused.error["message"], refused

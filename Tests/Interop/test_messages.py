@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from command import Finished, Handshake, secret_file
-from strangers import REPOSITORY
+from strangers import REPOSITORY, Stranger
 
 KEY = ["--service-key-file", "-", "--user", "ada", "aB3dE5fG"]
 
@@ -236,12 +236,11 @@ def test_the_services_are_as_many_as_the_pages_say(handshake: Handshake) -> None
     assert f"the {len(services)} services" in (REPOSITORY / "README.md").read_text()
 
 
-def test_without_a_client_id_the_command_for_a_server_of_ones_own_is_whole(handshake: Handshake) -> None:
-    says(handshake.run("login", "work", "--issuer", "https://id.example", "--scope", "a b"), 64,
-         "Register an app at https://id.example, with the redirect URI http://127.0.0.1/callback, and sign in with its identifier: "
-         "handshake login work --issuer https://id.example --scope 'a b' --client-id ID",
-         "A server that registers apps itself does so for an API that names it: "
-         "handshake login work --issuer https://id.example --scope 'a b' --resource URL")
+def test_without_a_client_id_the_command_for_a_server_of_ones_own_is_whole(handshake: Handshake, closed_mcp: Stranger) -> None:
+    issuer = closed_mcp.issuer
+    says(handshake.run("login", "work", "--issuer", issuer, "--scope", "a b"), 64,
+         f"Register an app at {issuer}, with the redirect URI http://127.0.0.1/callback, and sign in with its identifier: "
+         f"handshake login work --issuer {issuer} --scope 'a b' --client-id ID")
 
 
 def test_an_app_is_registered_at_the_recurse_center(handshake: Handshake) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from api import api
 from command import Finished, Handshake, Login, dict_of, secret_file
+from stand_in import StandIn
 from strangers import Stranger, http
 
 
@@ -48,6 +49,62 @@ def test_without_that_token_canaille_registers_nothing_and_its_words_are_shown(h
         assert refused.status == 4, refused
         assert f"--issuer {canaille.issuer} --registration-token-file FILE" in refused.error["message"], refused.error
         assert handshake.accounts() == []
+
+
+def test_an_issuer_alone_registers_the_app_where_its_server_demands_a_token(
+        handshake: Handshake, canaille: Stranger, tmp_path: Path) -> None:
+    options = ["mine", "--issuer", canaille.issuer, "--scope", "openid profile"]
+    refused = handshake.run("login", *options, "--json")
+    assert refused.status == 4, refused
+    command = f"handshake login mine --issuer {canaille.issuer} --scope 'openid profile'"
+    assert f"{command} --registration-token-file FILE" in refused.error["message"], refused.error
+    assert f"{command} --client-id ID" in refused.error["message"], refused.error
+    token = secret_file(tmp_path / "token", canaille.facts["issuer_registration_token"])
+    login = handshake.begin_login(*options, "--registration-token-file", str(token))
+    assert login.parameters["client_id"] not in ("native", "web")
+    assert login.complete(canaille).ok().json["account"] == "mine"
+    assert canaille.requests("/oauth/token", "authorization_code")[-1]["status"] == 200
+    assert handshake.token("mine") != ""
+
+
+def test_what_an_issuer_has_registered_is_used_again_and_removed_with_the_account(
+        handshake: Handshake, own_sandbox: StandIn) -> None:
+    issuer = own_sandbox.standard["origin"]
+    options = ["mine", "--issuer", issuer, "--scope", "openid profile offline_access", "--par", "never"]
+    first = handshake.begin_login(*options)
+    first.end()
+    second = own_sandbox.complete(handshake.begin_login(*options))
+    assert second.parameters["client_id"] == first.parameters["client_id"], "the sign-in that was not done has left it"
+    assert second.redirect_uri == first.redirect_uri
+    third = own_sandbox.complete(handshake.begin_login("mine"))
+    assert (third.parameters["client_id"], third.redirect_uri) == (first.parameters["client_id"], first.redirect_uri)
+    assert third.parameters["scope"] == "openid profile offline_access"
+    wider = own_sandbox.complete(handshake.begin_login("mine", "--scope", "openid api"))
+    assert wider.parameters["client_id"] == first.parameters["client_id"], "the server changes registrations (RFC 7592)"
+    own_sandbox.standard_control("purge-clients")
+    again = handshake.begin_login("mine")
+    assert again.parameters["client_id"] == first.parameters["client_id"]
+    again.end()
+    handshake.run("logout", "mine").ok()
+    fresh = handshake.begin_login(*options)
+    fresh.end()
+    assert fresh.parameters["client_id"] != first.parameters["client_id"]
+    client = f"{issuer}/register/{fresh.parameters['client_id']}"
+    assert http().get(client, timeout=10).status_code == 401
+    handshake.run("logout", "mine").ok()
+
+
+def test_what_one_issuer_has_registered_is_used_at_no_other(handshake: Handshake, own_sandbox: StandIn, mcp: Stranger) -> None:
+    options = ["mine", "--issuer", own_sandbox.standard["origin"], "--scope", "openid", "--par", "never"]
+    client = own_sandbox.complete(handshake.begin_login(*options)).parameters["client_id"]
+    before = len(mcp.requests())
+    refused = handshake.run("login", "mine", "--issuer", mcp.issuer, "--scope", "tools:read", "--json")
+    assert refused.status == 64 and "handshake logout mine" in refused.error["message"], refused
+    assert client not in json.dumps(mcp.requests()[before:])
+    handshake.home.joinpath("config.toml").write_text(f'[services.mine]\nissuer = "{mcp.issuer}"\n')
+    refused = handshake.run("login", "mine", "--json")
+    assert refused.status == 64 and "where the app registered itself" in refused.error["message"], refused
+    assert client not in json.dumps(mcp.requests()[before:])
 
 
 def test_a_registration_token_goes_to_no_server_that_the_api_alone_names(

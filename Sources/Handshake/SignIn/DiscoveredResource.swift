@@ -32,8 +32,8 @@ public struct DiscoveredResource: Sendable {
     let deviations: Deviations
     /// What may sign proofs for the API, by its document or its refusal.
     private let proofAlgorithms: [String]?
-    private let transport: any Transport
-    private let limits: TransferLimits
+    package let transport: any Transport
+    package let limits: TransferLimits
 
     /// How an API or its server departs from the standards, as data. Nothing departs by default.
     ///
@@ -64,12 +64,6 @@ public struct DiscoveredResource: Sendable {
             deviations.pinnedIssuers = pinnedIssuers
             return deviations
         }
-    }
-
-    var environment: Environment {
-        Environment(
-            vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
-            log: .init(label: "handshake"))
     }
 
     /// Asks an API how to sign in to it (`any-server.md` 5).
@@ -158,34 +152,6 @@ public struct DiscoveredResource: Sendable {
         try await register(as: name, redirect: redirect, for: scopes, presenting: initialAccessToken)
     }
 
-    /// The same, for more scopes than the sign-in asks for, and for a client with a key.
-    package func register(
-        as name: String, redirect: Client.Redirect, for all: [String], onDevices isForDevices: Bool = false,
-        key: SigningKey? = nil, presenting initialAccessToken: Secret? = nil
-    ) async throws -> Client {
-        guard let endpoint = server.registrationEndpoint else {
-            throw HandshakeError.exchange(server.lacks("registration_endpoint"))
-        }
-        if key != nil, let methods = server.tokenEndpointAuthMethods, !methods.contains("private_key_jwt") {
-            throw HandshakeError.configuration(
-                member: "key",
-                problem: "the server accepts no key, only \(quoted(methods.joined(separator: ", "), limit: 200))")
-        }
-        let (redirect, uri) = try Self.fixed(redirect)
-        var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: all)
-        request.isForDevices = isForDevices
-        request.key = key
-        request.initialAccessToken = initialAccessToken
-        let registered = try await environment.exchange(
-            { [request] in try request.message }, request.client(from:))
-        var client = try client(
-            id: registered.id, redirect: redirect, credential: key.map { .key($0) } ?? registered.credential)
-        client.registration = ClientRegistration(
-            name: name, endpoint: endpoint, scopes: all, redirect: redirect, redirectURI: uri,
-            isForDevices: isForDevices, expiresAt: registered.expiresAt, management: registered.management)
-        return client
-    }
-
     /// A client that is named by the address of its own document.
     ///
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/configuration(member:problem:)` for an address that cannot be
@@ -246,21 +212,19 @@ public struct DiscoveredResource: Sendable {
         return client
     }
 
-    /// The redirect with a port that was free just now.
-    private static func fixed(_ redirect: Client.Redirect) throws -> (Client.Redirect, RedirectURI) {
-        switch redirect {
-        case .uri(let uri): return (redirect, uri)
-        case .loopback(let port, let path):
-            // It is closed when this returns, and opened again by the sign-in.
-            let uri = try LoopbackListener(port: port, path: path).redirectURI
-            let chosen = try EndpointURL(uri.string, security: .allowingInsecureLoopback).origin.port
-            return (.loopback(port: UInt16(chosen), path: path), uri)
-        }
-    }
-
     /// `mcp-example-com` for `https://mcp.example.com`.
     package static func name(for resource: EndpointURL) -> String {
         let words = resource.origin.host.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return String(words.joined(separator: "-").prefix(64))
+    }
+}
+
+extension DiscoveredResource: RegisteringServer {
+    package var registeredFor: String { address.string }
+
+    package func registeredClient(
+        id: String, redirect: Client.Redirect, credential: Client.Credential?
+    ) throws -> Client {
+        try client(id: id, redirect: redirect, credential: credential)
     }
 }

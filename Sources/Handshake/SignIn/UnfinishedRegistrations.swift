@@ -22,10 +22,10 @@ package struct UnfinishedRegistrations: Sendable {
     ///   - key: the client's own; nil for one without. A client that authenticates otherwise is not used.
     ///   - isForDevices: whether the user approves on another device.
     package func client(
-        at found: DiscoveredResource, redirect: Client.Redirect, key: SigningKey?, onDevices isForDevices: Bool,
+        at found: some RegisteringServer, redirect: Client.Redirect, key: SigningKey?, onDevices isForDevices: Bool,
         time: TimeSource = .system
     ) async throws -> Client? {
-        guard let stored = try await stored(vaultKey(found.server.issuer, found.address)),
+        guard let stored = try await stored(vaultKey(found.server.issuer, found.registeredFor)),
             let registration = stored.registration, stored.credential?.key?.thumbprint == key?.thumbprint,
             registration.covers(found.scopes), registration.serves(redirect),
             !registration.hasExpired(at: time.now()), !isForDevices || registration.isForDevices
@@ -35,7 +35,8 @@ package struct UnfinishedRegistrations: Sendable {
 
     /// Stores a client that has just been registered, in place of an earlier one at the same server.
     package func keep(_ client: Client) async throws {
-        guard let api = client.confinement else { return }
+        guard client.registration != nil else { return }
+        let api = client.confinement?.string ?? DiscoveredServer.noAPI
         let bytes = try Registrations.stored(client)
         try await reported {
             try await vault.update(vaultKey(client.service.authorizationServer.issuer, api)) {
@@ -87,8 +88,8 @@ package struct UnfinishedRegistrations: Sendable {
         }
     }
 
-    private func vaultKey(_ issuer: Issuer, _ api: EndpointURL) -> VaultKey {
-        VaultKey(.appRegistration, [issuer.string, api.string, Self.mark, account])
+    private func vaultKey(_ issuer: Issuer, _ api: String) -> VaultKey {
+        VaultKey(.appRegistration, [issuer.string, api, Self.mark, account])
     }
 
     private func reported<Value>(_ body: () async throws -> Value) async throws -> Value {

@@ -189,14 +189,13 @@ struct RegisteredClientTests {
         let (network, vault) = (RegistrationNetwork(), MemoryVault())
         network.change { $0.isManaged = true }
         let client = try await network.client(in: vault)
-        await DiscoveredResource.unregister(client, transport: network)
+        await client.unregister(transport: network)
         let last = try #require(network.requests.last)
         #expect(last.head.method == .delete && last.head.path == "/managed")
         #expect(last.head.headerFields[.authorization] == "Bearer management-1")
         let count = network.requests.count
         let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
-        await DiscoveredResource.unregister(
-            try found.client(id: "by-hand", issuedBy: Issuer("https://as.example")), transport: network)
+        await (try found.client(id: "by-hand", issuedBy: Issuer("https://as.example"))).unregister(transport: network)
         #expect(network.requests.allSatisfy { $0.head.method != .delete || $0.head.authority == "as.example" })
         #expect(network.requests.dropFirst(count).allSatisfy { $0.head.method != .delete })
     }

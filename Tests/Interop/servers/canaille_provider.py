@@ -65,8 +65,8 @@ from canaille.oidc.jose import build_client_management_token  # noqa: E402
 
 # What apps need that register themselves (RFC 7591, section 3): the server makes it for them. Each counts once.
 with app.test_request_context(base_url=base), Backend.instance.session():
-    registration_token, key_registration_token = (
-        build_client_management_token("client:register", datetime.timedelta(hours=1)) for _ in range(2))
+    registration_token, key_registration_token, issuer_registration_token = (
+        build_client_management_token("client:register", datetime.timedelta(hours=1)) for _ in range(3))
 
 from hypercorn.asyncio import serve  # noqa: E402
 from hypercorn.config import Config  # noqa: E402
@@ -75,7 +75,9 @@ hypercorn = Config()
 hypercorn.bind = [f"fd://{listener.fileno()}"]
 host.announce(issuer=base, origin=base,
               registration_token=registration_token, key_registration_token=key_registration_token,
-              secrets={"web": web_secret, "registration": registration_token, "key registration": key_registration_token} | {name: key.as_dict(private=True)["d"] for name, key in client_keys.items()},
+              issuer_registration_token=issuer_registration_token,
+              secrets={"web": web_secret, "registration": registration_token, "key registration": key_registration_token,
+                       "issuer registration": issuer_registration_token} | {name: key.as_dict(private=True)["d"] for name, key in client_keys.items()},
               keys={name: json.dumps(key.as_dict(private=True)) for name, key in client_keys.items()}, token_path="/oauth/token", user="alice",
               password="wonderland1")
 

@@ -57,7 +57,7 @@ struct Logout: BoundedCommand {
         let report = local ? try await forget(in: vault) : try await signOut(in: vault, returningTo: redirect)
         if report.isForgotten {
             if let client {
-                if !local { await DiscoveredResource.unregister(client) }
+                if !local { await client.unregister() }
                 try await UnfinishedJobs.forget(AccountID(client, name: account), in: vault)
                 try await UnfinishedImports.forget(AccountID(client, name: account), in: vault)
             }
@@ -81,7 +81,7 @@ struct Logout: BoundedCommand {
     private func forgetUnfinished(besides client: Client?, in vault: any Vault) async throws -> Bool {
         let unfinished = try await UnfinishedRegistrations(of: account, in: vault).forget()
         if !local {
-            for other in unfinished where other.id != client?.id { await DiscoveredResource.unregister(other) }
+            for other in unfinished where other.id != client?.id { await other.unregister() }
         }
         let isAbsent = (try? await vault.record(VaultKey(.registration, [account])) == nil) ?? false
         guard isAbsent, !unfinished.isEmpty else { return false }

@@ -53,6 +53,12 @@ struct ClientCredential {
         return try shown(previous, by: method)
     }
 
+    /// Whether options, variables or settings have a secret.
+    var statesSecret: Bool {
+        settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", settings.service(service).clientSecretFile)
+            != nil
+    }
+
     /// The certificate of the client's connections; nil for none.
     ///
     /// - Parameter previous: that of the account's last sign-in, which counts where nothing is stated.

@@ -13,16 +13,17 @@ struct Login: AsyncParsableCommand {
             and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets the same name unless --account gives it another one. For an account that exists, \
             what is left out is as in its last sign-in.
 
-            A service by name, another one that gives apps a secret, a server of your own, the same without a browser here, and an MCP server:
+            A service by name, another one that gives apps a secret, a server of your own, the same without a browser here, one that registers apps itself, and an MCP server:
               handshake login spotify --client-id ID
               handshake login github --client-id ID --client-secret-file FILE
               handshake login mine --issuer https://id.example --client-id ID
               handshake login mine --issuer https://id.example --client-id ID --device
+              handshake login mine --issuer https://id.example
               handshake login --resource https://mcp.example/mcp
 
             The client ID comes from the service, where you register an app with the redirect URI http://127.0.0.1/callback, \
-            or with http://127.0.0.1:PORT/callback and --redirect loopback:PORT. A server that an API names registers the app \
-            itself where it can.
+            or with http://127.0.0.1:PORT/callback and --redirect loopback:PORT. A server that --issuer or an API names \
+            registers the app itself where it can.
             """)
 
     @Argument(help: "The service, or a name of your choice; with --resource the API's host unless given.")
@@ -118,7 +119,7 @@ struct Login: AsyncParsableCommand {
     ) async {
         // The registration that was used is the account's from here on.
         for other in (try? await unfinished.forget()) ?? [] where other.id != plan.client.id {
-            await DiscoveredResource.unregister(other)
+            await other.unregister()
         }
         if let outdated = try? await outdated(previous, by: plan, in: vault),
             (try? await outdated.signOut())?.isForgotten != true
@@ -126,7 +127,7 @@ struct Login: AsyncParsableCommand {
             _ = try? await outdated.signOut(revoking: false)
         }
         if let previous, AccountID(previous) != AccountID(plan.client), plan.replaces(previous) {
-            await DiscoveredResource.unregister(previous)
+            await previous.unregister()
         }
     }
 

@@ -60,7 +60,7 @@ struct LoginOptions: ParsableArguments {
         name: .customLong("registration-token-file"),
         help: ArgumentHelp(
             "A file with the token that a server demands of apps that register there, or - for a line of standard input; "
-                + "with --resource and --issuer.", valueName: "file"))
+                + "with --issuer.", valueName: "file"))
     var registrationTokenFile: String?
 
     @Option(help: "How the client authenticates; the safest method that the server allows unless given.")
@@ -193,8 +193,8 @@ struct LoginOptions: ParsableArguments {
         if certificate != nil, tokenFile != nil {
             throw CommandError.usage("--token-file replaces the sign-in: leave out --certificate.")
         }
-        if registrationTokenFile != nil, resource.count != 1 {
-            throw CommandError.usage("--registration-token-file is for the server of one API: add --resource URL.")
+        if registrationTokenFile != nil, resource.count != 1, issuer == nil {
+            throw CommandError.usage("--registration-token-file is for one server: add --issuer URL.")
         }
         if registrationTokenFile != nil, clientID != nil {
             throw CommandError.usage("--registration-token-file registers an app: leave out it or --client-id.")

@@ -30,9 +30,11 @@ struct LoginPlan {
         let previous = Self.applicable(
             previous, to: name, clientID: stated,
             at: try options.issuer.map { try StatedValue(value: $0, name: "--issuer").issuer() }, options)
-        let statedRedirect =
-            try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
-        let redirect = statedRedirect ?? previous?.redirect ?? .loopback
+        let registration = RegistrationChoice(
+            options: options,
+            redirect: try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name)
+                .map(Self.redirect),
+            previous: previous, isPurged: isPurged, unfinished: unfinished, store: store)
         let credentials = ClientCredential(options: options, settings: settings, service: name)
         let credential = try await credentials.credential(previous: previous?.credential)
         let certificate = try credentials.certificate(previous: previous?.certificate)
@@ -47,8 +49,8 @@ struct LoginPlan {
             settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
         let choice = ResourceChoice(
             name: name, options: options, deviations: try DiscoveredResource.Deviations(facts: table.facts),
-            credential: credential, redirect: statedRedirect, previous: previous,
-            isPurged: isPurged, store: store, unfinished: unfinished)
+            credential: credential, registration: registration)
+        let server = ServiceChoice(name, options: options, settings: settings, previous: previous?.service)
         if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)),
             var client = try await choice.client()
         {
@@ -64,9 +66,25 @@ struct LoginPlan {
             self.client = client
             return
         }
-        let service = try ServiceChoice(name, options: options, settings: settings, previous: previous?.service)
-            .service()
-        let known = stated ?? previous?.id
+        let service = try server.service()
+        let scopes =
+            options.scope.isEmpty
+            ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
+        var registered: Client?
+        if stated == nil,
+            server.mayRegister(previous, authenticatedBy: credential, statesSecret: credentials.statesSecret)
+        {
+            registered = try await IssuerChoice(
+                service: service, scopes: scopes ?? service.defaultScopes, command: options.command(name),
+                key: credential?.key, registration: registration
+            ).client()
+        }
+        guard registered != nil || options.registrationTokenFile == nil else {
+            throw CommandError.usage(
+                "The app is not registered with this command: leave out --registration-token-file.")
+        }
+        let redirect = registered?.redirect ?? registration.redirect ?? previous?.redirect ?? .loopback
+        let known = stated ?? registered?.id ?? previous?.id
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             // A name of the user's own says nothing of where.
             let place =
@@ -82,9 +100,6 @@ struct LoginPlan {
             throw CommandError.usage(
                 "--grant client-credentials needs --client-secret-file FILE, --key FILE or --certificate FILE.")
         }
-        let scopes =
-            options.scope.isEmpty
-            ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
         let resources =
             try Self.resources(options.resource, settings, of: name, table.resource) ?? previous?.resources ?? []
         let parameters =
@@ -92,10 +107,10 @@ struct LoginPlan {
             ? previous?.parameters ?? [:] : try Self.pairs(options.param, option: "--param")
         var client = Client(
             service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
-            parameters: parameters, credential: credential)
+            parameters: parameters, credential: registered.map(\.credential) ?? credential)
         client.options = try await Self.clientOptions(options, settings, of: name, previous: previous?.options)
         client.confinement = previous?.confinement
-        client.registration = previous?.registration
+        client.registration = registered.map(\.registration) ?? previous?.registration
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
         client.certificate = certificate
         self.client = client
@@ -109,10 +124,6 @@ struct LoginPlan {
         var text = "--client-id is missing. Register an app \(place)\(registration)"
         text += " and sign in with its identifier: \(command) --client-id ID"
         text += ServiceChoice.registrationAdvice(name)
-        // At an issuer alone no app is registered.
-        if options.issuer != nil, options.resource.isEmpty, options.opensPage {
-            text += "\nA server that registers apps itself does so for an API that names it: \(command) --resource URL"
-        }
         return text
     }
 
@@ -155,18 +166,24 @@ struct LoginPlan {
             previous.id != PersonalToken.clientID,
             clientID == nil || clientID == previous.id
         else { return nil }
-        if previous.confinement != nil, let issuer {
+        // Where the settings name another server, the sign-in is refused (``IssuerChoice``).
+        if previous.confinement != nil || previous.registration != nil, let issuer {
             let known = previous.service.authorizationServer.issuer
             guard issuer == known || issuer.withOtherSlash == known else { return nil }
         }
         return previous
     }
 
-    /// Whether the client takes the place of an earlier one, for the same API: at the same server, or at the one that the user
-    /// has named.
+    /// Whether the client takes the place of an earlier one.
+    ///
+    /// That is, for the same API: at the same server, or at the one that the user has named. Without an API: one that the same
+    /// server has registered before.
     func replaces(_ other: Client) -> Bool {
-        client.confinement != nil && client.confinement == other.confinement
-            && (namesServer || client.service.authorizationServer.issuer == other.service.authorizationServer.issuer)
+        let isSameServer = client.service.authorizationServer.issuer == other.service.authorizationServer.issuer
+        guard client.confinement != nil else {
+            return client.registration != nil && other.registration != nil && other.confinement == nil && isSameServer
+        }
+        return client.confinement == other.confinement && (namesServer || isSameServer)
     }
 
     /// The options of the last sign-in with what the API says today of proofs.

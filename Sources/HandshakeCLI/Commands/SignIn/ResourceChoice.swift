@@ -9,16 +9,11 @@ struct ResourceChoice {
     /// How the API or its server departs from the standards, as the settings say.
     let deviations: DiscoveredResource.Deviations
     let credential: Client.Credential?
-    /// The redirect of options, variables or settings.
-    let redirect: Client.Redirect?
+    let registration: RegistrationChoice
+
     /// The client of the account's last sign-in.
-    let previous: Client?
-    /// Whether the server no longer knows the client that was registered there.
-    let isPurged: Bool
-    /// Stores a registration that was changed, before it is used.
-    let store: (Client) async throws -> Void
-    /// What was registered for sign-ins of this account that are not done.
-    let unfinished: UnfinishedRegistrations?
+    private var previous: Client? { registration.previous }
+    private var redirect: Client.Redirect? { registration.redirect }
 
     /// The API's address: the option's, or that of the last sign-in.
     private var address: String? { options.resource.first ?? previous?.confinement?.string }
@@ -128,24 +123,10 @@ struct ResourceChoice {
                 "\(found.server.issuer) registers no apps itself. Register one there, and give its identifier: "
                     + "\(command(found)) --client-id ID")
         }
-        let key = options.key == nil ? nil : credential?.key
-        if let client = try await unfinished?.client(
-            at: found, redirect: redirect ?? .loopback, key: key, onDevices: options.device)
-        {
-            return client
-        }
-        let client = try await register(at: found, key, isConfirmed: isConfirmed, offering: offered)
-        // Before the page opens, and also when time runs out just now: the server knows the client already.
-        try await Task { [unfinished] in try await unfinished?.keep(client) }.value
-        return client
-    }
-
-    private func register(
-        at found: DiscoveredResource, _ key: SigningKey?, isConfirmed: Bool, offering offered: [String]
-    ) async throws -> Client {
-        let scopes = offered + found.scopes.filter { !offered.contains($0) }
-        var token: Secret?
-        if let file = options.registrationTokenFile {
+        return try await registration.client(
+            at: found, for: offered + found.scopes.filter { !offered.contains($0) },
+            key: options.key == nil ? nil : credential?.key, by: command(found)
+        ) { file in
             // As with a client ID: otherwise an API could name a server that collects the token (`any-server.md` 9).
             guard isConfirmed else {
                 throw CommandError.usage(
@@ -153,19 +134,6 @@ struct ResourceChoice {
                         + "token comes from, say so with: \(command(found)) --registration-token-file "
                         + KnownAccount.shellWord(file))
             }
-            token = try await SecretLine.read(file, what: "registration token", option: "--registration-token-file")
-        }
-        do {
-            return try await found.register(
-                as: "Handshake", redirect: redirect ?? .loopback, for: scopes, onDevices: options.device,
-                key: key, presenting: token)
-        } catch HandshakeError.exchange(.server(let error))
-            where token == nil && error.step == .registration
-            && ([401, 403].contains(error.status) || error.code == "access_denied")
-        {
-            throw CommandError(
-                status: .serviceError, code: error.code ?? "http_\(error.status ?? 0)",
-                message: "\(error) With one: \(command(found)) --registration-token-file FILE")
         }
     }
 
@@ -190,32 +158,13 @@ struct ResourceChoice {
     private func client(
         of previous: Client, at found: DiscoveredResource, _ credential: Client.Credential?
     ) async throws -> Client? {
-        let canRegister = found.server.registrationEndpoint != nil
-        guard let registration = previous.registration else {
+        guard previous.registration != nil else {
             // Registered by hand: its user knows what for.
             return try found.client(
                 id: previous.id, redirect: redirect ?? previous.redirect,
                 credential: credential ?? previous.credential)
         }
-        let isServed = redirect.map(registration.serves) ?? true
-        guard isServed || canRegister else {
-            throw CommandError.usage(
-                "The app is registered at \(found.server.issuer) with the redirect URI \(registration.redirectURI), and the server "
-                    + "registers no other one now. Leave out --redirect.")
-        }
-        // A key of the user's has to be registered too.
-        let isKeyKnown = credential?.key.map { $0.thumbprint == previous.credential?.key?.thumbprint } ?? true
-        if registration.isForgotten && canRegister {
-            Output.note("\(found.server.issuer) no longer knows this app. Registering it again.")
-        }
-        guard !isPurged, !registration.isForgotten, isServed, isKeyKnown, !options.device || registration.isForDevices
-        else { return nil }
-        let isCurrent = registration.covers(found.scopes) && !registration.hasExpired(at: TimeSource.system.now())
-        if isCurrent || !canRegister { return try found.client(of: previous, registration) }
-        guard let changed = try await found.changed(previous, store),
-            changed.registration?.hasExpired(at: TimeSource.system.now()) == false
-        else { return nil }
-        return changed
+        return try await registration.client(of: previous, at: found, key: credential?.key)
     }
 }
 

@@ -93,6 +93,29 @@ struct ServiceChoice {
             && settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL) == nil
     }
 
+    /// Whether the server may register the app, where it does that itself: the user has named it by its issuer, and no client.
+    ///
+    /// - Parameters:
+    ///   - previous: the client of the account's last sign-in, which counts if it was registered in this way.
+    ///   - credential: what the client authenticates with. A registration brings its own secret, and none has a certificate.
+    ///   - statesSecret: whether the user has a secret, and so a client.
+    func mayRegister(
+        _ previous: Client?, authenticatedBy credential: Client.Credential?, statesSecret: Bool
+    ) -> Bool {
+        guard options.grant == .authorizationCode, options.tokenFile == nil, !statesSecret else { return false }
+        if case .certificate? = credential { return false }
+        guard let previous else { return credential?.secret == nil && isOwnIssuer }
+        return previous.registration != nil && previous.confinement == nil
+    }
+
+    /// Whether options, variables or settings name a server of the user's own by its issuer, and by nothing else.
+    private var isOwnIssuer: Bool {
+        settings.choose(options.issuer, "ISSUER", table.issuer) != nil && BuiltInService.named(name) == nil
+            && !Service.builtIn.contains { $0.name == name }
+            && settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL) == nil
+            && settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL) == nil
+    }
+
     /// Whether options, variables or settings say where the service is.
     private var isStated: Bool {
         let addresses = [

@@ -1,0 +1,191 @@
+import Logging
+package import OAuth
+
+/// A server where an app registers itself (RFC 7591): that of an API, or one that is known by its issuer.
+package protocol RegisteringServer: Sendable {
+    /// What the server says about itself.
+    var server: AuthorizationServerMetadata { get }
+    /// The scopes that a sign-in asks for.
+    var scopes: [String] { get }
+    /// What registrations at one server are kept apart by: the address of the API, or that there is none.
+    var registeredFor: String { get }
+    var transport: any Transport { get }
+    var limits: TransferLimits { get }
+
+    /// A client by an identifier of the server's.
+    func registeredClient(id: String, redirect: Client.Redirect, credential: Client.Credential?) throws -> Client
+}
+
+extension RegisteringServer {
+    var environment: Environment { Environment(transport: transport, limits: limits) }
+
+    /// Registers the app at the server (RFC 7591).
+    ///
+    /// - Parameters:
+    ///   - all: what the client may ever ask for; a sign-in asks for ``scopes``.
+    ///   - isForDevices: whether users approve on another device too (RFC 8628).
+    ///   - key: what the client signs with in place of a secret; its public half is registered.
+    package func register(
+        as name: String, redirect: Client.Redirect, for all: [String], onDevices isForDevices: Bool = false,
+        key: SigningKey? = nil, presenting initialAccessToken: Secret? = nil
+    ) async throws -> Client {
+        guard let endpoint = server.registrationEndpoint else {
+            throw HandshakeError.exchange(server.lacks("registration_endpoint"))
+        }
+        if key != nil, let methods = server.tokenEndpointAuthMethods, !methods.contains("private_key_jwt") {
+            throw HandshakeError.configuration(
+                member: "key",
+                problem: "the server accepts no key, only \(quoted(methods.joined(separator: ", "), limit: 200))")
+        }
+        let (redirect, uri) = try Self.fixed(redirect)
+        var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: all)
+        request.isForDevices = isForDevices
+        request.key = key
+        request.initialAccessToken = initialAccessToken
+        let registered = try await environment.exchange(
+            { [request] in try request.message }, request.client(from:))
+        var client = try registeredClient(
+            id: registered.id, redirect: redirect, credential: key.map { .key($0) } ?? registered.credential)
+        client.registration = ClientRegistration(
+            name: name, endpoint: endpoint, scopes: all, redirect: redirect, redirectURI: uri,
+            isForDevices: isForDevices, expiresAt: registered.expiresAt, management: registered.management)
+        return client
+    }
+
+    /// The redirect with a port that was free just now.
+    private static func fixed(_ redirect: Client.Redirect) throws -> (Client.Redirect, RedirectURI) {
+        switch redirect {
+        case .uri(let uri): return (redirect, uri)
+        case .loopback(let port, let path):
+            // It is closed when this returns, and opened again by the sign-in.
+            let uri = try LoopbackListener(port: port, path: path).redirectURI
+            let chosen = try EndpointURL(uri.string, security: .allowingInsecureLoopback).origin.port
+            return (.loopback(port: UInt16(chosen), path: path), uri)
+        }
+    }
+
+    /// The client that the vault keeps, changed or registered again where it does not serve any more; a new one otherwise.
+    func registered(
+        as name: String, redirect: Client.Redirect, key: SigningKey?, presenting initialAccessToken: Secret?,
+        in vault: any Vault, _ time: TimeSource
+    ) async throws -> Client {
+        let place = registrationKey(redirect, isKeyed: key != nil)
+        var known = try await recording(place, in: vault) { locked in
+            if let bytes = await locked.contents {
+                let stored = try Registrations.client(stored: bytes, as: name)
+                if let registration = stored.registration, !registration.isForgotten,
+                    stored.credential?.key?.thumbprint == key?.thumbprint
+                {
+                    if registration.covers(scopes), !registration.hasExpired(at: time.now()) {
+                        return try client(of: stored, registration)
+                    }
+                    let changed = try await changed(stored) { try await locked.replace(with: Registrations.stored($0)) }
+                    if let changed, let registration = changed.registration, !registration.hasExpired(at: time.now()) {
+                        return changed
+                    }
+                }
+            }
+            let registered = try await register(
+                as: name, redirect: redirect, for: scopes, key: key, presenting: initialAccessToken)
+            try await locked.replace(with: Registrations.stored(registered))
+            return registered
+        }
+        known.registration?.vaultKey = place
+        return known
+    }
+
+    /// Forgets the registration that the vault keeps.
+    func forgetRegistration(_ redirect: Client.Redirect, isKeyed: Bool, in vault: any Vault) async throws {
+        do {
+            try await vault.remove(registrationKey(redirect, isKeyed: isKeyed))
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    private func recording<Value: Sendable>(
+        _ key: VaultKey, in vault: any Vault,
+        _ body: @escaping @Sendable (any LockedRecord) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await vault.update(key, body)
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Credentials are kept by issuer, so that none goes to another server when the API names another one, and by method: a
+    /// program may be both a client with a key and one without.
+    private func registrationKey(_ redirect: Client.Redirect, isKeyed: Bool) -> VaultKey {
+        let place =
+            switch redirect {
+            case .uri(let uri): uri.string
+            case .loopback(let port, let path): "loopback:\(port.map(String.init) ?? "")\(path)"
+            }
+        let method = isKeyed ? ["private_key_jwt"] : []
+        return VaultKey(.appRegistration, [server.issuer.string, place, registeredFor] + method)
+    }
+
+    /// The registered client with the scopes of now.
+    package func client(of stored: Client, _ registration: ClientRegistration) throws -> Client {
+        var client = try registeredClient(
+            id: stored.id, redirect: registration.redirect, credential: stored.credential)
+        client.registration = registration
+        return client
+    }
+
+    /// Changes a registration so that it is for ``scopes`` too, or asks for its new secret (RFC 7592).
+    ///
+    /// - Parameter store: stores the client before it is used: the answer may have ended the token and the secret of before.
+    /// - Returns: nil when the server does not do it, or does not know the client any more.
+    package func changed(
+        _ stored: Client, _ store: (Client) async throws -> Void
+    ) async throws -> Client? {
+        guard let registration = stored.registration, let management = registration.management else { return nil }
+        let isNarrow = !registration.covers(scopes)
+        let all = registration.scopes + scopes.filter { !registration.scopes.contains($0) }
+        let request = ClientManagementRequest(
+            isNarrow ? .update : .read, clientID: stored.id, by: management,
+            registration: registration.request(for: all, stored.credential?.key))
+        let answer: RegisteredClient
+        do {
+            answer = try await environment.exchange({ try request.message }, request.client)
+        } catch HandshakeError.exchange(.server(let error)) where (error.status ?? 400) < 500 && error.status != 429 {
+            return nil
+        } catch HandshakeError.exchange(.malformed) {
+            return nil
+        }
+        let next = ClientRegistration(
+            name: registration.name, endpoint: registration.endpoint, scopes: all, redirect: registration.redirect,
+            redirectURI: registration.redirectURI, isForDevices: registration.isForDevices, expiresAt: answer.expiresAt,
+            management: answer.management)
+        let credential = stored.credential?.key.map { .key($0) } ?? answer.credential
+        var client = try registeredClient(id: stored.id, redirect: next.redirect, credential: credential)
+        client.registration = next
+        try await store(client)
+        return client
+    }
+}
+
+extension Client {
+    /// Removes the registration at its server (RFC 7592, section 2.3). Best effort: what fails is left to the server.
+    package func unregister(
+        transport: any Transport = .platform, limits: TransferLimits = TransferLimits(timeout: .seconds(5))
+    ) async {
+        guard let registration, let management = registration.management else { return }
+        let request = ClientManagementRequest(
+            .delete, clientID: id, by: management,
+            registration: registration.request(for: registration.scopes, credential?.key))
+        let environment = Environment(transport: transport, limits: limits)
+        _ = try? await environment.exchange({ try request.message }, request.confirmDeletion)
+    }
+}
+
+extension Environment {
+    /// For exchanges of no account.
+    convenience init(transport: any Transport, limits: TransferLimits) {
+        self.init(
+            vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
+            log: .init(label: "handshake"))
+    }
+}
