@@ -34,6 +34,12 @@ let mustache: Target.Dependency = .product(
     name: "Mustache", package: "swift-mustache", condition: .when(traits: [everything, "Sandbox"]))
 let hummingbird: Target.Dependency = .product(
     name: "Hummingbird", package: "hummingbird", condition: .when(traits: [everything, "Server", "Sandbox"]))
+let hummingbirdCore: Target.Dependency = .product(
+    name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: [everything, "Sandbox"]))
+let hummingbirdTLS: Target.Dependency = .product(
+    name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: [everything, "Sandbox"]))
+let sandboxTLS: Target.Dependency = .product(
+    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: [everything, "Sandbox"]))
 let serviceLifecycle: Target.Dependency = .product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle",
     condition: .when(traits: [everything, "Server", "Sandbox"]))
@@ -360,7 +366,9 @@ let package = Package(
         .target(
             name: "SandboxCore",
             dependencies: [
-                httpTypes, crypto, logging, hummingbird, mustache, nio("NIOCore"), serviceLifecycle,
+                httpTypes, crypto, logging, hummingbird, hummingbirdCore, hummingbirdTLS, mustache, nio("NIOCore"),
+                sandboxTLS,
+                serviceLifecycle,
             ],
             swiftSettings: strict),
         .target(

@@ -6,7 +6,7 @@ struct Profile: Decodable {
     let name: String
 }
 
-// `swift run handshake sandbox --port 8080` serves the Recurse Center's pages at the second of its four ports.
+// `swift run handshake sandbox --port 8080` serves the Recurse Center's pages at the second of its six ports.
 func connect(to address: String) throws -> Handshake {
     let sandbox = try EndpointURL(address, security: .allowingInsecureLoopback)
     let client = Client(service: Service.recurseCenter.at(sandbox), id: "recurse-public")

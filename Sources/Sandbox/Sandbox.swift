@@ -13,6 +13,7 @@ extension Sandbox {
         StandardStandIn.self,
         IFTTTStandIn.self,
         ResourceStandIn.self,
+        CertificateStandIn.self,
     ]
 
     /// Starts a sandbox of all services; returns when all of them listen.

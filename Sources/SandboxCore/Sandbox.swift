@@ -50,9 +50,12 @@ public final class Sandbox: Sendable {
                 let servers = standIn.servers
                 let host = configuration.host
                 let port = configuration.port == 0 ? 0 : configuration.port + index
+                let usesTLS = type(of: standIn).usesTLS
                 let listener = try await Listener.open(
-                    host: host, port: port, responder: Doorway.responder(for: standIn, panel: panel),
-                    didBind: { port in for server in servers { server.root = origin(host: host, port: port) } })
+                    host: host, port: port, usesTLS: usesTLS, responder: Doorway.responder(for: standIn, panel: panel),
+                    didBind: { port in
+                        for server in servers { server.root = origin(host: host, port: port, usesTLS: usesTLS) }
+                    })
                 listeners.append(listener)
             }
         } catch {
@@ -127,8 +130,9 @@ public final class Sandbox: Sendable {
         standIns.filter { type(of: $0).name == name }.flatMap(\.servers)
     }
 
-    private static func origin(host: String, port: Int) -> String {
-        host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+    private static func origin(host: String, port: Int, usesTLS: Bool) -> String {
+        let scheme = usesTLS ? "https" : "http"
+        return host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
     }
 }
 

@@ -47,6 +47,14 @@ public struct SandboxClient: Sendable {
         package var demandsNonce: Bool { self == .withNonce || self == .withChangingNonces }
     }
 
+    /// Which certificate is a client's (RFC 8705 section 2).
+    package enum CertificateRule: Sendable {
+        /// Any that the sandbox's authority has issued to this name: `tls_client_auth`.
+        case issued(to: String)
+        /// The one with this thumbprint: `self_signed_tls_client_auth`.
+        case registered(String)
+    }
+
     /// The client identifier, to be encoded as the request needs it.
     public let id: String
     /// The client secret; nil for public clients. It is a fixture and protects nothing.
@@ -54,10 +62,14 @@ public struct SandboxClient: Sendable {
     /// The client's private key as a JWK. For clients that sign instead of showing a secret; nil for others. It is new
     /// in every process and protects nothing.
     public let privateKey: String?
+    /// The client's certificate and its key, as PEM. For clients that authenticate by it (RFC 8705); nil for others. It is
+    /// new in every process and protects nothing.
+    public let certificate: String?
     /// Whether the client has to push its authorization requests (RFC 9126 section 6).
     public let pushesOnly: Bool
     /// What the client has to prove with its requests (RFC 9449).
     package let proofs: ProofRule
+    package let certificateRule: CertificateRule?
     /// Whether the client has to sign its authorization requests (RFC 9101).
     public let signsRequests: Bool
     /// Whether user information comes to the client as a signed text.
@@ -77,10 +89,13 @@ public struct SandboxClient: Sendable {
     public let note: String
 
     package init(
-        id: String, secret: String?, privateKey: String? = nil, kind: Kind, pushesOnly: Bool = false,
+        id: String, secret: String?, privateKey: String? = nil, certificate: String? = nil,
+        certificateRule: CertificateRule? = nil, kind: Kind, pushesOnly: Bool = false,
         proofs: ProofRule = .optional, signsRequests: Bool = false, getsSignedUserInfo: Bool = false,
         redirectURIs: [String], grantTypes: [String], scopes: [String]? = nil, keys: JSON? = nil, note: String
     ) {
+        self.certificate = certificate
+        self.certificateRule = certificateRule
         self.scopes = scopes
         self.keys = keys
         self.signsRequests = signsRequests
@@ -127,7 +142,8 @@ public struct SandboxUser: Sendable {
 extension SandboxClient {
     var json: JSON {
         [
-            "id": .string(id), "secret": JSON(secret), "private_key": JSON(privateKey), "kind": .string(kind.rawValue),
+            "id": .string(id), "secret": JSON(secret), "private_key": JSON(privateKey),
+            "certificate": JSON(certificate), "kind": .string(kind.rawValue),
             "redirect_uris": JSON(redirectURIs), "grant_types": JSON(grantTypes), "note": .string(note),
         ]
     }

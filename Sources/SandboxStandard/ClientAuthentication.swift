@@ -25,6 +25,7 @@ extension StandardStandIn {
                 return speaker
             }
             guard let id = request.form["client_id"] else { throw .invalidClient("The client identifier is missing.") }
+            if let client = try certified(request, as: id) { return client }
             return try showing(id: id, secret: request.form["client_secret"])
         }
         guard let credentials = request.basicCredentials else {
@@ -42,6 +43,9 @@ extension StandardStandIn {
 
     /// A client that shows its secret, or has none.
     private func showing(id: String, secret: String?) throws(OAuthFailure) -> SandboxClient {
+        guard server.client(id)?.certificateRule == nil else {
+            throw .invalidClient("The client authenticates by its certificate, and has no secret.")
+        }
         guard id != AssertingClients.hashed else {
             throw .invalidClient("The client has to sign with its secret instead of showing it.")
         }

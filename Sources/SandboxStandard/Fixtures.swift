@@ -50,6 +50,16 @@ enum Fixtures {
             kind: .confidential, redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
             note: "a server whose secret signs: client_secret_jwt by HS256"),
         SandboxClient(
+            id: CertifiedClients.issued, secret: nil, certificate: CertifiedClients.issuedCertificate.pem,
+            certificateRule: .issued(to: CertifiedClients.issued), kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            note: "a server whose certificate the sandbox's authority has issued: tls_client_auth (RFC 8705)"),
+        SandboxClient(
+            id: CertifiedClients.selfSigned, secret: nil, certificate: CertifiedClients.selfSignedCertificate.pem,
+            certificateRule: .registered(CertifiedClients.selfSignedCertificate.thumbprint), kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            note: "a server with a certificate of its own making: self_signed_tls_client_auth"),
+        SandboxClient(
             id: "sandbox-pushing", secret: nil, kind: .public, pushesOnly: true, redirectURIs: SharedRedirects.all,
             grantTypes: userGrants, note: "a native app that has to push its requests (RFC 9126)"),
         SandboxClient(
@@ -88,6 +98,13 @@ enum Fixtures {
     /// Of the APIs, which have neither clients nor users of their own.
     static let resourceDialect = Dialect(
         name: .resources, title: "APIs of Standard OAuth", clients: [], users: [],
+        scopes: Dialect.ScopeRules(known: [], separators: [" "], standard: []), codeLifetime: 60,
+        accessTokenLifetime: 3600, tokenForm: .base64URL,
+        wording: Dialect.ConsentWording(allow: "Allow", refuse: "Do not allow", scopes: [:]), refresh: { _ in .kept })
+
+    /// Of the endpoints for clients with a certificate, which are the standard server's.
+    static let certificateDialect = Dialect(
+        name: .mutualTLS, title: "Standard OAuth by mutual TLS", clients: [], users: [],
         scopes: Dialect.ScopeRules(known: [], separators: [" "], standard: []), codeLifetime: 60,
         accessTokenLifetime: 3600, tokenForm: .base64URL,
         wording: Dialect.ConsentWording(allow: "Allow", refuse: "Do not allow", scopes: [:]), refresh: { _ in .kept })

@@ -5,14 +5,18 @@ import Synchronization
 extension AuthorizationServer {
     /// What is known of a token (RFC 7662 section 2.2); of one that is not alive only that.
     ///
-    /// - Parameter thumbprint: the key that it is bound to (RFC 9449 section 6.2); nil for a bearer token.
-    func introspection(of token: String, boundTo thumbprint: String?) -> JSON {
+    /// - Parameters:
+    ///   - thumbprint: the key that it is bound to (RFC 9449 section 6.2); nil for a bearer token.
+    ///   - certificate: the certificate that it is bound to (RFC 8705 section 3.2); nil for none.
+    func introspection(of token: String, boundTo thumbprint: String?, certificate: String?) -> JSON {
+        let keys =
+            (thumbprint.map { [JSON.Member(name: "jkt", value: .string($0))] } ?? [])
+            + (certificate.map { [JSON.Member(name: "x5t#S256", value: .string($0))] } ?? [])
         if let access = liveAccess(token) {
             return description(of: access.grant, scope: access.token.scope)
                 .adding("token_type", thumbprint == nil ? "Bearer" : "DPoP")
-                .adding("cnf", thumbprint.map { ["jkt": .string($0)] }).adding(
-                    "exp", .number(Int(access.token.expiresAt))
-                )
+                .adding("cnf", keys.isEmpty ? nil : .object(keys))
+                .adding("exp", .number(Int(access.token.expiresAt)))
                 .adding("iat", .number(Int(access.token.issuedAt)))
                 .adding("aud", access.token.resources.isEmpty ? nil : JSON(access.token.resources))
         }

@@ -69,7 +69,7 @@ final class ProofChecks: Sendable {
     ) throws(ProofFailure) {
         let now = server.clock.now
         guard case .string(request.method)? = proof.claims["htm"] else { throw .invalid("htm is another method.") }
-        guard case .string(origin + request.path)? = proof.claims["htu"] else {
+        guard case .string((request.origin ?? origin) + request.path)? = proof.claims["htu"] else {
             throw .invalid("htu is another address.")
         }
         guard let issuedAt = proof.claims["iat"]?.integer, abs(Double(issuedAt) - now) <= Self.window else {

@@ -99,7 +99,7 @@ extension ProtectedAPI {
         if request.query["access_token"] != nil { throw .tokenInQuery }
         guard let token = request.boundToken ?? request.bearerToken else { throw .tokenMissing }
         // RFC 8707 section 3: a token for another API does not count here.
-        guard let access = standIn.server.liveAccess(token),
+        guard let access = standIn.server.liveAccess(token), standIn.certificates.admit(token, on: request),
             access.token.resources.contains(identifier(at: origin))
         else { throw .invalidToken }
         let thumbprint = standIn.proofs.thumbprint(of: token)

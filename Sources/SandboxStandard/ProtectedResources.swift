@@ -6,6 +6,7 @@ import SandboxCore
 struct ProtectedResources: Sendable {
     let server: AuthorizationServer
     let proofs: ProofChecks
+    let certificates: CertificateBindings
     let signer: IDTokenSigner
 
     typealias Access = (grant: SandboxGrant, token: GrantStore.AccessToken)
@@ -44,7 +45,9 @@ struct ProtectedResources: Sendable {
             if request.query["access_token"] != nil { throw .tokenInQuery }
             guard let token = request.bearerToken else { throw .tokenMissing }
             // A token that is bound to a key is no bearer token (RFC 9449 section 7.2).
-            guard proofs.thumbprint(of: token) == nil, let access = server.liveAccess(token),
+            // One that is bound to a certificate counts on connections with it alone (RFC 8705 section 3).
+            guard proofs.thumbprint(of: token) == nil, certificates.admit(token, on: request),
+                let access = server.liveAccess(token),
                 access.token.resources.isEmpty || scope == "openid"
             else { throw .invalidToken }
             if let scope, !access.token.scope.contains(scope) { throw .insufficientScope(scope) }
@@ -60,6 +63,7 @@ struct ProtectedResources: Sendable {
         _ body: (Access) throws(BearerChallenge) -> JSON
     ) -> Answer {
         guard let access = server.liveAccess(token), let thumbprint = proofs.thumbprint(of: token),
+            certificates.admit(token, on: request),
             access.token.resources.isEmpty || scope == "openid"
         else {
             return BearerChallenge.invalidToken.ofBoundToken.answer

@@ -1,5 +1,6 @@
 #if Sandbox
 import SandboxCore
+import Synchronization
 
 /// The metadata document of the standards-compliant server (RFC 8414 section 2, OpenID Connect Discovery section 3).
 enum ServerMetadata {
@@ -9,6 +10,12 @@ enum ServerMetadata {
 
     static func json(_ server: AuthorizationServer) -> JSON {
         let (base, dialect) = (server.origin, server.dialect)
+        let certificateOrigin = server.state.withLock { $0.certificateOrigin }
+        let methods = methods + (certificateOrigin == nil ? [] : ["tls_client_auth", "self_signed_tls_client_auth"])
+        let aliases = certificateOrigin.map { origin in
+            JSON.object(
+                CertificateStandIn.aliases.map { JSON.Member(name: $0.name, value: .string(origin + $0.path)) })
+        }
         let endpoints: JSON = [
             "issuer": .string(server.issuer), "authorization_endpoint": .string(base + "/authorize"),
             "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/jwks"),
@@ -23,6 +30,8 @@ enum ServerMetadata {
         ]
         return
             endpoints
+            .adding("mtls_endpoint_aliases", aliases)
+            .adding("tls_client_certificate_bound_access_tokens", certificateOrigin.map { _ in JSON.bool(true) })
             .adding("client_id_metadata_document_supported", true)
             .adding("scopes_supported", JSON(dialect.scopes.known))
             .adding("response_types_supported", ["code"])

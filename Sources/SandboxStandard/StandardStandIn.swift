@@ -6,7 +6,7 @@ import Synchronization
 /// A server that keeps to the standards, for clients that are not written for one service.
 ///
 /// RFC 6749 (code, refresh, client credentials), 7636 (S256 demanded of all), 8414 and OpenID discovery, 9101, 9126, 9207, 7009,
-/// 7591, 7592, 7662, 6750, 7523, 8628, 8693, 8707, 9396, 9701, CIBA Core, RP-Initiated and Back-Channel Logout, 9449, 9470, JARM, OpenID Connect Core with
+/// 7591, 7592, 7662, 6750, 7523, 8628, 8693, 8705, 8707, 9396, 9701, CIBA Core, RP-Initiated and Back-Channel Logout, 9449, 9470, JARM, OpenID Connect Core with
 /// ES256, and refresh token rotation with reuse detection (RFC 9700).
 package struct StandardStandIn: StandIn {
     package static let name = SandboxService.Name.standard
@@ -15,6 +15,7 @@ package struct StandardStandIn: StandIn {
     let signer = IDTokenSigner()
     let assertions = ClientAssertions()
     let proofs = ProofChecks()
+    let certificates = CertificateBindings()
     let devices: DeviceGrants
     let backchannel: BackchannelRequests
     let exchanges: TokenExchanges
@@ -66,9 +67,9 @@ package struct StandardStandIn: StandIn {
     }
 
     /// What each of the issuers has.
-    private var own: [Route] {
+    var own: [Route] {
         endpoints + deviceRoutes + logoutRoutes + registrations.routes
-            + ProtectedResources(server: server, proofs: proofs, signer: signer).routes
+            + ProtectedResources(server: server, proofs: proofs, certificates: certificates, signer: signer).routes
             + [
                 Route("GET", path: "/jwks", note: "keys; one of an unknown type, to be skipped") { [signer] _ in
                     .json(signer.keySet)
@@ -207,8 +208,10 @@ package struct StandardStandIn: StandIn {
 
     private func token(_ request: IncomingRequest) -> Answer {
         proven(request) { client, thumbprint throws(OAuthFailure) in
+            try certificates.checkRefresh(request, by: client)
             if request.form["grant_type"] == TokenExchanges.grantType {
                 let exchanged = try exchanges.exchange(request.form, by: client)
+                if let tokens = exchanged.tokens { certificates.bind(tokens, to: request) }
                 if let thumbprint, let tokens = exchanged.tokens { proofs.bind(tokens, to: thumbprint) }
                 return .uncachedJSON(exchanged.answer(isBound: thumbprint != nil))
             }
@@ -220,6 +223,7 @@ package struct StandardStandIn: StandIn {
                 default: try server.exchange(request.form, by: client)
                 }
             if let thumbprint { proofs.bind(tokens, to: thumbprint) }
+            certificates.bind(tokens, to: request)
             let answer: JSON = [
                 "access_token": .string(tokens.accessToken), "token_type": thumbprint == nil ? "Bearer" : "DPoP",
                 "expires_in": .number(tokens.lifetime), "scope": .string(tokens.scope.joined(separator: " ")),
@@ -260,7 +264,8 @@ package struct StandardStandIn: StandIn {
                 throw .invalidClient("Introspection needs a client with a secret.")
             }
             guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
-            let known = server.introspection(of: token, boundTo: proofs.thumbprint(of: token))
+            let known = server.introspection(
+                of: token, boundTo: proofs.thumbprint(of: token), certificate: certificates.thumbprint(of: token))
             guard request.headers[.accept] == "application/token-introspection+jwt",
                 let text = server.signedIntrospection(known, for: client, by: signer)
             else { return .uncachedJSON(known) }

@@ -20,6 +20,7 @@ class StandIn:
         self.other = described["recurse-center"]
         self.standard = described["standard"]
         self.resources = described["resources"]
+        self.mutual_tls = described["mutual-tls"]
         self.origin: str = self.facts["origin"]
 
     def user(self, name: str) -> tuple[str, str]:

@@ -97,4 +97,4 @@ struct FaultRuleTests {
     }
 }
 
-private let services = ["sequencing", "recurse-center", "standard", "ifttt", "resources", "*"]
+private let services = ["sequencing", "recurse-center", "standard", "ifttt", "resources", "mutual-tls", "*"]

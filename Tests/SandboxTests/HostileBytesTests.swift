@@ -49,7 +49,7 @@ struct HostileBytesTests {
     @Test("every route answers hostile paths, queries and forms")
     func everyRoute() async throws {
         try await withSandbox { sandbox in
-            for service in sandbox.services {
+            for service in sandbox.services where !service.origin.hasPrefix("https:") {
                 let wire = try WireClient(origin: service.origin)
                 let routes = try await Self.routes(of: service)
                 #expect(routes.count > 10)
@@ -85,7 +85,7 @@ struct HostileBytesTests {
             "\u{0}",
         ]
         try await withSandbox { sandbox in
-            for service in sandbox.services {
+            for service in sandbox.services where !service.origin.hasPrefix("https:") {
                 let wire = try WireClient(origin: service.origin)
                 for body in bodies {
                     for type in ["application/json", "application/x-www-form-urlencoded"] {
@@ -115,7 +115,7 @@ struct HostileBytesTests {
             "GET /authorize HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: ;;=;a;\(marks)=\(marks)\r\n\r\n",
         ]
         try await withSandbox { sandbox in
-            for service in sandbox.services {
+            for service in sandbox.services where !service.origin.hasPrefix("https:") {
                 let wire = try WireClient(origin: service.origin)
                 for head in heads { _ = try await wire.exchange(Array(head.utf8), limit: 12) }
                 #expect(try await wire.send("GET", "/").status == 200)

@@ -18,6 +18,10 @@ import Musl
 /// The transport on Linux, by AsyncHTTPClient. Redirects are off, every length is bounded and every failure told apart.
 ///
 /// A value of this type keeps its connections open for reuse and closes them when it is released.
+///
+/// The system's certificate authorities vouch for servers. Where the variable `SSL_CERT_FILE` names a PEM file, its authorities
+/// do so instead, as for other programs: for an authority of one's own, or the sandbox's. A file that cannot be read vouches for
+/// none.
 public final class AsyncHTTPTransport: Transport {
     private let configuration: HTTPClient.Configuration
     /// What the transports of certificates are made with too.
@@ -56,7 +60,14 @@ public final class AsyncHTTPTransport: Transport {
     }
 
     package convenience init(connectionTimeout: Duration = .seconds(10), resolver: HostResolver) {
-        self.init(connectionTimeout: connectionTimeout, trustRoots: nil, presenting: nil, resolver: resolver)
+        self.init(
+            connectionTimeout: connectionTimeout, trustRoots: Self.statedAuthorities.map { .file($0) }, presenting: nil,
+            resolver: resolver)
+    }
+
+    /// The file of the authorities that vouch for servers in place of the system's; nil where none is stated.
+    package static var statedAuthorities: String? {
+        getenv("SSL_CERT_FILE").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// - Parameters:
@@ -280,6 +291,8 @@ public final class AsyncHTTPTransport: Transport {
             }
         case let error as NIOSSLError:
             .insecure(host: host, reason: tlsReason(error))
+        case is BoringSSLError:
+            .insecure(host: host, reason: authoritiesReason)
         case is NIOSSLExtraError:
             .insecure(host: host, reason: "the certificate does not fit the host name")
         case let error as NIOConnectionError: connectionFailure(error, host: host)
@@ -301,6 +314,12 @@ public final class AsyncHTTPTransport: Transport {
             ? .unreachable(host: host, reason: "no address answers") : .unknownHost(host: host)
     }
 
+    /// Why no connection could even be tried.
+    private static var authoritiesReason: String {
+        guard let file = statedAuthorities else { return "the system's certificate authorities cannot be read" }
+        return "the certificate authorities in the file “\(quoted(file, limit: 200))” (SSL_CERT_FILE) cannot be read"
+    }
+
     private static func systemReason(_ code: CInt) -> String {
         String(cString: strerror(code))
     }
@@ -311,6 +330,7 @@ public final class AsyncHTTPTransport: Transport {
         case .handshakeFailed(.sslError(let reasons)):
             "the handshake failed"
                 + (reasons.isEmpty ? "" : ": the peer's certificate or protocol was not accepted")
+        case .failedToLoadCertificate, .noSuchFilesystemObject: authoritiesReason
         case .noCertificateToValidate, .unableToValidateCertificate: "the certificate could not be validated"
         default: "the handshake failed"
         }

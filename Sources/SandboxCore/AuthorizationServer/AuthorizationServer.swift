@@ -16,6 +16,8 @@ package final class AuthorizationServer: Sendable {
         package var resources: Set<String> = []
         /// The issuer that responses name in the place of the server's own; nil at an honest server.
         package var borrowedIssuer: String?
+        /// Where clients with a certificate call it (RFC 8705 section 5); nil for a server that asks for none.
+        package var certificateOrigin: String?
     }
 
     package let dialect: Dialect
@@ -88,6 +90,7 @@ package final class AuthorizationServer: Sendable {
             state = State()
             (state.root, state.resources) = (before.root, before.resources)
             state.borrowedIssuer = before.borrowedIssuer
+            state.certificateOrigin = before.certificateOrigin
         }
     }
 

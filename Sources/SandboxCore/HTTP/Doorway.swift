@@ -1,15 +1,19 @@
 #if Sandbox
 import Hummingbird
+import NIOSSL
 
-/// The context of a request: the variables of its route, and how to close its connection.
+/// The context of a request: the variables of its route, its connection's certificate, and how to close that.
 struct Connection: RequestContext {
     var coreContext: CoreRequestContextStorage
     let hangUp: @Sendable () async -> Void
+    /// The certificate that the client has presented, in DER; nil without one.
+    let certificate: @Sendable () async -> [UInt8]?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         let channel = source.channel
         hangUp = { try? await channel.close() }
+        certificate = { try? await channel.nioSSL_peerCertificate().get()?.toDERBytes() }
     }
 }
 
@@ -19,6 +23,8 @@ struct Doorway: Sendable {
     private let loggedFields: [String]
     private let panel: ControlPanel
     private let unknown: Route
+    /// The server of a stand-in that listens by TLS; nil for others.
+    private let certified: AuthorizationServer?
 
     /// Bodies beyond this many bytes are answered with 413.
     static let bodyLimit = 1 << 20
@@ -27,6 +33,7 @@ struct Doorway: Sendable {
         name = type(of: standIn).name
         loggedFields = type(of: standIn).loggedFields
         self.panel = panel
+        certified = type(of: standIn).usesTLS ? standIn.server : nil
         unknown = Route(path: "", note: "") { request in
             ControlRoutes.has(request.path) ? ControlRoutes.notFound : standIn.notFound(request)
         }
@@ -70,6 +77,10 @@ struct Doorway: Sendable {
             method: request.method.rawValue, target: request.head.path ?? "/", headers: request.headers, body: body)
         for (name, value) in connection.parameters {
             incoming.variables[String(name)] = PercentCoding.pathDecoded(value)
+        }
+        if let certified {
+            incoming.certificate = await connection.certificate()
+            incoming.origin = certified.root
         }
         let answer = (route.fits(incoming.path) ? route : unknown).answer
         if ControlRoutes.has(incoming.path) {

@@ -20,6 +20,10 @@ package struct IncomingRequest: Sendable {
     package let body: [UInt8]
     /// What the variable segments of the route's path stand for.
     package var variables: [String: String] = [:]
+    /// The certificate of the connection, in DER; nil without one.
+    package var certificate: [UInt8]?
+    /// Where it came to, if that is not the origin of the server that answers.
+    package var origin: String?
 
     package init(method: String, target: String, headers: HTTPFields = [:], body: [UInt8] = []) {
         self.method = method
@@ -51,6 +55,9 @@ package struct IncomingRequest: Sendable {
         }
         return FormParameters(pairs)
     }
+
+    /// `x5t#S256` of the connection's certificate (RFC 8705 section 3.1); nil without one.
+    package var certificateThumbprint: String? { certificate.map(CertificateAuthority.thumbprint) }
 
     /// The body as text.
     package var text: String {

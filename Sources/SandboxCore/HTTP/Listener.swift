@@ -1,8 +1,12 @@
 #if Sandbox
+import Crypto
 import Foundation
 import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
 import Logging
 import NIOCore
+import NIOSSL
 import ServiceLifecycle
 
 /// One service listening on one port.
@@ -16,17 +20,26 @@ struct Listener: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter didBind: called with the port before the first request can be answered.
+    /// - Parameters:
+    ///   - usesTLS: whether it listens by TLS, and asks for the certificates of clients.
+    ///   - didBind: called with the port before the first request can be answered.
     /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``.
     static func open(
-        host: String, port: Int, responder: some HTTPResponder<Connection>, didBind: @escaping @Sendable (Int) -> Void
+        host: String, port: Int, usesTLS: Bool, responder: some HTTPResponder<Connection>,
+        didBind: @escaping @Sendable (Int) -> Void
     ) async throws(SandboxError) -> Listener {
         guard (0...65_535).contains(port) else {
             throw .cannotListen(host: host, port: port, reason: "a port is a number from 0 to 65535")
         }
+        let server: HTTPServerBuilder
+        do {
+            server = usesTLS ? try mutualTLS() : .http1()
+        } catch {
+            throw .cannotListen(host: host, port: port, reason: "its certificate cannot be used")
+        }
         let (outcome, report) = AsyncStream<Result<Int, any Error>>.makeStream()
         let application = Application(
-            responder: responder,
+            responder: responder, server: server,
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "Sandbox"),
             onServerRunning: { channel in
                 let bound = channel.localAddress?.port ?? port
@@ -49,6 +62,26 @@ struct Listener: Sendable {
             }
         }
         throw .cannotListen(host: host, port: port, reason: "the server ended before it listened")
+    }
+
+    /// HTTP by TLS that asks each client for a certificate and goes on with any, also without one.
+    private static func mutualTLS() throws -> HTTPServerBuilder {
+        let authority = CertificateAuthority.shared
+        let issued = authority.issueServer()
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: issued.certificate, format: .der))],
+            privateKey: .privateKey(
+                try NIOSSLPrivateKey(bytes: Array(issued.key.pemRepresentation.utf8), format: .pem)))
+        configuration.certificateVerification = .optionalVerification
+        configuration.trustRoots = .certificates([
+            try NIOSSLCertificate(bytes: authority.certificate, format: .der)
+        ])
+        // A certificate that no authority has issued is a client's too (RFC 8705 section 2.2): the endpoints decide.
+        return try .tls(
+            .http1(),
+            configuration: TLSChannelConfiguration(
+                tlsConfiguration: configuration,
+                customVerificationCallback: { _, promise in promise.succeed(.certificateVerified) }))
     }
 
     /// Why the system refused, in words of its own or plainer ones.

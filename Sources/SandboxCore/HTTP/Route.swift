@@ -6,11 +6,11 @@ package struct Route: Sendable {
     /// The methods in capital letters; without any, the route takes every one. `HEAD` follows from `GET`.
     let methods: [String]
     /// Segments such as `{id}` stand for any one segment that is not empty; all others are compared exactly.
-    let path: String
+    package let path: String
     /// Whether the path may end in one more slash.
     let isSlashOptional: Bool
     let note: String
-    let answer: @Sendable (IncomingRequest) -> Answer
+    package let answer: @Sendable (IncomingRequest) -> Answer
 
     package init(
         _ methods: String..., path: String, isSlashOptional: Bool = false, note: String,
@@ -33,6 +33,11 @@ package struct Route: Sendable {
         self.isSlashOptional = isSlashOptional
         self.note = note
         self.answer = answer
+    }
+
+    /// Whether a request of this method to its path is the route's.
+    package func takes(_ method: String, at path: String) -> Bool {
+        self.path == path && (methods.isEmpty || methods.contains(method))
     }
 
     /// Whether the route is for this path and not only for one that has the same segments that are not empty, which is

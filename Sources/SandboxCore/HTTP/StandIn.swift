@@ -7,6 +7,8 @@ package protocol StandIn: Sendable {
     static var name: SandboxService.Name { get }
     /// The header fields that the request log keeps with their values.
     static var loggedFields: [String] { get }
+    /// Whether it listens by TLS, and asks for the certificates of clients (RFC 8705).
+    static var usesTLS: Bool { get }
     /// Makes the stand-in with its fixtures.
     ///
     /// - Parameter accessTokenLifetime: in seconds; nil for the service's own.
@@ -37,6 +39,7 @@ package protocol StandIn: Sendable {
 
 extension StandIn {
     package static var loggedFields: [String] { [] }
+    package static var usesTLS: Bool { false }
     package var servers: [AuthorizationServer] { [server] }
     package func started(beside others: [any StandIn]) {}
     package var hidesWrongMethods: Bool { false }

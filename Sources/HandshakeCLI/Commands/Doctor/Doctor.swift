@@ -161,6 +161,16 @@ struct Doctor: AsyncParsableCommand {
         let bundles = [
             "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
         ]
+        if let stated = AsyncHTTPTransport.statedAuthorities {
+            guard FileManager.default.isReadableFile(atPath: stated) else {
+                return Finding(
+                    name: "certificates", verdict: .missing,
+                    detail: "the file “\(quoted(stated, limit: 200))” (SSL_CERT_FILE) cannot be read, so https fails",
+                    cure: "correct the variable SSL_CERT_FILE, or remove it")
+            }
+            return Finding(
+                name: "certificates", verdict: .works, detail: "\(quoted(stated, limit: 200)) (SSL_CERT_FILE)")
+        }
         guard let bundle = bundles.first(where: FileManager.default.isReadableFile(atPath:)) else {
             return Finding(
                 name: "certificates", verdict: .missing,

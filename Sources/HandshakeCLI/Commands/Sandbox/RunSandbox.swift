@@ -17,7 +17,7 @@ struct RunSandbox: AsyncParsableCommand {
             Many have names, such as id-token:wrong-nonce or response:expired. --faults lists them.
             """)
 
-    @Option(help: "The first of four ports; 0 lets the kernel choose.")
+    @Option(help: "The first of six ports; 0 lets the kernel choose.")
     var port: Int = 0
 
     @Flag(help: "Print one JSON object with origins, clients and users as the first line.")
@@ -52,7 +52,7 @@ struct RunSandbox: AsyncParsableCommand {
 
     func run() async throws {
         guard !faults else { return listFaults() }
-        guard (0...65_532).contains(port) else { throw CommandError.usage("--port takes 0 to 65532.") }
+        guard (0...65_530).contains(port) else { throw CommandError.usage("--port takes 0 to 65530.") }
         if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime takes 1 second or more.") }
         guard !(legacyErrors && maskAs404) else {
             throw CommandError.usage("--legacy-errors and --mask-as-404 cannot be given together.")
@@ -107,7 +107,12 @@ struct RunSandbox: AsyncParsableCommand {
         for service in sandbox.services {
             Output.result("\(service.name.rawValue)  \(service.origin)")
             for client in service.clients {
-                let kind = client.privateKey == nil ? "  public" : "  signs; --print-json has its key"
+                let kind =
+                    if client.certificate != nil {
+                        "  has a certificate; --print-json has it"
+                    } else {
+                        client.privateKey == nil ? "  public" : "  signs; --print-json has its key"
+                    }
                 Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? kind))
             }
             for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
