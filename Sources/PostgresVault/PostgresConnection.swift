@@ -36,6 +36,11 @@ final class PostgresConnection: Sendable {
         case prepare(PostgresStatement)
         case execute(PostgresStatement, isPrepared: Bool)
 
+        /// Whether the server could parse the statement once for all its sendings, and has not.
+        var mayBePrepared: Bool {
+            if case .execute(let statement, isPrepared: false) = self { statement.name != nil } else { false }
+        }
+
         func send(over handle: OpaquePointer) -> Bool {
             switch self {
             case .prepare(let statement): statement.prepare(over: handle)
@@ -47,7 +52,6 @@ final class PostgresConnection: Sendable {
     private struct State {
         var handle: Handle?
         var exchange: PostgresExchange?
-        var isWriting = false
         var closed: (@Sendable () -> Void)?
         /// Whether statements may be parsed once for the whole connection. A pooler hands each exchange to another one.
         var prepares = false
@@ -57,6 +61,10 @@ final class PostgresConnection: Sendable {
 
     private let state: Mutex<State>
     private let socket: Int32
+    /// Whether libpq has more to send, and whether the connection is closed. They change with the state, and are read without its lock, which
+    /// another thread may have for as long as a system call takes.
+    private let isWriting = Atomic(false)
+    private let isClosed = Atomic(false)
     private let address: PostgresAddress
     private let notified: (@Sendable (String) -> Void)?
     /// The number of the server's process, as the server said when the connection was made.
@@ -163,17 +171,21 @@ final class PostgresConnection: Sendable {
     /// The exchange is finished whether or not the task is cancelled: a caller must know what was stored. A connection whose deadline
     /// passes is closed, and its answers count as lost.
     func run(_ statements: [PostgresStatement], within timeout: Duration) async -> Answer {
-        let new = statements.filter { statement in
-            statement.name.map { name in state.withLock { $0.prepares && !$0.prepared.contains(name) } } ?? false
+        let (prepares, prepared) = state.withLock { ($0.prepares, $0.prepared) }
+        var messages = Self.messages(statements, prepared)
+        if prepares, messages.contains(where: \.mayBePrepared) {
+            for statement in statements {
+                if let failure = await prepare(statement, within: timeout) { return .failure(failure) }
+            }
+            messages = Self.messages(statements, state.withLock { $0.prepared })
         }
-        for statement in new {
-            if let failure = await prepare(statement, within: timeout) { return .failure(failure) }
-        }
-        let prepared = state.withLock { $0.prepared }
-        let answer = await exchange(
-            statements.map { .execute($0, isPrepared: $0.name.map(prepared.contains) ?? false) }, within: timeout)
+        let answer = await exchange(messages, within: timeout)
         if case .failure(let failure) = answer, failure.isOfPreparation { prepareNoMore() }
         return answer
+    }
+
+    private static func messages(_ statements: [PostgresStatement], _ prepared: Set<String>) -> [Message] {
+        statements.map { .execute($0, isPrepared: $0.name.map(prepared.contains) ?? false) }
     }
 
     /// - Returns: why the connection was lost; nil when the statement can be sent, prepared or not.
@@ -205,8 +217,8 @@ final class PostgresConnection: Sendable {
                     return .broken
                 }
                 let flushed = PQflush(handle)
-                state.isWriting = flushed == 1
-                return flushed < 0 ? .broken : .sent(isWriting: state.isWriting)
+                isWriting.store(flushed == 1, ordering: .releasing)
+                return flushed < 0 ? .broken : .sent(isWriting: flushed == 1)
             }
             switch sent {
             case .sent(let isWriting): PostgresReactor.shared.wake(always: isWriting)
@@ -233,7 +245,7 @@ final class PostgresConnection: Sendable {
 
     /// The socket to watch, and whether for writing too; -1, which poll(2) leaves out, when the connection is closed.
     var interest: (socket: Int32, isWriting: Bool) {
-        state.withLock { ($0.handle == nil ? -1 : socket, $0.isWriting) }
+        (isClosed.load(ordering: .acquiring) ? -1 : socket, isWriting.load(ordering: .acquiring))
     }
 
     /// Whether an exchange is under way.
@@ -256,10 +268,10 @@ final class PostgresConnection: Sendable {
                 lost = String(cString: PQerrorMessage(handle))
                 return nil
             }
-            if state.isWriting {
+            if isWriting.load(ordering: .acquiring) {
                 let flushed = PQflush(handle)
                 if flushed < 0 { lost = String(cString: PQerrorMessage(handle)) }
-                state.isWriting = flushed == 1
+                isWriting.store(flushed == 1, ordering: .releasing)
             }
             while let notice = PQnotifies(handle) {
                 payloads.append(String(cString: notice.pointee.extra))
@@ -284,6 +296,8 @@ final class PostgresConnection: Sendable {
     private func fail(_ text: String) {
         let (handle, exchange, closed) = state.withLock { state in
             defer { state = State(handle: nil) }
+            isClosed.store(true, ordering: .releasing)
+            isWriting.store(false, ordering: .releasing)
             return (state.handle, state.exchange, state.closed)
         }
         PostgresReactor.shared.remove(self)

@@ -32,6 +32,8 @@ final class PostgresHold: Sendable {
     /// The newest version of the record that this vault had seen before it acquired the lease.
     let newest: Int64
     let began: ContinuousClock.Instant
+    /// What opened the record, and seals what is written.
+    let ciphers = RecordCiphers()
     private let state: Mutex<State>
 
     init(
@@ -47,7 +49,8 @@ final class PostgresHold: Sendable {
     }
 
     static func newHolder() -> [UInt8] {
-        (0..<2).flatMap { _ in UInt64.random(in: .min ... .max).networkBytes }
+        let number = UInt128.random(in: .min ... .max)
+        return withUnsafeBytes(of: number) { Array($0) }
     }
 
     var version: Int64 { state.withLock { $0.version } }

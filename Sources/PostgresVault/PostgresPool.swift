@@ -153,22 +153,28 @@ final class PostgresPool: Sendable {
     }
 
     private func lend(_ request: PostgresRequest?, in lane: PostgresRequest.Lane) async -> Lent {
-        await withCheckedContinuation { (turn: Turn) in
-            let result = state.withLock { state -> Lent? in
-                if state.isClosed { return .failure(.connection("the vault was closed")) }
-                while let connection = state.idle.popLast() {
-                    if connection.isOpen { return .connection(connection, []) }
-                    state.open -= 1
-                }
-                if state.open < limit {
-                    state.open += 1
-                    return .connection(nil, [])
-                }
+        // Mostly one is free, and nothing has to wait.
+        if let lent = state.withLock({ free(in: &$0) }) { return lent }
+        return await withCheckedContinuation { (turn: Turn) in
+            let lent = state.withLock { state -> Lent? in
+                if let lent = free(in: &state) { return lent }
                 state.lines.append(turn, request, in: lane)
                 return nil
             }
-            if let result { turn.resume(returning: result) }
+            if let lent { turn.resume(returning: lent) }
         }
+    }
+
+    /// A connection that is free, or the place of one; nil when all are in use.
+    private func free(in state: inout State) -> Lent? {
+        if state.isClosed { return .failure(.connection("the vault was closed")) }
+        while let connection = state.idle.popLast() {
+            if connection.isOpen { return .connection(connection, []) }
+            state.open -= 1
+        }
+        guard state.open < limit else { return nil }
+        state.open += 1
+        return .connection(nil, [])
     }
 
     /// A connection that was lent, or one in its place.

@@ -18,6 +18,8 @@ final class PostgresReactor: Sendable {
 
     private struct State {
         var connections: [ObjectIdentifier: PostgresConnection] = [:]
+        /// Rises with each change of them.
+        var change = 0
         /// Whether the thread sleeps until it is woken, so that it would not see a deadline.
         var isIdle = false
         var hasThread = false
@@ -45,6 +47,7 @@ final class PostgresReactor: Sendable {
     func add(_ connection: PostgresConnection) {
         let isFirst = state.withLock { state in
             state.connections[ObjectIdentifier(connection)] = connection
+            state.change += 1
             defer { state.hasThread = true }
             return !state.hasThread
         }
@@ -54,7 +57,9 @@ final class PostgresReactor: Sendable {
 
     /// Forgets a connection that is closed.
     func remove(_ connection: PostgresConnection) {
-        state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+        state.withLock { state in
+            if state.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil { state.change += 1 }
+        }
     }
 
     /// Lets the thread see a new deadline, or that a socket is to be written.
@@ -73,28 +78,44 @@ final class PostgresReactor: Sendable {
 
     private func watch() -> Never {
         var quietTicks = 0
+        var (connections, change) = ([PostgresConnection](), 0)
+        var sockets = [pollfd(fd: wakeRead, events: Int16(POLLIN), revents: 0)]
+        var isBusy = false
+        var nextLook = ContinuousClock.now
         while true {
-            let connections = state.withLock { state in
+            let changed = state.withLock { state -> [PostgresConnection]? in
                 state.isIdle = quietTicks > 4
+                guard state.change != change else { return nil }
+                change = state.change
                 return Array(state.connections.values)
             }
-            // What was sent before the line above was not told to this thread.
+            if let changed {
+                connections = changed
+                let unwatched = pollfd(fd: -1, events: 0, revents: 0)
+                sockets = sockets.prefix(1) + [pollfd](repeating: unwatched, count: connections.count)
+            }
+            // What was sent before the lock above was not told to this thread.
             let sleeps = quietTicks > 4 && !connections.contains(where: \.isBusy)
-            var sockets = [pollfd(fd: wakeRead, events: Int16(POLLIN), revents: 0)]
-            for connection in connections {
+            for (index, connection) in connections.enumerated() {
                 let (socket, isWriting) = connection.interest
-                let events = Int16(POLLIN) | (isWriting ? Int16(POLLOUT) : 0)
-                sockets.append(pollfd(fd: socket, events: events, revents: 0))
+                sockets[index + 1].fd = socket
+                sockets[index + 1].events = Int16(POLLIN) | (isWriting ? Int16(POLLOUT) : 0)
             }
-            let ready = poll(&sockets, nfds_t(sockets.count), sleeps && wakeRead >= 0 ? -1 : Self.tick)
+            let pause = Int32(
+                max(1, min(ContinuousClock.now.duration(to: nextLook).milliseconds + 1, Int64(Self.tick))))
+            let ready = poll(&sockets, nfds_t(sockets.count), sleeps && wakeRead >= 0 ? -1 : pause)
+            if ready > 0 { isBusy = true }
             if sockets[0].revents != 0 { drain() }
-            let now = ContinuousClock.now
-            var isBusy = ready > 0
-            for (connection, socket) in zip(connections, sockets.dropFirst()) {
-                if socket.revents != 0 { connection.advance() }
-                if connection.isWaiting(at: now) { isBusy = true }
+            for (index, connection) in connections.enumerated() where sockets[index + 1].revents != 0 {
+                connection.advance()
             }
+            // Deadlines, which need not be noticed sooner.
+            let now = ContinuousClock.now
+            guard now >= nextLook else { continue }
+            nextLook = now.advanced(by: .milliseconds(Self.tick))
+            for connection in connections where connection.isWaiting(at: now) { isBusy = true }
             quietTicks = isBusy ? 0 : quietTicks + 1
+            isBusy = false
         }
     }
 

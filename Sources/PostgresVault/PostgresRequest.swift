@@ -88,12 +88,15 @@ struct PostgresLines {
     /// The caller to serve next, and those that go along.
     mutating func removeNext() -> (turn: Turn, companions: [Companion])? {
         let urgent = PostgresRequest.Lane.urgent.rawValue
-        let heads = lines.indices.compactMap { index in lines[index].first.map { (index, $0) } }
-        guard
-            let (index, head) = heads.min(by: {
-                ($0.0 == urgent ? 0 : 1, $0.1.number) < ($1.0 == urgent ? 0 : 1, $1.1.number)
-            })
-        else { return nil }
+        var next: (index: Int, head: Waiting)?
+        for index in lines.indices {
+            guard let head = lines[index].first else { continue }
+            guard let first = next, first.index == urgent || index != urgent && first.head.number < head.number else {
+                next = (index, head)
+                continue
+            }
+        }
+        guard let (index, head) = next else { return nil }
         lines[index].removeFirst()
         var companions: [Companion] = []
         guard var size = head.request?.size else { return (head.turn, companions) }

@@ -15,37 +15,70 @@ struct PostgresParameter: Sendable {
         static let uuidArray: Oid = 2951
     }
 
+    /// Without an array for each number: most parameters are numbers.
+    private enum Value {
+        case null
+        case bool(Bool)
+        case int(Int64)
+        case text(String)
+        case bytes([UInt8])
+    }
+
     let type: Oid
-    /// Nil for NULL.
-    let bytes: [UInt8]?
+    private let value: Value
 
     static func int(_ value: Int64) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.int8, bytes: value.networkBytes)
+        PostgresParameter(type: TypeNumber.int8, value: .int(value))
     }
 
     static func bool(_ value: Bool?) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.bool, bytes: value.map { [$0 ? 1 : 0] })
+        PostgresParameter(type: TypeNumber.bool, value: value.map { .bool($0) } ?? .null)
     }
 
     static func text(_ value: String) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.text, bytes: Array(value.utf8))
+        PostgresParameter(type: TypeNumber.text, value: .text(value))
     }
 
     static func bytes(_ value: [UInt8]?) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.bytea, bytes: value)
+        PostgresParameter(type: TypeNumber.bytea, value: value.map { .bytes($0) } ?? .null)
     }
 
     /// - Parameter value: 16 bytes, or nil for NULL.
     static func uuid(_ value: [UInt8]?) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.uuid, bytes: value)
+        PostgresParameter(type: TypeNumber.uuid, value: value.map { .bytes($0) } ?? .null)
     }
 
     static func uuids(_ values: [[UInt8]]) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.uuidArray, bytes: array(of: TypeNumber.uuid, values))
+        PostgresParameter(type: TypeNumber.uuidArray, value: .bytes(array(of: TypeNumber.uuid, values)))
     }
 
     static func ints(_ values: [Int64]) -> PostgresParameter {
-        PostgresParameter(type: TypeNumber.int8Array, bytes: array(of: TypeNumber.int8, values.map(\.networkBytes)))
+        PostgresParameter(
+            type: TypeNumber.int8Array, value: .bytes(array(of: TypeNumber.int8, values.map(\.networkBytes))))
+    }
+
+    /// How many bytes it has; 0 for NULL.
+    var count: Int {
+        switch value {
+        case .null: 0
+        case .bool: 1
+        case .int: MemoryLayout<Int64>.size
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        }
+    }
+
+    var isNull: Bool { if case .null = value { true } else { false } }
+
+    /// Puts its bytes behind others.
+    func append(to bytes: inout [UInt8]) {
+        switch value {
+        case .null: break
+        case .bool(let value): bytes.append(value ? 1 : 0)
+        case .int(let value): withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+        case .text(let text): bytes.append(contentsOf: text.utf8)
+        case .bytes(let value): bytes.append(contentsOf: value)
+        }
     }
 
     /// An array of one dimension without NULL (`array_recv` in PostgreSQL's `arrayfuncs.c`).
@@ -83,7 +116,7 @@ struct PostgresStatement: Sendable {
     }
 
     /// The bytes that go to the server beside the text.
-    var size: Int { parameters.reduce(0) { $0 + ($1.bytes?.count ?? 0) } }
+    var size: Int { parameters.reduce(0) { $0 + $1.count } }
 
     /// Lets the server parse the statement under its name.
     ///
@@ -101,21 +134,20 @@ struct PostgresStatement: Sendable {
         let parameters = parameters
         var joined: [UInt8] = []
         joined.reserveCapacity(size + 1)
-        for parameter in parameters { joined += parameter.bytes ?? [] }
+        for parameter in parameters { parameter.append(to: &joined) }
+        // So that also an empty value has an address.
         joined.append(0)
         let count = Int32(clamping: parameters.count)
         return joined.withUnsafeBytes { buffer in
             var offset = 0
             var values: [UnsafePointer<CChar>?] = []
+            values.reserveCapacity(parameters.count)
             for parameter in parameters {
-                guard let bytes = parameter.bytes else {
-                    values.append(nil)
-                    continue
-                }
-                values.append(buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self))
-                offset += bytes.count
+                let start = buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+                values.append(parameter.isNull ? nil : start)
+                offset += parameter.count
             }
-            let lengths = parameters.map { Int32(clamping: $0.bytes?.count ?? 0) }
+            let lengths = parameters.map { Int32(clamping: $0.count) }
             let formats = [Int32](repeating: 1, count: parameters.count)
             if isPrepared, let name {
                 return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1

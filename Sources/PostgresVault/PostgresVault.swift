@@ -243,19 +243,30 @@ public final class PostgresVault: Vault {
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        return try await holding(name(of: key)) { hold, record in
+        let (canonical, kind) = (key.canonical, key.kind.rawValue)
+        return try await holding(keys.seal.shortName(ofCanonical: canonical)) { hold, record in
             var contents: [UInt8]?
-            if let record { contents = try await open(record, as: hold.name, newest: hold.newest).contents }
+            if let record {
+                contents =
+                    try await open(record, as: hold.name, newest: hold.newest, ciphers: hold.ciphers).contents
+            }
             let locked = HeldRecord(
-                path(of: hold.name), contents: contents,
+                self.path(of: hold.name), contents: contents,
                 confirm: { [self] time throws(VaultError) in try await confirm(hold, for: time) },
                 journal: { [self] contents throws(VaultError) in
-                    try await write(contents, of: key, isUnfinished: true, with: hold)
+                    try await write(contents, canonical: canonical, kind: kind, isUnfinished: true, with: hold)
                 },
                 conclude: { [self] contents throws(VaultError) in
-                    try await write(contents, of: key, concludes: true, with: hold)
+                    try await write(
+                        contents, canonical: canonical, kind: kind, isUnfinished: false, concludes: true, with: hold)
                 },
-                store: { [self] contents throws(VaultError) in try await write(contents, of: key, with: hold) })
+                store: { [self] contents throws(VaultError) in
+                    guard let contents else {
+                        _ = try await remove(with: hold)
+                        return
+                    }
+                    try await write(contents, canonical: canonical, kind: kind, isUnfinished: false, with: hold)
+                })
             return try await locked.use(by: body)
         }
     }
@@ -293,19 +304,6 @@ extension PostgresVault: TableVault {
 
     // MARK: Writing
 
-    private func write(
-        _ contents: [UInt8]?, of key: VaultKey, isUnfinished: Bool = false, concludes: Bool = false,
-        with hold: PostgresHold
-    ) async throws(VaultError) {
-        if let contents {
-            try await write(
-                contents, canonical: key.canonical, kind: key.kind.rawValue, isUnfinished: isUnfinished,
-                concludes: concludes, with: hold)
-        } else {
-            _ = try await remove(with: hold)
-        }
-    }
-
     /// A write that concludes is as fenced as any other, and its lease is free in the same commit that stores the contents, so no holder gets it
     /// without them (`vault-lease.md` 5). While its answer is out, it is repeated: a copy that comes late finds another holder, fence or version.
     /// If another holder has written by then, it counts as lost though it was stored; the caller looks before it stores again.
@@ -318,7 +316,6 @@ extension PostgresVault: TableVault {
         with hold: PostgresHold
     ) async throws(VaultError) {
         try await noting(hold) { () throws(VaultError) in
-            let path = path(of: hold.name)
             var takesOldKey = false
             // Once more for each rotation that began meanwhile.
             for _ in 0..<3 {
@@ -327,7 +324,8 @@ extension PostgresVault: TableVault {
                 let version = try next(after: expected, of: hold.name)
                 guard let seal = keys[key] else { break }
                 let record = try sealed(
-                    contents, canonical: canonical, kind: kind, as: hold.name, by: seal, key: key, version: version)
+                    contents, canonical: canonical, kind: kind, as: hold.name, by: seal, key: key, version: version,
+                    ciphers: hold.ciphers)
                 let now = LeaseMoment.now()
                 let written = try await store.replace(
                     record, of: hold, after: expected, takesOldKey: takesOldKey, isUnfinished: isUnfinished,
@@ -339,7 +337,7 @@ extension PostgresVault: TableVault {
                     return hold.wrote(version, sentAt: now, isReleased: isReleased)
                 case .lost: throw lost(hold, mayBeStored: concludes)
                 case .otherKey(let number):
-                    try keys.requireNotOlder(number, path: path)
+                    try keys.requireNotOlder(number, path: path(of: hold.name))
                     do throws(VaultError) { try await readKeys() } catch {
                         // The new key has not come to this machine. What follows a first write may be an answer that no request brings
                         // again: it is stored with the key that it was to leave, and the next rotation finds it.
@@ -348,7 +346,7 @@ extension PostgresVault: TableVault {
                     }
                 }
             }
-            throw .unavailable("\(path): the vault's keys change faster than they can be read")
+            throw .unavailable("\(path(of: hold.name)): the vault's keys change faster than they can be read")
         }
     }
 
@@ -407,9 +405,8 @@ extension PostgresVault: TableVault {
     ///
     /// - Throws: ``VaultError/unavailable(_:)`` when it does not, and cannot be renewed.
     private func confirm(_ hold: PostgresHold, for time: Duration) async throws(VaultError) {
-        let path = path(of: hold.name)
         for isRenewed in [false, true] {
-            if let reason = hold.end { throw .unavailable("\(path): \(reason)") }
+            if let reason = hold.end { throw .unavailable("\(path(of: hold.name)): \(reason)") }
             if let sent = hold.durable, timing.lasts(for: time, sentAt: sent, at: .now()) { return }
             guard !isRenewed else { break }
             let sent = LeaseMoment.now()
@@ -417,7 +414,8 @@ extension PostgresVault: TableVault {
             hold.wasRenewed(at: sent)
         }
         throw .unavailable(
-            "\(path): a lease of \(timing.lease) could not be had for the next \(time), so nothing was sent")
+            "\(path(of: hold.name)): a lease of \(timing.lease) could not be had for the next \(time), so nothing was sent"
+        )
     }
 
     // MARK: Keys

@@ -173,7 +173,8 @@ public final class SQLiteVault: Vault {
         try await holding(key) { name in
             let (contents, lease) = try await read(name)
             let hold = SQLiteHold(lease)
-            let record = HeldRecord(path(of: name), contents: contents) { [self] contents async throws(VaultError) in
+            let record = HeldRecord(self.path(of: name), contents: contents) {
+                [self] contents async throws(VaultError) in
                 try file.requireSame()
                 try await write(contents, of: key, as: name, with: hold)
             }

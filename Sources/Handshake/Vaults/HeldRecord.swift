@@ -8,7 +8,7 @@ package actor HeldRecord: LockedRecord {
     private var reason: String?
     private var isChanging = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    private let name: String
+    private let name: @Sendable () -> String
     private let confirming: (@Sendable (Duration) async throws(VaultError) -> Void)?
     private let journaling: (@Sendable ([UInt8]) async throws(VaultError) -> Void)?
     private let concluding: (@Sendable ([UInt8]) async throws(VaultError) -> Void)?
@@ -21,7 +21,7 @@ package actor HeldRecord: LockedRecord {
     ///   - conclude: as `store`, for the last contents of this hold, which may end with it; nil for a vault in which both are the same.
     ///   - store: makes the given contents, or their absence, durable before it returns.
     package init(
-        _ name: String, contents: [UInt8]?,
+        _ name: @autoclosure @escaping @Sendable () -> String, contents: [UInt8]?,
         confirm: (@Sendable (Duration) async throws(VaultError) -> Void)? = nil,
         journal: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
         conclude: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
@@ -78,7 +78,7 @@ package actor HeldRecord: LockedRecord {
     }
 
     private func requireHeld() throws(VaultError) {
-        if let reason { throw .denied(what: name, reason: reason) }
+        if let reason { throw .denied(what: name(), reason: reason) }
     }
 
     /// - Parameter special: stores contents instead of `store`.

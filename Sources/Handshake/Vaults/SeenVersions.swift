@@ -64,11 +64,11 @@ package final class SeenVersions: Sendable {
     ///   - path: what errors call the record.
     /// - Throws: ``VaultError/damaged(what:reason:)``.
     package func accept(
-        _ version: Int64, of name: [UInt8], seen newest: Int64, at now: Int64, path: String
+        _ version: Int64, of name: [UInt8], seen newest: Int64, at now: Int64, path: @autoclosure () -> String
     ) throws(VaultError) {
         guard version >= newest else {
             throw .damaged(
-                what: path,
+                what: path(),
                 reason: "version \(version) of it was put back after version \(newest) had been seen. "
                     + "If that was on purpose, restart the programs that use the vault")
         }

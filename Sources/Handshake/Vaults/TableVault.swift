@@ -61,8 +61,11 @@ extension TableVault {
 
     package func note(_ version: Int64, of name: RecordName) { seen.note(version, of: name.bytes, at: Self.now()) }
 
-    private func seal(ofKey number: Int64, _ path: String) async throws(VaultError) -> RecordSeal {
-        try await unknownKeys.seal(ofKey: number, in: keys, path) { () throws(VaultError) in try await readKeys() }
+    private func seal(ofKey number: Int64, _ name: RecordName) async throws(VaultError) -> RecordSeal {
+        if let seal = keys[number] { return seal }
+        return try await unknownKeys.seal(ofKey: number, in: keys, path(of: name)) { () throws(VaultError) in
+            try await readKeys()
+        }
     }
 
     /// Seals a record.
@@ -70,42 +73,45 @@ extension TableVault {
     /// - Parameters:
     ///   - key: the number of the key that `seal` is of.
     ///   - version: that of the record, and of its lease.
+    ///   - ciphers: those of the record that are known.
     package func sealed(
         _ contents: [UInt8], canonical: [UInt8], kind: String, as name: RecordName, by seal: RecordSeal, key: Int64,
-        version: Int64
+        version: Int64, ciphers: RecordCiphers = RecordCiphers()
     ) throws(VaultError) -> SealedRecord {
-        let path = path(of: name)
+        let cipher = ciphers.cipher(of: name, withKey: key, seal)
         let label = RecordPart.label.context(kind, key: key, version: version)
         let body = RecordPart.body.context(kind, key: key, version: version)
         return SealedRecord(
             kind: kind, key: key, version: version,
-            label: try seal.seal([], canonical: canonical, as: name, in: label, path: path),
-            body: try seal.seal(contents, canonical: canonical, as: name, in: body, path: path), leased: version)
+            label: try seal.seal([], canonical: canonical, by: cipher, in: label, path: path(of: name)),
+            body: try seal.seal(contents, canonical: canonical, by: cipher, in: body, path: path(of: name)),
+            leased: version)
     }
 
     /// Opens a record that was read.
     ///
-    /// - Parameter newest: its newest version that had been seen before.
+    /// - Parameters:
+    ///   - newest: its newest version that had been seen before.
+    ///   - ciphers: those of the record that are known.
     package func open(
-        _ record: SealedRecord, as name: RecordName, newest: Int64
+        _ record: SealedRecord, as name: RecordName, newest: Int64, ciphers: RecordCiphers = RecordCiphers()
     ) async throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
-        let path = path(of: name)
-        let seal = try await seal(ofKey: record.key, path)
-        guard record.leased == record.version else { throw .versionsDiffer(of: path) }
+        let seal = try await seal(ofKey: record.key, name)
+        guard record.leased == record.version else { throw .versionsDiffer(of: path(of: name)) }
         let context = RecordPart.body.context(record.kind, key: record.key, version: record.version)
-        let opened = try seal.open(record.body, as: name, in: context, path: path)
-        try seen.accept(record.version, of: name.bytes, seen: newest, at: Self.now(), path: path)
+        let cipher = ciphers.cipher(of: name, withKey: record.key, seal)
+        let opened = try seal.open(record.body, by: cipher, in: context, path: path(of: name))
+        try seen.accept(record.version, of: name.bytes, seen: newest, at: Self.now(), path: path(of: name))
         return opened
     }
 
     /// The key of a record of this kind; nil for a record of another one.
     package func key(of label: SealedLabel, _ kind: VaultKey.Kind) async throws(VaultError) -> VaultKey? {
         let name = try name(label.name)
-        let path = path(of: name)
-        let seal = try await seal(ofKey: label.key, path)
-        guard label.leased == label.version else { throw .versionsDiffer(of: path) }
+        let seal = try await seal(ofKey: label.key, name)
+        guard label.leased == label.version else { throw .versionsDiffer(of: path(of: name)) }
         let context = RecordPart.label.context(kind.rawValue, key: label.key, version: label.version)
-        return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path).canonical)
+        return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path(of: name)).canonical)
     }
 
     /// Hands over the keys of all records of a kind, a page at a time.

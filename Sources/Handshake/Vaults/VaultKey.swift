@@ -73,10 +73,18 @@ public struct VaultKey: Sendable, Codable {
 
     /// The one unambiguous byte string for this key: each part with its length before it.
     package var canonical: [UInt8] {
-        ([kind.rawValue] + components).flatMap { part in
-            let bytes = Array(part.utf8)
-            return (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (24 - 8 * $0)) } + bytes
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(components.reduce(4 + kind.rawValue.utf8.count) { $0 + 4 + $1.utf8.count })
+        func append(_ part: String) {
+            let count = part.utf8.count
+            for shift in stride(from: 24, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: count >> shift))
+            }
+            bytes.append(contentsOf: part.utf8)
         }
+        append(kind.rawValue)
+        for component in components { append(component) }
+        return bytes
     }
 }
 

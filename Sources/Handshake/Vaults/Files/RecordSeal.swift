@@ -42,8 +42,8 @@ package struct RecordSeal: Sendable {
     package let check: [UInt8]
 
     private let id: [UInt8]
-    private var names: SymmetricKey
-    private let extracted: SymmetricKey
+    private var names: KeyedHash
+    private let extracted: KeyedHash
 
     package init(vault: VaultIdentifier, master: VaultMasterKey) {
         self.init(vault: vault.bytes, master: master.key)
@@ -51,19 +51,22 @@ package struct RecordSeal: Sendable {
 
     init(vault id: [UInt8], master: SymmetricKey) {
         self.id = id
-        extracted = SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: master, salt: id))
-        names = Self.derive(extracted, "names", length: 32)
-        check = Self.derive(extracted, "check", length: 16).withUnsafeBytes { Array($0) }
+        extracted = KeyedHash(SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: master, salt: id)))
+        names = KeyedHash(extracted.derived("names"))
+        check = extracted.derived("check").withUnsafeBytes { Array($0.prefix(16)) }
     }
 
     /// The name of a key's record.
     package func name(of key: VaultKey) -> RecordName {
-        name(ofCanonical: key.canonical)
+        RecordName(digest: names.code(of: key.canonical))
     }
 
     /// The name of a key's record in a table whose names are UUIDs: the first 16 bytes of ``name(of:)``.
-    package func shortName(of key: VaultKey) -> RecordName {
-        RecordName(digest: name(of: key).bytes.prefix(RecordName.shortLength))
+    package func shortName(of key: VaultKey) -> RecordName { shortName(ofCanonical: key.canonical) }
+
+    /// The same for a key's canonical bytes.
+    package func shortName(ofCanonical canonical: [UInt8]) -> RecordName {
+        RecordName(digest: names.code(of: canonical).prefix(RecordName.shortLength))
     }
 
     /// This vault's key of names, sealed with another master key of the vault: names must outlive the key that they were made with.
@@ -71,9 +74,9 @@ package struct RecordSeal: Sendable {
     /// - Throws: ``VaultError/unavailable(_:)``.
     package func names(sealedWith other: RecordSeal) throws(VaultError) -> [UInt8] {
         do {
-            var plaintext = names.withUnsafeBytes { Array($0) }
+            var plaintext = names.key.withUnsafeBytes { Array($0) }
             defer { plaintext.resetBytes() }
-            let key = Self.derive(other.extracted, "keys", length: 32)
+            let key = other.extracted.derived("keys")
             let box = try AES.GCM.seal(plaintext, using: key, authenticating: Self.header + id)
             return Array(box.nonce) + box.ciphertext + box.tag
         } catch {
@@ -85,13 +88,20 @@ package struct RecordSeal: Sendable {
     ///
     /// - Throws: ``VaultError/damaged(what:reason:)``.
     package func withNames(_ sealed: [UInt8], path: String) throws(VaultError) -> RecordSeal {
-        let key = Self.derive(extracted, "keys", length: 32)
+        let key = extracted.derived("keys")
         guard let box = try? AES.GCM.SealedBox(combined: sealed),
             let opened = try? AES.GCM.open(box, using: key, authenticating: Self.header + id), opened.count == 32
         else { throw .damaged(what: path, reason: "the key of its records' names was changed") }
         var seal = self
-        seal.names = SymmetricKey(data: opened)
+        seal.names = KeyedHash(SymmetricKey(data: opened))
         return seal
+    }
+
+    /// What seals and opens the parts of a record.
+    package func cipher(of name: RecordName) -> RecordCipher {
+        RecordCipher(
+            name: name, key: extracted.derived("record", name.text.utf8),
+            associated: Self.header + id + name.text.utf8)
     }
 
     /// Seals contents as the record of a key, which has the given name.
@@ -99,33 +109,42 @@ package struct RecordSeal: Sendable {
     /// - Parameter context: what the record is bound to beside its name; it opens only with the same.
     /// - Throws: ``VaultError/denied(what:reason:)`` when the contents or the key are too large.
     package func seal(
-        _ contents: [UInt8], of key: VaultKey, as name: RecordName, in context: [UInt8] = [], path: String
+        _ contents: [UInt8], of key: VaultKey, as name: RecordName, in context: [UInt8] = [],
+        path: @autoclosure () -> String
     ) throws(VaultError) -> [UInt8] {
-        try seal(contents, canonical: key.canonical, as: name, in: context, path: path)
+        try seal(contents, canonical: key.canonical, by: cipher(of: name), in: context, path: path())
     }
 
     /// As ``seal(_:of:as:in:path:)``, for a record of a kind that this version may not know.
     package func seal(
-        _ contents: [UInt8], canonical: [UInt8], as name: RecordName, in context: [UInt8], path: String
+        _ contents: [UInt8], canonical: [UInt8], by cipher: RecordCipher, in context: [UInt8],
+        path: @autoclosure () -> String
     ) throws(VaultError) -> [UInt8] {
         guard contents.count <= Self.contentsLimit, canonical.count <= Self.keyLimit else {
             throw .denied(
-                what: path,
+                what: path(),
                 reason: "contents of \(contents.count) bytes under a key of \(canonical.count) bytes are more than the "
                     + "\(Self.contentsLimit) and \(Self.keyLimit) that a vault takes")
         }
         var plaintext: [UInt8] = []
         plaintext.reserveCapacity(Self.lengthLength + canonical.count + contents.count)
-        plaintext.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: canonical.count >> (24 - 8 * $0)) })
+        for shift in stride(from: 24, through: 0, by: -8) {
+            plaintext.append(UInt8(truncatingIfNeeded: canonical.count >> shift))
+        }
         plaintext.append(contentsOf: canonical)
         plaintext.append(contentsOf: contents)
         defer { plaintext.resetBytes() }
         do {
-            let box = try AES.GCM.seal(
-                plaintext, using: recordKey(name), authenticating: associatedData(name) + context)
-            return Self.header + box.nonce + box.ciphertext + box.tag
+            let box = try AES.GCM.seal(plaintext, using: cipher.key, authenticating: cipher.associated + context)
+            // Nonce, ciphertext and tag: there is none for nonces of another length alone.
+            guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+            var sealed: [UInt8] = []
+            sealed.reserveCapacity(Self.header.count + combined.count)
+            sealed.append(contentsOf: Self.header)
+            sealed.append(contentsOf: combined)
+            return sealed
         } catch {
-            throw .unavailable("\(path) could not be encrypted: \(error)")
+            throw .unavailable("\(path()) could not be encrypted: \(error)")
         }
     }
 
@@ -134,54 +153,62 @@ package struct RecordSeal: Sendable {
     /// - Returns: the canonical key it was sealed for, which has this name, and the contents.
     /// - Throws: ``VaultError/damaged(what:reason:)``.
     package func open(
-        _ sealed: [UInt8], as name: RecordName, in context: [UInt8] = [], path: String
+        _ sealed: [UInt8], as name: RecordName, in context: [UInt8] = [], path: @autoclosure () -> String
+    ) throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
+        try open(sealed, by: cipher(of: name), in: context, path: path())
+    }
+
+    /// The same with the record's cipher.
+    package func open(
+        _ sealed: [UInt8], by cipher: RecordCipher, in context: [UInt8], path: @autoclosure () -> String
     ) throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
         guard sealed.count >= Self.header.count + Self.nonceLength + Self.tagLength else {
-            throw .damaged(what: path, reason: "it is too short for a record (\(sealed.count) bytes)")
+            throw .damaged(what: path(), reason: "it is too short for a record (\(sealed.count) bytes)")
         }
         guard sealed.starts(with: Self.header) else {
-            throw .damaged(what: path, reason: "it does not begin like a record of this version")
+            throw .damaged(what: path(), reason: "it does not begin like a record of this version")
         }
         var plaintext: Data
         do {
-            let body = sealed.dropFirst(Self.header.count)
-            let box = try AES.GCM.SealedBox(
-                nonce: AES.GCM.Nonce(data: body.prefix(Self.nonceLength)),
-                ciphertext: body.dropFirst(Self.nonceLength).dropLast(Self.tagLength), tag: body.suffix(Self.tagLength))
-            plaintext = try AES.GCM.open(box, using: recordKey(name), authenticating: associatedData(name) + context)
+            let box = try AES.GCM.SealedBox(combined: sealed.dropFirst(Self.header.count))
+            plaintext = try AES.GCM.open(box, using: cipher.key, authenticating: cipher.associated + context)
         } catch {
-            throw .damaged(what: path, reason: "it was changed, or is not the record that was written under this name")
+            throw .damaged(
+                what: path(), reason: "it was changed, or is not the record that was written under this name")
         }
         defer { plaintext.resetBytes(in: plaintext.startIndex..<plaintext.endIndex) }
         let length = plaintext.prefix(Self.lengthLength).reduce(0) { $0 << 8 | Int($1) }
         let rest = plaintext.dropFirst(Self.lengthLength)
         guard plaintext.count >= Self.lengthLength, length <= rest.count else {
-            throw .damaged(what: path, reason: "its contents end before they should")
+            throw .damaged(what: path(), reason: "its contents end before they should")
         }
         let canonical = Array(rest.prefix(length))
-        guard name.matches(self.name(ofCanonical: canonical)) else {
-            throw .damaged(what: path, reason: "it holds the record of another key")
+        guard cipher.name.matches(names.code(of: canonical)) else {
+            throw .damaged(what: path(), reason: "it holds the record of another key")
         }
         return (canonical, Array(rest.dropFirst(length)))
     }
+}
 
-    private func name(ofCanonical canonical: [UInt8]) -> RecordName {
-        RecordName(digest: HMAC<SHA256>.authenticationCode(for: canonical, using: names))
+/// A key of HMAC-SHA256 whose first blocks are hashed already: what many codes have in common.
+private struct KeyedHash: Sendable {
+    let key: SymmetricKey
+    private let begun: HMAC<SHA256>
+
+    init(_ key: SymmetricKey) {
+        self.key = key
+        begun = HMAC(key: key)
     }
 
-    private func recordKey(_ name: RecordName) -> SymmetricKey {
-        Self.derive(extracted, "record", name.text.utf8, length: 32)
+    func code(of bytes: [UInt8]) -> HMAC<SHA256>.MAC {
+        var hash = begun
+        hash.update(data: bytes)
+        return hash.finalize()
     }
 
-    private func associatedData(_ name: RecordName) -> [UInt8] {
-        Self.header + id + name.text.utf8
-    }
-
-    private static func derive(
-        _ extracted: SymmetricKey, _ use: String, _ name: String.UTF8View = "".utf8, length: Int
-    ) -> SymmetricKey {
-        HKDF<SHA256>.expand(
-            pseudoRandomKey: extracted, info: Array("handshake vault \(use)".utf8) + name, outputByteCount: length)
+    /// The 32 bytes that HKDF-Expand gives for a use, with this as the pseudorandom key (RFC 5869, section 2.3): its first block.
+    func derived(_ use: String, _ name: String.UTF8View = "".utf8) -> SymmetricKey {
+        SymmetricKey(data: code(of: Array("handshake vault \(use)".utf8) + name + [1]))
     }
 }
 
