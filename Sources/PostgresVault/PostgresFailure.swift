@@ -84,7 +84,10 @@ struct PostgresFailure: Error, Sendable {
         case "3F000", "42P01": return PostgresSchema.missing(address)
         case "25006":
             return .unavailable("\(place) is read-only (\(text)); connect to the primary server")
-        case "53100": return .unavailable("no space is left at \(place) (\(text))")
+        case "53100":
+            return .unavailable(
+                "no space is left at \(place) (\(text)). Make room on the server's disk; until then records stay as they are"
+            )
         case "57014", "55P03": return .unavailable("\(place) is too slow (\(text))")
         case _ where state.hasPrefix("22") || state.hasPrefix("42"):
             return .damaged(

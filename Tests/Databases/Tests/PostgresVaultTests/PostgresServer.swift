@@ -33,14 +33,27 @@ final class PostgresServer: Sendable {
         let what: String
     }
 
+    /// Where a server's data lies, and what runs its programs there.
+    struct Storage: Sendable {
+        /// The folder of the data; nil for one of the server's own. It is empty, and the server's user owns it.
+        var data: String?
+        /// The same of its log of transactions.
+        var log: String?
+        /// What stands before each program.
+        var command: [String] = []
+        /// What stands before the path of each file of the data where this process reads it.
+        var root = ""
+    }
+
     private let folder: TemporaryFolder
+    private let storage: Storage
     private let programs: String
     private let process = ServerProcess()
     private static let all = Mutex<[ObjectIdentifier: ServerProcess]>([:])
 
     /// Where it listens.
     var socket: String { folder.path }
-    private var data: String { folder.path + "/data" }
+    private var data: String { storage.data ?? folder.path + "/data" }
 
     private let isDurable: Bool
     private let settings: [String]
@@ -54,9 +67,13 @@ final class PostgresServer: Sendable {
 
     /// A new server, which is running.
     ///
-    /// - Parameter settings: as for ``init(isDurable:settings:)``.
-    static func running(settings: [String] = testSettings) async throws -> PostgresServer {
-        try await blocking { try PostgresServer(settings: settings) }
+    /// - Parameters:
+    ///   - settings: as for ``init(isDurable:settings:storage:)``.
+    ///   - storage: as for it.
+    static func running(
+        settings: [String] = testSettings, storage: Storage = Storage()
+    ) async throws -> PostgresServer {
+        try await blocking { try PostgresServer(settings: settings, storage: storage) }
     }
 
     static let testSettings = ["shared_buffers=32MB", "autovacuum=off"]
@@ -80,21 +97,27 @@ final class PostgresServer: Sendable {
     /// - Parameters:
     ///   - isDurable: whether what is committed would survive a crash of the machine, which takes time.
     ///   - settings: instead of those that suit tests.
-    init(isDurable: Bool = false, settings: [String] = testSettings) throws {
+    ///   - storage: where the data lies.
+    init(isDurable: Bool = false, settings: [String] = testSettings, storage: Storage = Storage()) throws {
         self.isDurable = isDurable
         self.settings = settings
+        self.storage = storage
         guard let programs = Self.programs else { throw Failure(what: "PostgreSQL is not installed") }
         self.programs = programs
         folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: storage.data == nil ? data : folder.path, withIntermediateDirectories: true)
         if geteuid() == 0, let user = getpwnam("postgres") {
-            for path in [folder.path, data] { chown(path, user.pointee.pw_uid, user.pointee.pw_gid) }
+            let own = [folder.path] + (storage.data == nil ? [data] : [])
+            for path in own { chown(path, user.pointee.pw_uid, user.pointee.pw_gid) }
         }
-        chmod(data, 0o700)
-        try run("initdb", ["--no-sync", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-D", data])
+        if storage.data == nil { chmod(data, 0o700) }
+        // A log that has a place of its own has small files.
+        let log = storage.log.map { ["--waldir=\($0)", "--wal-segsize=1"] } ?? []
+        try run("initdb", ["--no-sync", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-D", data] + log)
         // The role `secretive` needs a password.
         let rules = "local all secretive scram-sha-256\nlocal all all trust\n"
-        try rules.write(toFile: data + "/pg_hba.conf", atomically: false, encoding: .utf8)
+        try rules.write(toFile: storage.root + data + "/pg_hba.conf", atomically: false, encoding: .utf8)
         try start()
         Self.all.withLock { all in
             if all.isEmpty {
@@ -131,7 +154,7 @@ final class PostgresServer: Sendable {
                 "-c",
                 "exec 3<&0; (read end <&3; case $end in now) kill -QUIT $$;; *) kill -INT $$;; esac) & exec \"$@\" < /dev/null 3<&-",
                 "sh",
-            ] + Self.asUser(server)
+            ] + storage.command + Self.asUser(server)
         let input = Pipe()
         process.standardInput = input
         process.standardOutput = FileHandle.nullDevice
@@ -153,7 +176,7 @@ final class PostgresServer: Sendable {
     private func run(_ program: String, _ arguments: [String], attempts: Int = 1) throws {
         for attempt in 1...attempts {
             let process = Process()
-            let command = Self.asUser([programs + "/" + program] + arguments)
+            let command = storage.command + Self.asUser([programs + "/" + program] + arguments)
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = command
             process.standardInput = FileHandle.nullDevice

@@ -18,6 +18,15 @@ struct StrictService: Transport {
     /// What happens when the service has processed a refresh, and before its answer comes.
     var isProcessed: @Sendable () -> Void = {}
 
+    /// What happens before the service processes a refresh.
+    var isSent: @Sendable () -> Void = {}
+    /// Whether the connection is cut when the service has processed a refresh.
+    var isCut: @Sendable () -> Bool = { false }
+    /// Whether the app sends a refresh token again whose answer was lost.
+    var isRetried = true
+    /// What stands at the end of each access token.
+    var padding = ""
+
     init(_ place: PostgresPlace) throws {
         pool = PostgresPool(try PostgresAddress(place.connection), limit: 2)
         table = "\"\(place.schema)\".service"
@@ -56,7 +65,7 @@ struct StrictService: Transport {
         guard request.head.path == "/token" else {
             let token = request.head.headerFields[.authorization] ?? ""
             let row = try await run("SELECT current, issued > \(now() - Self.life) AND NOT is_over FROM \(table)")[0]
-            let isGood = try row.bool(1) && token == "Bearer access-\(row.int(0))"
+            let isGood = try row.bool(1) && token == "Bearer access-\(row.int(0))\(padding)"
             return ResponseMessage(head: HTTPResponse(status: isGood ? .ok : .unauthorized))
         }
         guard case .bytes(let bytes) = request.content else { return Self.answer(400, ["error": "invalid_request"]) }
@@ -76,7 +85,7 @@ struct StrictService: Transport {
         return Self.answer(
             200,
             [
-                "access_token": "access-\(next)", "token_type": "Bearer", "expires_in": Int(Self.life),
+                "access_token": "access-\(next)\(padding)", "token_type": "Bearer", "expires_in": Int(Self.life),
                 "refresh_token": "\(next)",
             ])
     }
