@@ -124,6 +124,13 @@ public struct Client: Sendable {
         /// `SignatureAlgorithm/fapi2` (`any-server.md` 8).
         public var fapi2 = false
 
+        /// Whether a refresh token is sent again whose answer was lost.
+        ///
+        /// A server that has processed the first request either forgives the second, or ends the session, and some revoke all tokens of the user
+        /// then. With false a token is sent once: the session waits ten minutes for the process that sent it, and ends if no answer was
+        /// stored. An outage during a refresh then ends a session that another attempt would have saved.
+        public var retriesLostRefreshes = true
+
         /// When authorization requests are signed.
         public enum Signing: String, Sendable, Hashable, Codable, CaseIterable {
             /// Where the server takes signed requests alone.
@@ -435,6 +442,8 @@ extension Client.Options {
         responseAlgorithm = try values.decodeIfPresent(SignatureAlgorithm.self, forKey: .responseAlgorithm)
         userInfoAlgorithm = try values.decodeIfPresent(SignatureAlgorithm.self, forKey: .userInfoAlgorithm)
         fapi2 = try values.decodeIfPresent(Bool.self, forKey: .fapi2) ?? fapi2
+        retriesLostRefreshes =
+            try values.decodeIfPresent(Bool.self, forKey: .retriesLostRefreshes) ?? retriesLostRefreshes
     }
 }
 

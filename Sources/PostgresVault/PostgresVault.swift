@@ -282,6 +282,19 @@ public final class PostgresVault: Vault {
     }
 }
 
+extension PostgresVault: RestoringVault {
+    package func restore(_ key: VaultKey, _ newer: @Sendable ([UInt8]) throws -> [UInt8]?) async throws -> Bool {
+        try Task.checkCancellation()
+        return try await holding(name(of: key)) { hold, record in
+            guard let record, record.version < hold.newest else { return false }
+            let older = try await open(record, as: hold.name, newest: 0, ciphers: hold.ciphers)
+            guard let contents = try newer(older.contents) else { return false }
+            try await write(contents, canonical: older.canonical, kind: record.kind, with: hold)
+            return true
+        }
+    }
+}
+
 extension PostgresVault: TableVault {
     package var keys: MasterKeyRing { ring.withLock { $0 } }
     package var place: String { "\(store.address)" }

@@ -126,6 +126,15 @@ struct AccountRecord: Sendable {
         return newest
     }
 
+    /// Whether this is what was stored after another record of the same session, or is that one.
+    ///
+    /// A generation alone does not tell: another sign-in counts from the beginning.
+    func isNewer(than other: AccountRecord) -> Bool {
+        guard isUsable, other.isUsable else { return false }
+        if generation == other.generation { return grant.accessToken.matches(other.grant.accessToken) }
+        return generation > other.generation && grant.issuedAt >= other.grant.issuedAt
+    }
+
     /// The same account in another state.
     func entering(_ state: State) -> AccountRecord {
         var next = self

@@ -17,7 +17,8 @@ import OAuth
 /// A journal entry that is found says that an earlier answer was lost or refused. The old refresh token is then tried
 /// again: a service that did not process the first request, or forgives a repeat, goes on; any other answers
 /// `invalid_grant`, which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither repeats
-/// without end. An answer that the vault cannot take, also `invalid_grant`, is kept and stored by the next attempt of this
+/// without end. A client that does not send such a token again (``Client/Options/retriesLostRefreshes``) waits for the answer instead, which
+/// the process that asked may still store, and then ends the session. An answer that the vault cannot take, also `invalid_grant`, is kept and stored by the next attempt of this
 /// process, which does not ask the service.
 ///
 /// A grant whose ID token is refused is neither kept nor used: it may be another user's. A grant whose ID token cannot
@@ -27,15 +28,46 @@ extension Account {
     /// Gets another access token than `refused`, or an unexpired one when nothing was refused.
     func refresh(replacing refused: Secret?) async throws -> AccessCredential {
         do {
-            let next = try await environment.vault.update(id.vaultKey) { locked in
-                try await self.refresh(replacing: refused, in: locked)
-            }
+            let next = try await refreshStored(replacing: refused)
             return AccessCredential(next, of: client, margin: refreshMargin)
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         } catch HandshakeError.clientForgotten(let id, let error) {
             await Registrations(in: environment.vault).noteForgotten(client)
             throw HandshakeError.clientForgotten(id, error)
+        }
+    }
+
+    /// Refreshes, and does so again where the vault could not take the record, and can after what is known here.
+    private func refreshStored(replacing refused: Secret?) async throws -> AccountRecord {
+        do {
+            return try await updateStored(replacing: refused)
+        } catch let error as VaultError {
+            switch error {
+            case .damaged: guard (try? await storeAgain()) == true else { throw error }
+            // Another process had the record when the answer came, and has left it to this one.
+            case .unavailable where unstored != nil && !client.options.retriesLostRefreshes: break
+            default: throw error
+            }
+            return try await updateStored(replacing: refused)
+        }
+    }
+
+    private func updateStored(replacing refused: Secret?) async throws -> AccountRecord {
+        try await environment.vault.update(id.vaultKey) { locked in
+            try await self.refresh(replacing: refused, in: locked)
+        }
+    }
+
+    /// Stores the record of this process in the place of an older one: after a failover that lost commits the vault has one.
+    ///
+    /// - Returns: whether the vault had one that this process's record follows, or is.
+    private func storeAgain() async throws -> Bool {
+        guard let vault = environment.vault as? any RestoringVault else { return false }
+        let known = record
+        return try await vault.restore(id.vaultKey) { bytes in
+            guard known.isNewer(than: try AccountRecord(stored: bytes, expected: self.id)) else { return nil }
+            return try known.stored()
         }
     }
 
@@ -85,6 +117,11 @@ extension Account {
     }
 
     private func performRefresh(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
+        if case .refreshing(let since) = stored.state, stored.refreshMethod == .refreshToken,
+            !client.options.retriesLostRefreshes
+        {
+            throw try await awaitAnswer(to: stored, since: since, in: locked)
+        }
         let stored = try await withCurrentServer(stored)
         let key = try await proofKey(for: stored)
         guard let request = try await refreshRequest(for: stored, provingBy: key) else {
@@ -124,6 +161,21 @@ extension Account {
         } catch let failure as RefreshFailure {
             throw try await conclude(failure, of: stored, answerWasLost: answerWasLost, in: locked)
         }
+    }
+
+    /// How long the process that sent a refresh token may take to store the answer, in seconds, before the session counts as lost.
+    static let lateAnswer = 600.0
+
+    /// What a refresh means whose token was sent and must not be sent again.
+    private func awaitAnswer(
+        to stored: AccountRecord, since: Double, in locked: any LockedRecord
+    ) async throws -> HandshakeError {
+        guard since + Self.lateAnswer <= environment.time.now() else {
+            adopt(stored)
+            return .refreshUncertain(id, nil)
+        }
+        return try await conclude(
+            .rejected(isRepeat: true), of: stored, answerWasLost: true, in: locked)
     }
 
     /// Makes a record durable, and only then visible.
@@ -241,6 +293,9 @@ extension Account {
         do {
             return try await attempt(request, provingBy: key, in: locked, now: now)
         } catch .uncertain(.refreshUncertain(let id, .cut(let host, let reason)?)) {
+            guard client.options.retriesLostRefreshes else {
+                throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
+            }
             do { try await locked.confirm(for: environment.limits.timeout) } catch {
                 throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
             }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A vault whose waits and failures are counted.
-struct MeasuredVault: Vault {
+struct MeasuredVault: RestoringVault {
     let base: any Vault
     let telemetry: Telemetry
 
@@ -48,6 +48,11 @@ struct MeasuredVault: Vault {
 
     func returnUnfinished(_ keys: [VaultKey]) async throws {
         try await counting { try await base.returnUnfinished(keys) }
+    }
+
+    func restore(_ key: VaultKey, _ newer: @Sendable ([UInt8]) throws -> [UInt8]?) async throws -> Bool {
+        guard let vault = base as? any RestoringVault else { return false }
+        return try await counting { try await vault.restore(key, newer) }
     }
 
     fileprivate func counting<Value>(_ body: () async throws -> Value) async throws -> Value {

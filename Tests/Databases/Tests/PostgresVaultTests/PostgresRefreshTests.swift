@@ -50,7 +50,158 @@ struct PostgresRefreshTests {
         for account in machines { #expect(account.status.state == .signedIn) }
     }
 
+    @Test(
+        "VL43: an account that a failover put back is stored again by the process that has the newer one, and refreshed"
+    )
+    func failover() async throws {
+        let vault = try await folder.vault()
+        try await service.make(accountIn: vault)
+        let account = try #require(try await service.app(vault).account())
+        try await keepRows()
+        try await account.refresh()
+        try await putRowsBack()
+        // Without the newer account in memory, it is left as it is.
+        let other = await #expect(throws: HandshakeError.self) { _ = try await service.app(vault).account() }
+        #expect(other?.code == "vault_damaged")
+        try await account.refresh()
+        #expect(try await account.send(.get, "me").head.status == .ok)
+        #expect(try await service.sends() == 2)
+        let stored = try #require(try await service.app(folder.place.open()).account()).status
+        #expect(stored.state == .signedIn && stored.generation == account.status.generation)
+    }
+
+    @Test("VL43: a journal that a failover lost ends no session: the refresh is repeated by the process that began it")
+    func failoverOfJournal() async throws {
+        let vault = try await folder.vault()
+        let isCut = Shared(true)
+        var service = service
+        service.isCut = { isCut.value }
+        try await service.make(isForgiving: true, accountIn: vault)
+        let account = try #require(try await service.app(vault).account())
+        try await keepRows()
+        await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        try await putRowsBack()
+        isCut.change { $0 = false }
+        try await account.refresh()
+        #expect(try await account.send(.get, "me").head.status == .ok)
+    }
+
+    @Test("VL43: an account of a session before the last sign-in is not stored over that one")
+    func failoverOfSignIn() async throws {
+        let vault = try await folder.vault()
+        let now = Shared(1_800_000_000.0)
+        var service = service
+        service.now = { now.value }
+        try await service.make(accountIn: vault)
+        let account = try #require(try await service.app(vault).account())
+        for _ in 0..<3 { try await account.refresh() }
+        now.change { $0 += 1 }
+        // The next session counts from the beginning.
+        try await #require(try await service.app(vault).account()).signOut()
+        let next = try await service.signIn(vault)
+        #expect(next.status.generation < account.status.generation)
+        try await keepRows()
+        try await next.refresh()
+        try await putRowsBack()
+        let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        #expect(error?.code == "vault_damaged")
+        #expect(try await service.sends() == 4)
+    }
+
+    private func keepRows() async throws {
+        for table in ["record", "lease"] {
+            try await folder.edit("CREATE TABLE @.kept_\(table) AS SELECT * FROM @.\(table)")
+        }
+    }
+
+    /// As after a failover to a replica that did not have the last commits.
+    private func putRowsBack() async throws {
+        for table in ["record", "lease"] {
+            try await folder.edit("DELETE FROM @.\(table)", "INSERT INTO @.\(table) SELECT * FROM @.kept_\(table)")
+        }
+    }
+
+    @Test(
+        "a refresh token whose answer was lost is sent once where the app wants it so, and the session ends after ten minutes"
+    )
+    func sentOnce() async throws {
+        let vault = try await folder.vault()
+        let (now, isCut) = (Shared(1_800_000_000.0), Shared(true))
+        var service = service
+        (service.isRetried, service.isCut, service.now) = (false, { isCut.value }, { now.value })
+        try await service.make(isForgiving: true, accountIn: vault)
+        let time = TimeSource(now: { now.value }, clock: .continuous)
+        let account = try #require(try await service.app(vault, time: time).account())
+        let first = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        #expect(first?.code == "refresh_uncertain")
+        isCut.change { $0 = false }
+        // By this process and by another one.
+        for account in [account, try #require(try await service.app(folder.place.open(), time: time).account())] {
+            let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+            #expect(error == .refreshUncertain(account.id, nil))
+            // The token of before still serves.
+            #expect(try await account.accessToken().matches(Secret("access-0")))
+        }
+        now.change { $0 += 600 }
+        let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        #expect(error == .signInRequired(account.id, .answerLost))
+        #expect(try await service.sends() == 1)
+        let stored = try #require(try await service.app(vault, time: time).account()).status
+        #expect(stored.state == .ended(.answerLost))
+    }
+
+    @Test("VL25: a refresh token is sent until the service answers, and by no holder after its answer")
+    func answered() async throws {
+        let vaults = [try await folder.vault(), try await folder.place.open()]
+        let isCut = Shared(true)
+        var service = service
+        service.isCut = { isCut.value }
+        try await service.make(accountIn: vaults[0])
+        let account = try #require(try await service.app(vaults[0]).account())
+        let first = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        #expect(first?.code == "refresh_uncertain")
+        // Once, and again when the connection was cut.
+        #expect(try await service.sends() == 2)
+        isCut.change { $0 = false }
+        let accounts = [account, try #require(try await service.app(vaults[1]).account())]
+        for account in accounts.reversed() + accounts {
+            let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+            #expect(error == .signInRequired(account.id, .answerLost))
+        }
+        #expect(try await service.sends() == 3)
+    }
+
     #if os(Linux)
+    @Test(
+        "VL3: a refresh that is sent once, and whose process was stopped before it sent it, is sent by that process alone, and its answer is stored"
+    )
+    func stoppedBefore() async throws { try await stoppedOnce(before: true) }
+
+    @Test("VL6: a refresh that is sent once is stored late when its process was stopped and lost the record meanwhile")
+    func stoppedAfter() async throws { try await stoppedOnce(before: false) }
+
+    private func stoppedOnce(before: Bool) async throws {
+        let vault = try await folder.vault(
+            LeaseTiming(
+                unchecked: .seconds(45), renewal: .seconds(5), observation: .milliseconds(700)))
+        var service = service
+        service.isRetried = false
+        try await service.make(accountIn: vault)
+        async let refresh: Void = refreshOnceWhileStopped(folder.place, before: before)
+        let process = try await folder.place.stoppedProcess()
+        try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
+        let account = try #require(try await service.app(vault).account())
+        let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        #expect(error == .refreshUncertain(account.id, nil))
+        #expect(try await service.sends() == (before ? 0 : 1))
+        kill(process, SIGCONT)
+        await refresh
+        #expect(try await service.sends() == 1)
+        #expect(try await account.send(.get, "me").head.status == .ok)
+        #expect(try await service.sends() == 1)
+        #expect(account.status.state == .signedIn)
+    }
+
     @Test("VL4: a refresh whose process was stopped when the service had its token is stored when it goes on")
     func stoppedAlone() async throws {
         let vault = try await folder.vault()
@@ -117,6 +268,21 @@ private func refreshWhileStopped(_ place: PostgresPlace, isRobbed: Bool = false,
             let end = await #expect(throws: HandshakeError.self) { try await account.accessToken() }
             #expect(end == .signInRequired(account.id, .answerLost))
         }
+    }
+}
+
+private func refreshOnceWhileStopped(_ place: PostgresPlace, before: Bool) async {
+    await #expect(processExitsWith: .success) { [place = place as PostgresPlace, before = before as Bool] in
+        var service = try StrictService(place)
+        service.isRetried = false
+        let stop: @Sendable () -> Void = {
+            try? "\(getpid())".write(toFile: place.journal, atomically: true, encoding: .utf8)
+            raise(SIGSTOP)
+        }
+        if before { service.isSent = stop } else { service.isProcessed = stop }
+        let account = try #require(try await service.app(place.open()).account())
+        try await account.refresh()
+        #expect(account.status.state == .signedIn)
     }
 }
 

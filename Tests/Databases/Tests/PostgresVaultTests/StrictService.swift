@@ -40,10 +40,17 @@ struct StrictService: Transport {
             "CREATE TABLE \(table) (current bigint, sends bigint, is_over boolean, is_forgiving boolean, issued float8)"
         )
         try await run("INSERT INTO \(table) VALUES (0, 0, false, \(isForgiving), \(now()))")
-        _ = try await app(vault).adopt(
+        try await signIn(vault)
+    }
+
+    /// Makes an account with what the service has handed out last.
+    @discardableResult
+    func signIn(_ vault: any Vault) async throws -> Account {
+        let current = try await run("SELECT current FROM \(table)")[0].int(0)
+        return try await app(vault).adopt(
             Grant(
-                accessToken: Secret("access-0"), expiresAt: now() + Self.life, issuedAt: now(),
-                refreshToken: Secret("0"), scopes: []))
+                accessToken: Secret("access-\(current)"), expiresAt: now() + Self.life, issuedAt: now(),
+                refreshToken: Secret("\(current)"), scopes: []))
     }
 
     /// - Parameter time: the clock of the app's machine.
@@ -54,7 +61,8 @@ struct StrictService: Transport {
         let service = try Service(
             name: "strict", authorizationServer: .described(metadata),
             apiRoot: try EndpointURL("https://strict.example/api/"), defaultScopes: [])
-        let client = Client(service: service, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback")))
+        var client = Client(service: service, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback")))
+        client.options.retriesLostRefreshes = isRetried
         return try Handshake(client, vault: vault, transport: self, time: time)
     }
 
@@ -72,6 +80,7 @@ struct StrictService: Transport {
         let form = String(decoding: bytes, as: UTF8.self)
         let token = form.split(separator: "&").first { $0.hasPrefix("refresh_token=") }?.dropFirst(14) ?? ""
         let number = Int64(token) ?? -1
+        isSent()
         let row = try await run(
             """
             UPDATE \(table) SET sends = sends + 1, is_over = is_over OR NOT (current = \(number)
@@ -80,6 +89,7 @@ struct StrictService: Transport {
               issued = CASE WHEN current = \(number) THEN \(now()) ELSE issued END RETURNING current, is_over
             """)[0]
         isProcessed()
+        if isCut() { throw TransportError.cut(host: "strict.example", reason: "by the test") }
         guard try !row.bool(1) else { return Self.answer(400, ["error": "invalid_grant"]) }
         let next = try row.int(0)
         return Self.answer(
