@@ -9,6 +9,15 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
     /// The user and the person have exchanged keys themselves.
     case paired = 2
 
+    /// A stable word for programs, which people understand too.
+    package var word: String {
+        switch self {
+        case .unverified: "unverified"
+        case .circle: "circle"
+        case .paired: "paired"
+        }
+    }
+
     public static func < (left: Trust, right: Trust) -> Bool { left.rawValue < right.rawValue }
 
     /// How many people of each kind are tracked concurrently. No kind takes the place of another, so that a crowd of one

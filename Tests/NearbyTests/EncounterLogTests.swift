@@ -22,6 +22,31 @@ struct EncounterLogTests {
         #expect(try await log().announce(ada, at: 4601) == .due(nil))
     }
 
+    @Test("BE-28: an encounter has the highest trust of all its parts, and in a log of an earlier version none")
+    func trust() async throws {
+        func encounter(_ first: Double, _ trust: Trust?) -> Encounter {
+            Encounter(firstSeen: first, lastSeen: first + 10, duration: 10, trust: trust)
+        }
+        for (first, trust) in [
+            (1000.0, nil), (1020, .unverified), (1040, .circle), (1060, .unverified), (9000, .paired),
+        ]
+            as [(Double, Trust?)]
+        {
+            _ = try await log().note(encounter(first, trust), with: ada, wasLogged: false)
+        }
+        var history = try #require(try await log().history(of: ada))
+        #expect(history.encounters.map(\.trust) == [.circle, .paired])
+        let earlier = Data(#"{"firstSeen":1,"lastSeen":2,"duration":1,"wasAnnounced":false}"#.utf8)
+        history.encounters.append(try JSONDecoder().decode(Encounter.self, from: earlier))
+        history.encounters.append(encounter(9500, .unverified))
+        let cells = PersonHistory.csv([history]).split(separator: "\r\n").map { $0.split(separator: ",").last }
+        #expect(cells == ["trust", "unverified", "paired", "circle", "false"])
+        let words = try PersonHistory.json([history]).map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["trust"] as? String
+        }
+        #expect(words == ["unverified", "paired", "circle", nil])
+    }
+
     @Test("of many concurrent callers, one announces")
     func oneOfManyAnnounces() async throws {
         let log = log()
@@ -151,12 +176,12 @@ struct EncounterLogTests {
         history.encounters = [
             Encounter(
                 firstSeen: 1_767_225_600, lastSeen: 1_767_225_690, duration: 90, closest: 1.25, strongest: -61.4,
-                wasAnnounced: true)
+                wasAnnounced: true, trust: .circle)
         ]
         #expect(
             PersonHistory.csv([history])
-                == "person,name,batch,first_seen,last_seen,duration_seconds,closest_metres,proximity,strongest_dbm,announced\r\n"
-                + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,near,-61,true\r\n")
+                == "person,name,batch,first_seen,last_seen,duration_seconds,closest_metres,proximity,strongest_dbm,announced,trust\r\n"
+                + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,near,-61,true,circle\r\n")
     }
 
     @Test("BE-28: an encounter without a distance has the proximity of its strongest signal, and none without a signal")
@@ -170,7 +195,7 @@ struct EncounterLogTests {
         let cells = PersonHistory.csv([history]).split(separator: "\r\n").dropFirst().map {
             $0.split(separator: ",", omittingEmptySubsequences: false).dropFirst(6).joined(separator: ",")
         }
-        #expect(cells == [",,,false", ",far,-75,false", ",near,-60,false", ",immediate,-50,false"])
+        #expect(cells == [",,,false,", ",far,-75,false,", ",near,-60,false,", ",immediate,-50,false,"])
         let words = try PersonHistory.json([history]).map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["proximity"]
                 as? String
@@ -201,7 +226,7 @@ struct EncounterLogTests {
         #expect(
             Set(object.keys) == [
                 "person", "name", "batch", "first_seen", "last_seen", "duration_seconds", "closest_metres", "proximity",
-                "strongest_dbm", "announced",
+                "strongest_dbm", "announced", "trust",
             ])
         #expect(object["name"] is NSNull)
         #expect(object["first_seen"] as? String == "1970-01-01T00:00:00Z")

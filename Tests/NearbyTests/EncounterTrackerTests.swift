@@ -57,7 +57,8 @@ struct EncounterTrackerTests {
         }
         #expect(
             tracker.encounter(with: ada)
-                == Encounter(firstSeen: 1_000_000, lastSeen: 1_000_030, duration: 30, closest: 2))
+                == Encounter(
+                    firstSeen: 1_000_000, lastSeen: 1_000_030, duration: 30, closest: 2, trust: .unverified))
     }
 
     @Test(

@@ -133,7 +133,8 @@ struct PeopleNearbyTests {
             .known(known)
         }
         let expected = Encounter(
-            firstSeen: 1_000_000, lastSeen: 1_000_030, duration: 30, closest: 2, wasAnnounced: true)
+            firstSeen: 1_000_000, lastSeen: 1_000_030, duration: 30, closest: 2, wasAnnounced: true,
+            trust: .unverified)
         #expect(scene.events.last == .left(ada, known, expected))
         #expect(try await scene.log.history(of: ada)?.encounters == [expected])
         #expect(scene.lastPeople.isEmpty)

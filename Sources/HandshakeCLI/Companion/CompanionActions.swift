@@ -153,6 +153,7 @@ struct CompanionActions: Sendable {
                     ("closest", encounter.closest.map { .decimal($0) } ?? .null),
                     ("proximity", .string(encounter.proximity.word)),
                     ("strongest", encounter.strongest.map { .decimal($0.rounded()) } ?? .null),
+                    ("trust", .optional(encounter.trust?.word)),
                 ])
             })
     }

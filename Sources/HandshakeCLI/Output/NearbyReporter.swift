@@ -269,15 +269,4 @@ private struct NearbyReport: ~Copyable, Sendable {
         if isLive { list.draw(people, status: status) }
     }
 }
-
-extension Trust {
-    /// A stable word for programs, which people understand too.
-    var word: String {
-        switch self {
-        case .unverified: "unverified"
-        case .circle: "circle"
-        case .paired: "paired"
-        }
-    }
-}
 #endif

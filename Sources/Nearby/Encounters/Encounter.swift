@@ -14,11 +14,15 @@ public struct Encounter: Sendable, Hashable, Codable {
     public var strongest: Double?
     /// Whether the user was alerted.
     public var wasAnnounced: Bool
+    /// The highest trust in this encounter; nil when it is not known.
+    ///
+    /// Any device can send a number that is unverified: the person may not have been near. Logs of earlier versions do not say.
+    public var trust: Trust?
 
     /// Creates an encounter.
     public init(
         firstSeen: Double, lastSeen: Double, duration: Double, closest: Double? = nil, strongest: Double? = nil,
-        wasAnnounced: Bool = false
+        wasAnnounced: Bool = false, trust: Trust? = nil
     ) {
         self.firstSeen = firstSeen
         self.lastSeen = lastSeen
@@ -26,6 +30,7 @@ public struct Encounter: Sendable, Hashable, Codable {
         self.closest = closest
         self.strongest = strongest
         self.wasAnnounced = wasAnnounced
+        self.trust = trust
     }
 }
 
@@ -43,10 +48,11 @@ extension Encounter {
         takeExtremes(of: other)
     }
 
-    /// Takes over the smallest distance, the strongest signal, and that the user was alerted.
+    /// Takes over the smallest distance, the strongest signal, the highest trust, and that the user was alerted.
     mutating func takeExtremes(of other: Encounter) {
         closest = [closest, other.closest].compactMap(\.self).min()
         strongest = [strongest, other.strongest].compactMap(\.self).max()
         wasAnnounced = wasAnnounced || other.wasAnnounced
+        trust = [trust, other.trust].compactMap(\.self).max()
     }
 }

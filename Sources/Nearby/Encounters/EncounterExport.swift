@@ -7,7 +7,8 @@ extension PersonHistory {
     /// Comma-separated values (RFC 4180): a header, then one line per encounter. Lines end with CR LF.
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
-    /// `closest_metres`, `proximity`, `strongest_dbm` (empty when unknown), `announced`. Without `closest_metres` the proximity is
+    /// `closest_metres`, `proximity`, `strongest_dbm` (empty when unknown), `announced`, `trust` (`unverified`, `circle`, `paired`, or
+    /// empty when unknown). Any device can send a number that is unverified. Without `closest_metres` the proximity is
     /// rough: it follows from the signal. Names come from other people: a text that a spreadsheet would read as a formula is
     /// prefixed with an apostrophe, and terminal control characters are replaced.
     public static func csv(_ people: [PersonHistory]) -> String {
@@ -18,6 +19,7 @@ extension PersonHistory {
                 String(wholeSeconds(encounter.duration)), encounter.closest.map(metres) ?? "",
                 encounter.proximity == .unknown ? "" : encounter.proximity.word,
                 encounter.strongest.map { String(wholeSeconds($0)) } ?? "", encounter.wasAnnounced ? "true" : "false",
+                encounter.trust?.word ?? "",
             ]
         }
         return ([Member.allCases.map(\.rawValue)] + rows).map { $0.map(cell).joined(separator: ",") + "\r\n" }.joined()
@@ -51,6 +53,7 @@ extension PersonHistory {
             try members.encode(encounter.proximity == .unknown ? nil : encounter.proximity.word, forKey: .proximity)
             try members.encode(encounter.strongest?.rounded(), forKey: .strongest)
             try members.encode(encounter.wasAnnounced, forKey: .announced)
+            try members.encode(encounter.trust?.word, forKey: .trust)
         }
     }
 
@@ -62,7 +65,7 @@ extension PersonHistory {
         case closest = "closest_metres"
         case proximity
         case strongest = "strongest_dbm"
-        case announced
+        case announced, trust
     }
 
     private static func encounters(of people: [PersonHistory]) -> [(PersonHistory, Encounter)] {

@@ -154,7 +154,7 @@ struct EncounterTracker: Sendable {
         return Presence(
             encounter: Encounter(
                 firstSeen: sighting.time - seconds(sighting.unconfirmed), lastSeen: sighting.time,
-                duration: seconds(sighting.unconfirmed)),
+                duration: seconds(sighting.unconfirmed), trust: sighting.trust),
             began: sighting.instant, heard: sighting.instant, trust: sighting.trust)
     }
 
@@ -239,7 +239,7 @@ struct EncounterTracker: Sendable {
     mutating func forget(_ person: UserNumber) {
         guard var presence = presences[person] else { return }
         let last = presence.encounter.lastSeen
-        presence.encounter = Encounter(firstSeen: last, lastSeen: last, duration: 0)
+        presence.encounter = Encounter(firstSeen: last, lastSeen: last, duration: 0, trust: presence.trust)
         presence.isChanged = false
         presences[person] = presence
     }

@@ -11,7 +11,8 @@ struct NearbyLog: AsyncParsableCommand {
         commandName: "log", abstract: "Show whom you met: when, how long, how close.",
         discussion: """
             The latest encounter comes first. Times are local. Where the sender stated no power, how close it was is a rough word \
-            that follows from the strongest signal. --json prints one object, --csv one row for each encounter.
+            that follows from the strongest signal. The last column says who verified the person: a circle, or you by pairing. Any \
+            device can send a number that is unverified. --json prints one object, --csv one row for each encounter.
             """)
 
     @Flag(help: "Comma-separated values, for a spreadsheet.")
@@ -48,15 +49,16 @@ struct NearbyLog: AsyncParsableCommand {
         }
         let rows = people.flatMap { history in history.encounters.map { (history, $0) } }
             .sorted { $0.1.lastSeen > $1.1.lastSeen }
-            .map { history, encounter in
-                [
-                    history.person.description, history.known?.name ?? "", history.known?.batch ?? "",
-                    Moment.text(encounter.firstSeen), Span.text(encounter.duration),
-                    encounter.nearness ?? "unknown", encounter.strongest.map(Span.decibels) ?? "unknown",
-                ]
-            }
-        let head = ["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST", "STRONGEST"]
+            .map { Self.row($0.0, $0.1) }
+        let head = ["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST", "STRONGEST", "TRUST"]
         for line in Table.lines([head] + rows) { Output.result(line) }
+    }
+
+    private static func row(_ history: PersonHistory, _ encounter: Encounter) -> [String] {
+        let who = [history.person.description, history.known?.name ?? "", history.known?.batch ?? ""]
+        let when = [Moment.text(encounter.firstSeen), Span.text(encounter.duration)]
+        let strongest: String = encounter.strongest.map(Span.decibels) ?? "unknown"
+        return who + when + [encounter.nearness ?? "unknown", strongest, encounter.trust?.word ?? "unknown"]
     }
 }
 

@@ -133,6 +133,16 @@ struct PersonFacts {
         encounters.min { ($0.estimatedDistance ?? .infinity) < ($1.estimatedDistance ?? .infinity) }
     }
     private var strongest: Double? { encounters.compactMap(\.strongest).max() }
+    private var trust: Trust? { encounters.compactMap(\.trust).max() }
+    /// Who verified the person in an encounter; empty when that is unknown.
+    private var verified: String {
+        switch trust {
+        case nil: ""
+        case .unverified: "no; any device can send this number"
+        case .circle: "by a circle"
+        case .paired: "by keys that you exchanged"
+        }
+    }
 
     var lines: [String] {
         let picture = photo.map { "\($0.rawValue); see --photo" } ?? ""
@@ -141,7 +151,7 @@ struct PersonFacts {
             ["Number", person.description], ["Name", name ?? ""], ["Batch", batch ?? ""],
             ["Email", profile?.email ?? ""], ["GitHub", profile?.github ?? ""], ["Page", known?.page ?? ""],
             ["Photo", picture], ["Encounters", met],
-            ["Last seen", last.map { Moment.text($0) } ?? ""],
+            ["Verified", verified], ["Last seen", last.map { Moment.text($0) } ?? ""],
             ["Closest", nearest?.nearness ?? ""], ["Strongest", strongest.map(Span.decibels) ?? ""],
             ["Friend until", friendUntil?.date ?? ""],
         ]
@@ -159,7 +169,7 @@ struct PersonFacts {
             ("encounters", .integer(Int64(encounters.count))), ("duration_seconds", .seconds(duration)),
             ("last_seen", .seconds(last)), ("closest_metres", closest),
             ("strongest_dbm", strongest.map { .decimal($0.rounded()) } ?? .null),
-            ("friend_until", .optional(friendUntil?.date)),
+            ("trust", .optional(trust?.word)), ("friend_until", .optional(friendUntil?.date)),
         ]
         return .object(who + met)
     }
