@@ -156,8 +156,10 @@ struct EncounterTrackerTests {
         #expect(!tracker.isSuspect(person(1)) && !tracker.isSuspect(person(2)))
         _ = tracker.note(sighting(0, trust: .circle, from: address, of: person(3)))
         _ = tracker.note(sighting(0, trust: .paired, from: address, of: person(4)))
-        #expect((1...4).map { tracker.isSuspect(person($0)) } == [true, true, true, false])
-        #expect(tracker.people.count == 4, "they are listed")
+        #expect((1...4).map { tracker.isSuspect(person($0)) } == [true, true, false, false])
+        for number in 5...6 { _ = tracker.note(sighting(0, trust: .circle, from: address, of: person(number))) }
+        #expect((3...6).map { tracker.isSuspect(person($0)) } == [true, false, true, true])
+        #expect(tracker.people.count == 6, "they are listed")
         #expect(tracker.arrivals(since: .zero) == 0, "and no crowd")
         _ = tracker.note(sighting(1, from: other, of: person(2)))
         #expect(!tracker.isSuspect(person(2)) && tracker.isSuspect(person(1)))
@@ -219,6 +221,24 @@ struct EncounterTrackerTests {
         #expect(tracker.people.count == Trust.unverified.places + 1)
     }
 
+    @Test(
+        "CI46: numbers that any device can send do not make a member suspect under whose address they are sent, however many"
+    )
+    func numbersUnderAnAddress() throws {
+        var tracker = EncounterTracker()
+        let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
+        for number in 1...5 { _ = tracker.note(sighting(0, from: address, of: person(number))) }
+        _ = tracker.note(sighting(0, trust: .circle, from: address))
+        #expect(!tracker.isSuspect(ada))
+        #expect((1...5).allSatisfy { tracker.isSuspect(person($0)) }, "the numbers are")
+        #expect(tracker.arrivals(since: .zero) == 1)
+        // A member whose plain number came first counts once, as what the keys say.
+        let other = try #require(DeviceAddress("D0:00:00:00:02:F8"))
+        for trust in [Trust.unverified, .circle] { _ = tracker.note(sighting(1, trust: trust, from: other)) }
+        for number in 6...7 { _ = tracker.note(sighting(1, from: other, of: person(number))) }
+        #expect(!tracker.isSuspect(ada) && tracker.isSuspect(person(6)))
+    }
+
     @Test("CI48: who is heard from two devices at the same moment has the remark and no distance")
     func relayed() {
         var tracker = EncounterTracker()
@@ -237,7 +257,8 @@ struct EncounterTrackerTests {
     func manyTransmitters() {
         var transmitters = Transmitters()
         for number in 0..<100_000 as Range<UInt64> {
-            transmitters.note(ada, from: DeviceAddress(truncating: number), at: .milliseconds(Int64(number)))
+            transmitters.note(
+                ada, trust: .circle, from: DeviceAddress(truncating: number), at: .milliseconds(Int64(number)))
         }
         #expect(
             Mirror(reflecting: transmitters).children.allSatisfy {

@@ -69,6 +69,16 @@ struct WatchAttackTests {
         #expect(outcome.crowds == (count == 8 ? [] : [CrowdAlert(count: 9)]))
     }
 
+    @Test("CI46: numbers that are sent under a member's address do not silence the alert about the member")
+    func numbersUnderAnAddress() async {
+        let watch = scene.watch()
+        let numbers = (1...5).map { (person(1_000 + $0), Trust.unverified, Self.address as DeviceAddress?) }
+        for second in 0..<10 { await hear(numbers, at: second, in: watch) }
+        for second in 10..<20 { await hear(numbers + [(ada, .circle, Self.address)], at: second, in: watch) }
+        let outcome = await scene.outcome()
+        #expect(outcome.alerts.map(\.person) == [ada] && outcome.questions == [ada])
+    }
+
     @Test("crowds that come and go are told once in ten minutes")
     func manyCrowds() async {
         let watch = scene.watch()

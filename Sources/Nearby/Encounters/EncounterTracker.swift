@@ -76,7 +76,7 @@ struct EncounterTracker: Sendable {
 
     private func isSuspect(_ presence: Presence) -> Bool {
         presence.trust != .paired && !presence.transmitters.isEmpty
-            && presence.transmitters.allSatisfy(transmitters.isSuspect)
+            && presence.transmitters.allSatisfy { transmitters.isSuspect($0, of: presence.trust) }
     }
 
     /// Whether two transmitters send the person's identifier at the same time.
@@ -115,7 +115,7 @@ struct EncounterTracker: Sendable {
     mutating func note(_ sighting: Sighting) -> Response {
         var response = Response()
         if let transmitter = sighting.transmitter {
-            transmitters.note(sighting.person, from: transmitter, at: sighting.instant)
+            transmitters.note(sighting.person, trust: sighting.trust, from: transmitter, at: sighting.instant)
         }
         guard var presence = presence(for: sighting, &response) else { return response }
         presence.take(sighting, transmitters: Self.maximumTransmitters)

@@ -1,10 +1,16 @@
 import Beacons
 
 /// Which people were heard from which transmitter: one that is three people in a term is suspect (circles dossier 7).
+///
+/// Any device can send plain numbers under the address of another one. People whom keys verify therefore count for
+/// themselves: only three of them make a fourth one suspect.
 struct Transmitters: Sendable {
     private struct Record: Sendable {
-        var people: Set<UserNumber> = []
+        /// The highest trust of each; of each trust no more people than make the transmitter suspect.
+        var people: [UserNumber: Trust] = [:]
         var heard: Duration
+
+        func count(of trust: Trust) -> Int { people.values.count { $0 >= trust } }
     }
 
     private var records: [DeviceAddress: Record] = [:]
@@ -16,17 +22,19 @@ struct Transmitters: Sendable {
     private static let capacity = 4_096
 
     /// Notes that a person was heard from a transmitter.
-    mutating func note(_ person: UserNumber, from transmitter: DeviceAddress, at instant: Duration) {
+    mutating func note(_ person: UserNumber, trust: Trust, from transmitter: DeviceAddress, at instant: Duration) {
         var record = records[transmitter] ?? Record(heard: instant)
-        if record.people.count < Self.suspectCount { record.people.insert(person) }
+        if record.count(of: trust) < Self.suspectCount, record.people[person].map({ $0 < trust }) ?? true {
+            record.people[person] = trust
+        }
         record.heard = instant
         records[transmitter] = record
         if records.count > Self.capacity { forgetOldest() }
     }
 
-    /// Whether a transmitter is several people.
-    func isSuspect(_ transmitter: DeviceAddress) -> Bool {
-        (records[transmitter]?.people.count ?? 0) >= Self.suspectCount
+    /// Whether a transmitter is several people who are as trusted, or more.
+    func isSuspect(_ transmitter: DeviceAddress, of trust: Trust) -> Bool {
+        (records[transmitter]?.count(of: trust) ?? 0) >= Self.suspectCount
     }
 
     /// Forgets transmitters that were not heard for a term.

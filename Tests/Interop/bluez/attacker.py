@@ -50,6 +50,14 @@ def crowd(heard: list[Row], people: int = 206) -> list[Row]:
          "ad": plain(6_000 + index)} for turn, index in itertools.product(range(10), range(people))])
 
 
+def address(heard: list[Row], seconds: int = 5) -> list[Row]:
+    """Three plain numbers from each device that is heard: three people under one address."""
+    first = {row["addr"]: row for row in reversed(heard)}.values()
+    before = [row | {"t": row["t"] - second} for row, second in itertools.product(first, range(1, seconds))]
+    return merged(heard, [row | {"t": round(row["t"] + index / 100, 3), "ad": plain(1_000 + index)}
+                          for row, index in itertools.product(before + heard, range(1, 4))])
+
+
 def replay(heard: list[Row], seconds: float = 1_500) -> list[Row]:
     return [row | {"t": row["t"] + seconds, "addr": "C0:DE:00:00:00:03", "rssi": -40} for row in heard]
 

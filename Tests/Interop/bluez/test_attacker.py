@@ -79,6 +79,16 @@ def test_a_crowd_from_one_device_is_no_crowd(scene: Scene) -> None:
     assert any(event["event"] == "trouble" and event["code"] == "one_transmitter" for event in events)
 
 
+def test_a_member_under_whose_address_others_send_is_told_of(scene: Scene) -> None:
+    """CI46."""
+    events = scene.events(scene.attack("address"))
+    told = [(event["person"], event["trust"]) for event in events if event["event"] == "alert" and not event["update"]]
+    assert told == [(ZOE, "circle")]
+    near = [event for event in events if event["event"] == "near"]
+    assert {event["suspect"] for event in near if event["person"] == ZOE} == {False}
+    assert any(event["suspect"] for event in near)
+
+
 def test_what_is_sent_again_later_is_not_recognised(scene: Scene) -> None:
     """CI8."""
     before = scene.ada.log()
