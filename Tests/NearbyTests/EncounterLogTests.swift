@@ -22,6 +22,24 @@ struct EncounterLogTests {
         #expect(try await log().announce(ada, at: 4601) == .due(nil))
     }
 
+    @Test("CI47: an alert about a number that any device can send does not silence the one about the person")
+    func announcedAgainWithMoreTrust() async throws {
+        let rows: [(Trust, Double, EncounterLog.Announcement)] = [
+            (.unverified, 1000, .due(nil)), (.circle, 1010, .due(nil)), (.circle, 1020, .recent(at: 1010)),
+            (.unverified, 1030, .recent(at: 1010)), (.paired, 1040, .due(nil)), (.circle, 1050, .recent(at: 1040)),
+            (.unverified, 4641, .due(nil)), (.circle, 4642, .due(nil)),
+        ]
+        for (trust, time, answer) in rows {
+            #expect(try await log().announce(ada, trust: trust, at: time) == answer, "\(time)")
+        }
+        // What an earlier version has stored says nothing of the trust.
+        try await vault.replace(
+            VaultKey(.encounters, ["recurse-center", "759"]),
+            with: Array(#"{"person":759,"lastAnnounced":1000,"encounters":[]}"#.utf8))
+        #expect(try await log().announce(ada, trust: .unverified, at: 1010) == .recent(at: 1000))
+        #expect(try await log().announce(ada, trust: .circle, at: 1010) == .due(nil))
+    }
+
     @Test("BE-28: an encounter has the highest trust of all its parts, and in a log of an earlier version none")
     func trust() async throws {
         func encounter(_ first: Double, _ trust: Trust?) -> Encounter {

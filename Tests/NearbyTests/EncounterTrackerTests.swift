@@ -239,6 +239,42 @@ struct EncounterTrackerTests {
         #expect(!tracker.isSuspect(ada) && tracker.isSuspect(person(6)))
     }
 
+    @Test(
+        "CI47: who is verified after a number that any device can send is announced again, with each higher trust once")
+    func risen() {
+        var tracker = EncounterTracker()
+        var announced: [Trust] = []
+        for (second, trust) in [Trust.unverified, .unverified, .circle, .unverified, .circle, .paired, .circle]
+            .enumerated()
+        where tracker.note(sighting(Double(second), trust: trust)).shouldAnnounce {
+            announced.append(trust)
+            tracker.announced(ada, at: 1_000_000 + Double(second))
+        }
+        #expect(announced == [.unverified, .circle, .paired])
+        #expect(tracker.encounter(with: ada)?.trust == .paired)
+        // Not yet told of the first: the second asks all the same, and one of a crowd is asked about no more.
+        let grace = person(36)
+        #expect(tracker.note(sighting(10, of: grace)).shouldAnnounce)
+        tracker.countAsCrowd(grace)
+        #expect(!tracker.note(sighting(11, of: grace)).shouldAnnounce)
+        #expect(tracker.note(sighting(12, trust: .circle, of: grace)).shouldAnnounce)
+        #expect(tracker.arrivals(since: .seconds(12), of: .circle) == 1, "an arrival")
+    }
+
+    @Test("CI47: a member for whom no place is left stays what any device can be, and no list grows beyond its places")
+    func noPlaceToRise() {
+        var tracker = EncounterTracker()
+        for number in 0..<Trust.circle.places {
+            _ = tracker.note(sighting(0, trust: .circle, of: person(1_000 + number), distance: 1))
+        }
+        let first = tracker.note(sighting(1, distance: 2))
+        let second = tracker.note(sighting(2, trust: .circle, distance: 2))
+        #expect(first.began && !second.began && second.full == nil && second.displaced == nil)
+        #expect(tracker.trust(ada) == .unverified)
+        #expect(tracker.note(sighting(3, trust: .circle, distance: 0.5)).displaced != nil, "the nearer one is taken")
+        #expect(tracker.trust(ada) == .circle && tracker.people.count == Trust.circle.places)
+    }
+
     @Test("CI48: who is heard from two devices at the same moment has the remark and no distance")
     func relayed() {
         var tracker = EncounterTracker()

@@ -69,6 +69,20 @@ struct WatchAttackTests {
         #expect(outcome.crowds == (count == 8 ? [] : [CrowdAlert(count: 9)]))
     }
 
+    @Test(
+        "CI47: who sends a member's or a friend's number first, alone or in a crowd, does not silence the alert about the person",
+        arguments: [Trust.circle, .paired], [1, 12])
+    func impersonated(trust: Trust, numbers: Int) async {
+        let watch = scene.watch()
+        let others = (1..<numbers).map { (person(1_000 + $0), Trust.unverified, nil as DeviceAddress?) }
+        for second in 0..<60 {
+            await hear(others + [(ada, second < 40 ? .unverified : trust, nil)], at: second, in: watch)
+        }
+        let alerts = await scene.outcome().alerts.filter { $0.person == ada }
+        #expect(alerts.map(\.trust) == (numbers == 1 ? [.unverified, trust] : [trust]))
+        #expect(alerts.allSatisfy { !$0.isUpdate })
+    }
+
     @Test("CI46: numbers that are sent under a member's address do not silence the alert about the member")
     func numbersUnderAnAddress() async {
         let watch = scene.watch()

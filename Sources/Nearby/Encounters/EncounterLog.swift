@@ -86,16 +86,22 @@ public struct EncounterLog: Sendable {
     /// Decides whether to alert the user about a person now. A ``Announcement/due(_:)`` is stored before this returns, so
     /// that neither a restart nor another process alerts twice.
     ///
+    /// An alert about a number that any device can send does not silence one about the person whom a key verifies.
+    ///
     /// - Parameters:
     ///   - person: the person who is near.
+    ///   - trust: how sure it is who it is.
     ///   - time: seconds since 1970.
-    package func announce(_ person: UserNumber, at time: Double) async throws -> Announcement {
+    package func announce(
+        _ person: UserNumber, trust: Trust = .unverified, at time: Double
+    ) async throws -> Announcement {
         try await change(person) { history in
             var changed = history ?? PersonHistory(of: person)
             // A time in the future: the clock has been set back since.
             let last = changed.lastAnnounced.map { min($0, time) }
             guard
                 EncounterTracker.isDue(lastAnnounced: last, at: time, interval: rules.announcementInterval)
+                    || trust > changed.announcedTrust ?? .unverified
             else {
                 if changed.lastAnnounced != last {
                     changed.lastAnnounced = last
@@ -104,6 +110,7 @@ public struct EncounterLog: Sendable {
                 return .recent(at: last ?? time)
             }
             changed.lastAnnounced = time
+            changed.announcedTrust = trust
             history = changed
             return .due(changed.known)
         }

@@ -14,8 +14,9 @@ struct EncounterTracker: Sendable {
 
     fileprivate struct Presence: Sendable {
         var encounter: Encounter
-        /// When the person was heard first, and last.
-        let began: Duration
+        /// When the person was heard first with the present trust.
+        var began: Duration
+        /// When the person was heard last.
         var heard: Duration
         var saved: Duration?
         var distance: Double?
@@ -28,6 +29,8 @@ struct EncounterTracker: Sendable {
         var isChanged = true
         var announced: Double?
         var isBeingAnnounced = false
+        /// Whether the person was one of a crowd, which the user was told of instead.
+        var isOfCrowd = false
         /// The highest trust in this encounter.
         var trust: Trust
         /// Where the person was heard from; empty when the radio does not tell.
@@ -82,7 +85,7 @@ struct EncounterTracker: Sendable {
     /// Whether two transmitters send the person's identifier at the same time.
     func isRelayed(_ person: UserNumber) -> Bool { presences[person]?.isRelayed ?? false }
 
-    /// How many people who are neither paired nor suspect were heard first after a moment.
+    /// How many people who are neither paired nor suspect were heard first, with the trust that they have, after a moment.
     ///
     /// - Parameter trust: the least trust of those who count.
     func arrivals(since instant: Duration, of trust: Trust = .unverified) -> Int {
@@ -119,10 +122,10 @@ struct EncounterTracker: Sendable {
         }
         guard var presence = presence(for: sighting, &response) else { return response }
         presence.take(sighting, transmitters: Self.maximumTransmitters)
-        if sighting.trust > presence.trust {
+        if sighting.trust > presence.trust, makePlace(for: sighting, &response) {
             counts[presence.trust, default: 1] -= 1
             counts[sighting.trust, default: 0] += 1
-            presence.trust = sighting.trust
+            presence.rise(to: sighting)
         }
         if !presence.isBeingAnnounced,
             Self.isDue(lastAnnounced: presence.announced, at: sighting.time, interval: rules.announcementInterval)
@@ -142,12 +145,9 @@ struct EncounterTracker: Sendable {
             known.heard = max(known.heard, sighting.instant)
             return known
         }
-        if counts[sighting.trust, default: 0] >= sighting.trust.places {
-            guard let person = dispensable(for: sighting) else {
-                response.full = sighting.trust
-                return nil
-            }
-            response.displaced = remove(person).map { (person, $0) }
+        guard makePlace(for: sighting, &response) else {
+            response.full = sighting.trust
+            return nil
         }
         counts[sighting.trust, default: 0] += 1
         response.began = true
@@ -156,6 +156,14 @@ struct EncounterTracker: Sendable {
                 firstSeen: sighting.time - seconds(sighting.unconfirmed), lastSeen: sighting.time,
                 duration: seconds(sighting.unconfirmed), trust: sighting.trust),
             began: sighting.instant, heard: sighting.instant, trust: sighting.trust)
+    }
+
+    /// Whether there is a place of the sighting's kind. Where all are taken, one person may give way.
+    private mutating func makePlace(for sighting: Sighting, _ response: inout Response) -> Bool {
+        guard counts[sighting.trust, default: 0] >= sighting.trust.places else { return true }
+        guard let person = dispensable(for: sighting) else { return false }
+        response.displaced = remove(person).map { (person, $0) }
+        return true
     }
 
     /// Who of the same kind gives way: suspect and relayed people first, then who is silent and was near for the shortest time,
@@ -262,6 +270,16 @@ struct EncounterTracker: Sendable {
 }
 
 extension EncounterTracker.Presence {
+    /// Takes over a higher trust. What any device could send before has announced another claim: the user is told of the person now.
+    fileprivate mutating func rise(to sighting: Sighting) {
+        trust = sighting.trust
+        encounter.trust = sighting.trust
+        began = sighting.instant
+        announced = nil
+        isBeingAnnounced = false
+        isOfCrowd = false
+    }
+
     fileprivate mutating func take(_ sighting: Sighting, transmitters limit: Int) {
         encounter.lastSeen = max(encounter.firstSeen, sighting.time)
         encounter.closest = [encounter.closest, sighting.distance].compactMap(\.self).min()

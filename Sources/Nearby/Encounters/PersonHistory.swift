@@ -7,6 +7,8 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     public var known: Person?
     /// When the user was last alerted: seconds since 1970.
     public var lastAnnounced: Double?
+    /// How sure it was then who the person is; nil counts as unverified.
+    public var announcedTrust: Trust?
     /// The encounters, oldest first.
     public var encounters: [Encounter]
 

@@ -6,12 +6,14 @@ public import Beacons
 /// shows alerts. Guarantees:
 ///
 /// * A person is announced at most once in ``EncounterRules/announcementInterval``, also across restarts and processes:
-///   the log records it before the alert appears. A crash between the two loses the alert.
+///   the log records it before the alert appears. A crash between the two loses the alert. Who is verified by a key after an alert
+///   about an unverified number is announced again.
 /// * Each person has at most one look-up in flight; all together at most ``maximumConcurrentLookups``. A person who left
 ///   before the look-up started is not looked up. Look-ups start in a burst of at most 300, then once in two seconds.
 /// * An alert appears ``alertDelay`` after the person was first heard, without the name if that is not known by then, and is
 ///   replaced when the name arrives. More than eight people who arrive within a minute give one alert, because a sender can
-///   invent thousands; paired people are announced alone all the same. A transmitter that is three people raises none.
+///   invent thousands; paired people are announced alone all the same. Who was one of a crowd is announced later only with a
+///   higher trust. A transmitter that is three people raises none.
 /// * When the task is cancelled, running encounters are in the log before ``run(on:report:)`` returns.
 ///
 /// A sighting is no proof: any sender can use any number (beacons dossier 8.1).

@@ -160,7 +160,8 @@ actor Watch {
         }
         if let (person, encounter) = response.displaced { await leave(person, encounter) }
         if tracker.isSuspect(person) { await remark(.oneTransmitter) { .oneTransmitter } }
-        if response.shouldAnnounce { waiting[person] = instant + PeopleNearby.alertDelay }
+        // Who waits already does not wait longer because the trust has risen.
+        if response.shouldAnnounce, waiting[person] == nil { waiting[person] = instant + PeopleNearby.alertDelay }
         guard response.began else { return }
         // In a crowd of inventions the log is not read for each.
         if !brake.isActive || sighting.trust == .paired { await recall(person) }

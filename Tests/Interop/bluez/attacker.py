@@ -1,11 +1,13 @@
 """What an attacker with a radio does, as changes of a recording: floods, crowds, replays, relays.
 
-    python attacker.py flood  RECORDING    ten invented numbers a second, from one device, then each from its own
-    python attacker.py crowd  RECORDING    206 valid numbers from one device at one strength
-    python attacker.py replay RECORDING    everything once more, 25 minutes later, and nothing at its own time
-    python attacker.py relay  RECORDING    everything once more, from another device at the same moment
+    python attacker.py flood       RECORDING    ten invented numbers a second, from one device, then each from its own
+    python attacker.py crowd       RECORDING    206 valid numbers from one device at one strength
+    python attacker.py replay      RECORDING    everything once more, 25 minutes later, and nothing at its own time
+    python attacker.py relay       RECORDING    everything once more, from another device at the same moment
+    python attacker.py impersonate RECORDING    the twelve highest plain numbers, each from a device of its own, before and beside everything
+    python attacker.py address     RECORDING    three plain numbers under each address that is heard, before and beside everything
 
-Each prints a recording for `handshake nearby replay`. `edits` gives the ways to change a file of keys.
+Each prints a recording for `handshake nearby replay`. `edits` gives the ways to change a file of keys, and to sign another one.
 """
 
 import copy
@@ -22,7 +24,7 @@ Row = dict[str, Any]
 
 
 def plain(person: int) -> str:
-    """SecretHandshake's iBeacon with a number, which anybody can send."""
+    """SecretHandshake's iBeacon with a number up to 65,535, which anybody can send."""
     return f"1aff4c000215{FLEET}0001{person:04x}c5"
 
 
@@ -38,7 +40,7 @@ def flood(heard: list[Row], seconds: float = 1_800, per_second: int = 10, seed: 
     for index in range(int((end - begin) * per_second)):
         device = "C0:DE:00:00:00:01" if index % 2 else "F2:" + ":".join(f"{draw.randrange(256):02X}" for _ in range(5))
         invented.append({"t": round(begin + index / per_second, 3), "addr": device, "type": "random", "rssi": -40,
-                         "ad": plain(draw.randrange(1, 65_000))})
+                         "ad": plain(draw.randrange(1, 65_536))})
     return merged(heard, invented)
 
 
@@ -48,6 +50,14 @@ def crowd(heard: list[Row], people: int = 206) -> list[Row]:
     return merged(heard, [
         {"t": round(begin + turn + index / people, 3), "addr": "C0:DE:00:00:00:02", "type": "random", "rssi": -40,
          "ad": plain(6_000 + index)} for turn, index in itertools.product(range(10), range(people))])
+
+
+def impersonate(heard: list[Row], people: int = 12, seconds: int = 20) -> list[Row]:
+    """The highest numbers, so also 65,535, as plain ones: first alone, then beside what is heard."""
+    begin = heard[0]["t"] - seconds
+    return merged(heard, [
+        {"t": round(begin + second + index / 100, 3), "addr": f"C{index:X}:DE:00:00:01:{index:02X}", "type": "random", "rssi": -50,
+         "ad": plain(65_535 - index)} for second, index in itertools.product(range(int(heard[-1]["t"] - begin)), range(people))])
 
 
 def address(heard: list[Row], seconds: int = 5) -> list[Row]:
@@ -121,7 +131,7 @@ def changes(value: Any) -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    attacks = {"flood": flood, "crowd": crowd, "replay": replay, "relay": relay}
+    attacks = {"flood": flood, "crowd": crowd, "replay": replay, "relay": relay, "impersonate": impersonate, "address": address}
     if len(sys.argv) != 3 or sys.argv[1] not in attacks:
         sys.exit(__doc__)
     sys.stdout.write(text(attacks[sys.argv[1]](rows(pathlib.Path(sys.argv[2]).read_text()))))

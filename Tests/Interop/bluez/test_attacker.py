@@ -79,6 +79,18 @@ def test_a_crowd_from_one_device_is_no_crowd(scene: Scene) -> None:
     assert any(event["event"] == "trouble" and event["code"] == "one_transmitter" for event in events)
 
 
+@pytest.mark.parametrize("count", [1, 12])
+def test_a_member_whose_number_others_send_is_told_of_as_verified(scene: Scene, count: int) -> None:
+    """CI47: one who begins before the member comes, alone or in a crowd."""
+    path = scene.attack("impersonate")
+    if count == 1:
+        path.write_text(attacker.text(attacker.impersonate(attacker.rows(scene.recording.read_text()), people=1)))
+    events = scene.events(path)
+    assert ZOE in people_in(events, "arrived")
+    told = [(event["person"], event["trust"]) for event in events if event["event"] == "alert" and not event["update"]]
+    assert told == ([(ZOE, "unverified")] if count == 1 else []) + [(ZOE, "circle")]
+
+
 def test_a_member_under_whose_address_others_send_is_told_of(scene: Scene) -> None:
     """CI46."""
     events = scene.events(scene.attack("address"))
