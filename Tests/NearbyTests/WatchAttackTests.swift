@@ -69,6 +69,21 @@ struct WatchAttackTests {
         #expect(outcome.crowds == (count == 8 ? [] : [CrowdAlert(count: 9)]))
     }
 
+    @Test("CI51: who came in a crowd is not announced one by one later, and is when a key verifies the person")
+    func crowdThatStays() async {
+        let watch = scene.watch()
+        for second in stride(from: 0, to: 7_200, by: 20) {
+            await hear((1...60).map { (person(1_000 + $0), .unverified, nil) }, at: second, in: watch)
+        }
+        for second in 7_200..<7_210 {
+            let rest = (2...60).map { (person(1_000 + $0), Trust.unverified, nil as DeviceAddress?) }
+            await hear(rest + [(person(1_001), .circle, nil)], at: second, in: watch)
+        }
+        let outcome = await scene.outcome()
+        #expect(outcome.crowds.count == 1)
+        #expect(outcome.alerts.map(\.person) == [person(1_001)])
+    }
+
     @Test(
         "CI47: who sends a member's or a friend's number first, alone or in a crowd, does not silence the alert about the person",
         arguments: [Trust.circle, .paired], [1, 12])

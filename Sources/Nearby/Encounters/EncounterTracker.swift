@@ -127,7 +127,7 @@ struct EncounterTracker: Sendable {
             counts[sighting.trust, default: 0] += 1
             presence.rise(to: sighting)
         }
-        if !presence.isBeingAnnounced,
+        if !presence.isBeingAnnounced, !presence.isOfCrowd,
             Self.isDue(lastAnnounced: presence.announced, at: sighting.time, interval: rules.announcementInterval)
         {
             presence.isBeingAnnounced = true
@@ -235,6 +235,12 @@ struct EncounterTracker: Sendable {
         if let time {
             presences[person]?.announced = time
         }
+    }
+
+    /// Records that the user was told of a crowd instead. Only a higher trust asks again.
+    mutating func countAsCrowd(_ person: UserNumber) {
+        presences[person]?.isBeingAnnounced = false
+        presences[person]?.isOfCrowd = true
     }
 
     /// Records that the user was alerted to this encounter.

@@ -192,8 +192,9 @@ actor Watch {
         // A suspect waits: it may be heard from a transmitter of its own yet.
         guard !tracker.isSuspect(person) else { return }
         waiting[person] = nil
-        if isOfCrowd(person) { return tracker.announced(person, at: time) }
-        let announcement = await tryLog { try await log.announce(person, at: time) }
+        if isOfCrowd(person) { return tracker.countAsCrowd(person) }
+        let trust = tracker.trust(person)
+        let announcement = await tryLog { try await log.announce(person, trust: trust, at: time) }
         switch announcement {
         case .due(let known):
             if let known, lookups.known(person) == nil { lookups.recall(known, about: person) }
