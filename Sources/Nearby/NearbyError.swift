@@ -11,6 +11,8 @@ public enum NearbyError: Error, Sendable, Hashable {
     case sharedKeys(String)
     /// A friend's keys are signed by another identity than the friend's earlier ones.
     case otherIdentity(UserNumber)
+    /// The keys in a file are for a number that a circle's member has.
+    case keysOfMember(UserNumber)
     /// A circle could not be used.
     case circle(CircleProblem)
     /// Everyone was forgotten while this ran. Nothing was stored.
@@ -25,6 +27,7 @@ extension NearbyError: CustomStringConvertible {
         case .damaged: "person_damaged"
         case .sharedKeys: "shared_keys_invalid"
         case .otherIdentity: "identity_changed"
+        case .keysOfMember: "keys_of_member"
         case .circle(let problem): problem.code
         case .everyoneForgotten: "everyone_forgotten"
         }
@@ -39,6 +42,8 @@ extension NearbyError: CustomStringConvertible {
         case .sharedKeys(let reason): "these keys of a friend cannot be used: \(reason). Ask the friend for new ones"
         case .otherIdentity(let person):
             "the keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first"
+        case .keysOfMember(let person):
+            "number \(person) is a member of your circle, and a file does not show who made its keys. Pair with the person instead"
         case .circle(let problem): "\(problem)"
         case .everyoneForgotten:
             "everyone was forgotten, or the account was signed out, while this ran. Nothing was stored. Start it again"

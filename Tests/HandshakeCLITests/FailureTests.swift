@@ -51,6 +51,7 @@ struct FailureTests {
         let rows: [(NearbyError, String)] = [
             (.damaged(person, reason: "r"), "forget the person: handshake nearby forget 36"),
             (.otherIdentity(person), "remove the old ones first: handshake nearby unfriend 36"),
+            (.keysOfMember(person), "Pair with the person instead: handshake nearby pair"),
             (.circle(.signedOut), "Join it again: handshake nearby circle join URL"),
             (.circle(.notJoined), "Join one first: handshake nearby circle join URL"),
             (.circle(.removed), "Remove it from this device: handshake nearby circle leave"),

@@ -349,6 +349,50 @@ struct RollingKeysTests {
         #expect(try await mine.addPaired(try await card(member, ada, "Ada Example"), at: newYear) == ada)
     }
 
+    @Test("CI20: keys of the own number or of a member's, which anyone can make and sign, are refused in a file")
+    func madeByAnother() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let stranger = RollingKeys(in: MemoryVault(), community: "c")
+        try await join(ada, "Ada Example", in: vault)
+        try await OwnNumber(in: vault, community: "c", account: "a").remember(person(7))
+        for (number, refusal): (UserNumber, NearbyError) in [
+            (ada, .keysOfMember(ada)), (person(5), .sharedKeys("number 5 is your own")),
+            (person(7), .sharedKeys("number 7 is your own")),
+        ] {
+            let file = try await stranger.share(number, days: 1, from: newYear)
+            await #expect(throws: refusal) { try await mine.addFriend(file, at: newYear) }
+        }
+        #expect(try await mine.friends().keys.isEmpty)
+        try await mine.addFriend(try await stranger.share(person(36), days: 1, from: newYear), at: newYear)
+        #expect(try await mine.friends().keys.count == 1)
+    }
+
+    @Test(
+        "CI20: keys from a file are unverified once a circle says who has their number, and keys of a pairing are not")
+    func fileBeforeTheCircle() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let (stranger, friend) = (
+            RollingKeys(in: MemoryVault(), community: "c"), RollingKeys(in: MemoryVault(), community: "c")
+        )
+        let environment = CircleEnvironment(
+            vault: vault, community: "c",
+            time: TimeSource(now: { [newYear] in newYear.secondsSince1970 }, clock: ContinuousClock()))
+        func trust(of device: RollingKeys) async throws -> Trust? {
+            var recognition = try await KnownPeople(in: environment, own: person(5)).recognition
+            let token = try await device.seed().token(in: try RollingWindow(at: newYear))
+            return recognition.recognize(.rolling(token), at: newYear)?.trust
+        }
+        try await mine.addFriend(try await stranger.share(ada, days: 1, from: newYear), at: newYear)
+        #expect(try await trust(of: stranger) == .paired)
+        try await join(ada, "Ada Example", in: vault)
+        #expect(try await trust(of: stranger) == .unverified)
+        _ = try await mine.addPaired(try await card(friend, ada, "Ada Example"), at: newYear)
+        #expect(try await trust(of: friend) == .paired)
+        #expect(try await trust(of: stranger) == nil)
+    }
+
     @Test("keys of past days only are refused")
     func expired() async throws {
         let mine = RollingKeys(in: MemoryVault(), community: "c")

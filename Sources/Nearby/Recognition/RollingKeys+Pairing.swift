@@ -79,7 +79,7 @@ extension RollingKeys {
     }
 
     /// Whether a number is the user's, at the service or in a circle.
-    private func isOwn(_ person: UserNumber) async throws -> Bool {
+    func isOwn(_ person: UserNumber) async throws -> Bool {
         try await wrapped {
             for records in try await CircleRecords.all(in: vault, community: community) {
                 if let number = try await records.state()?.number, Int(exactly: number) == person.value { return true }

@@ -104,14 +104,21 @@ public struct RollingKeys: Sendable {
     /// - Parameters:
     ///   - shared: the friend's keys. The first ones pin the friend's identity: accept them only from that person.
     ///   - time: the present.
-    /// - Throws: ``NearbyError/sharedKeys(_:)`` for keys that are changed, expired, or another person's;
-    ///   ``NearbyError/otherIdentity(_:)``. Nothing is stored then.
+    /// - Throws: ``NearbyError/sharedKeys(_:)`` for keys that are changed, expired, or another person's, and for the user's own
+    ///   number; ``NearbyError/otherIdentity(_:)``; ``NearbyError/keysOfMember(_:)``: a circle says who has the number, and the
+    ///   file does not. Nothing is stored then.
     public func addFriend(_ shared: Shared, at time: Timestamp) async throws {
         let keys = try shared.dayKeys()
         let identity = try shared.verifiedIdentity(of: keys, in: community)
         let oldest = try today(time).number
         guard keys.contains(where: { $0.day.number >= oldest }) else {
             throw NearbyError.sharedKeys("they have expired")
+        }
+        guard try await !isOwn(shared.person) else {
+            throw NearbyError.sharedKeys("number \(shared.person) is your own")
+        }
+        guard try await !circleTables().contains(where: { $0.entry(shared.person) != nil }) else {
+            throw NearbyError.keysOfMember(shared.person)
         }
         try await refuseKnown(keys, of: shared.person, at: time)
         try await wrapped {

@@ -39,11 +39,17 @@ public struct KnownPeople: Sendable {
         if own == nil { own = try await ask() }
         let (friends, damaged) = try await rolling.friends()
         let scopes = try await OwnScopes(in: environment.vault, community: environment.community, at: time)
-        var recognition = Recognition(friends: friends)
+        var members: Set<UserNumber> = []
+        for circle in circles { members.formUnion(try await circle.members().map(\.person)) }
+        var people = try await rolling.pairedNames().mapValues { Person(name: $0) }
+        // A file of keys does not show who made it. It may be older than what a circle says of the number.
+        let paired = Set(people.keys)
+        let isDoubtful = { (friend: UserNumber) in members.contains(friend) && !paired.contains(friend) }
+        var recognition = Recognition(friends: friends.filter { !isDoubtful($0.0) })
+        recognition.add(friends.filter { isDoubtful($0.0) }, trust: .unverified)
         // The user's own beacons, as received by another adapter.
         if let own { recognition.add(scopes.dayKeys(around: time).map { (own, $0) }, trust: .paired) }
         var keys = friends.map(\.1)
-        var people = try await rolling.pairedNames().mapValues { Person(name: $0) }
         for circle in circles {
             for (trust, dayKeys) in try await circle.dayKeys() {
                 recognition.add(dayKeys, trust: trust)

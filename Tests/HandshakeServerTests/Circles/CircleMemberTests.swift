@@ -210,8 +210,10 @@ struct CircleMemberTests {
             let person = try UserNumber(65_535)
             let friends = RollingKeys(in: ada.vault, community: "recurse-center")
             let theirs = RollingKeys(in: MemoryVault(), community: "recurse-center")
-            try await friends.addFriend(
-                try await theirs.share(person, days: 3, from: world.timestamp), at: world.timestamp)
+            let card = try await theirs.pairingCard(
+                in: CircleScope(circleAt: "https://pair.example"), number: person, name: "Zoë Ångström",
+                at: world.timestamp)
+            #expect(try await friends.addPaired(card, at: world.timestamp) == person)
             let photo = VaultKey(.photo, ["recurse-center", "65535"])
             try await ada.vault.replace(photo, with: [1])
             let other = VaultKey(.photo, ["recurse-center", "36"])

@@ -136,8 +136,10 @@ struct CircleSeedTests {
             let (circle, pairing) = (try #require(try await ada.seed()), try await keys(of: ada).seed())
             #expect(try await zoe.recognizes(circle, zoes)?.person.value == 759)
             #expect(try await zoe.recognizes(pairing, zoes) == nil)
-            let file = try await keys(of: ada).share(try UserNumber(759), days: 4, from: world.timestamp)
-            try await keys(of: zoe).addFriend(file, at: world.timestamp)
+            let card = try await keys(of: ada).pairingCard(
+                in: CircleScope(circleAt: "https://pair.example"), number: try UserNumber(759), name: "Ada Example",
+                at: world.timestamp)
+            _ = try await keys(of: zoe).addPaired(card, at: world.timestamp)
             var friends = Recognition(friends: try await keys(of: zoe).friends().keys)
             let window = try RollingWindow(at: world.timestamp)
             func person(_ seed: RollingSeed) -> UserNumber? {

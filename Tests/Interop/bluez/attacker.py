@@ -11,6 +11,7 @@ Each prints a recording for `handshake nearby replay`. `edits` gives the ways to
 """
 
 import copy
+import hashlib
 import itertools
 import json
 import pathlib
@@ -102,6 +103,48 @@ def edits(document: Any) -> Iterator[tuple[str, Any]]:
             else:
                 parent[place[-1]] = how
             yield f"{'.'.join(map(str, place))} = {'(removed)' if how is REMOVED else how!r}", changed
+    yield "signed again", signed_again(document, document["person"])
+
+
+def signed_again(document: Row, person: int, key: bytes = bytes(32)) -> Row:
+    """A friend's file as somebody else makes it: for any number, with keys of theirs, signed by an identity of theirs."""
+    days = {day: hashlib.sha256(key + day.encode()).hexdigest() for day in document["keys"]}
+    community = b"recurse-center"
+    message = b"SH1 keys\0" + len(community).to_bytes(4, "big") + community + person.to_bytes(4, "big") + len(days).to_bytes(4, "big")
+    for day, digits in sorted(days.items(), key=lambda item: int(item[0])):
+        message += int(day).to_bytes(4, "big") + bytes.fromhex(digits)
+    identity, signature = ed25519(key, message)
+    return document | {"person": person, "keys": days, "identity": identity.hex(), "signature": signature.hex()}
+
+
+def ed25519(key: bytes, message: bytes) -> tuple[bytes, bytes]:
+    """Public key and signature (RFC 8032, 5.1), as slowly as an attacker can afford."""
+    p, order = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+    d = -121665 * pow(121666, p - 2, p) % p
+    Point = tuple[int, int]
+    base: Point = (15112221349535400772501151409588531511454012693041857206046113283949847762202, 4 * pow(5, p - 2, p) % p)
+
+    def add(one: Point, other: Point) -> Point:
+        (x, y), (u, v) = one, other
+        k = d * x * u * y * v
+        return (x * v + y * u) * pow(1 + k, p - 2, p) % p, (y * v + x * u) * pow(1 - k, p - 2, p) % p
+
+    def times(number: int) -> bytes:
+        total, power = (0, 1), base
+        while number:
+            if number & 1:
+                total = add(total, power)
+            power, number = add(power, power), number >> 1
+        return (total[1] | (total[0] & 1) << 255).to_bytes(32, "little")
+
+    def digest(*parts: bytes) -> int:
+        return int.from_bytes(hashlib.sha512(b"".join(parts)).digest(), "little")
+
+    both = hashlib.sha512(key).digest()
+    scalar = int.from_bytes(both[:32], "little") & (1 << 254) - 8 | 1 << 254
+    nonce = digest(both[32:], message) % order
+    public, commitment = times(scalar), times(nonce)
+    return public, commitment + ((nonce + digest(commitment, public, message) * scalar) % order).to_bytes(32, "little")
 
 
 REMOVED = object()

@@ -101,6 +101,18 @@ def test_a_member_under_whose_address_others_send_is_told_of(scene: Scene) -> No
     assert any(event["suspect"] for event in near)
 
 
+def test_keys_of_a_member_that_another_has_signed_are_refused(scene: Scene) -> None:
+    """CI20: anyone can make and sign a file that names a member or the user."""
+    shared = json.loads(scene.ada.command.run("nearby", "share", "--days", "2").ok().stdout)
+    for person, reason in ((ZOE, "nearby pair"), (ADA, "your own")):
+        made = attacker.signed_again(shared, person)
+        done = scene.ada.command.run("nearby", "befriend", "-", stdin=json.dumps(made))
+        assert done.status == 64 and reason in done.stderr, done
+    assert scene.ada.command.run("nearby", "friends", "--json").ok().json == {"friends": []}
+    # The signature itself is right: of a number of no member, the file is taken.
+    scene.ada.command.run("nearby", "befriend", "-", stdin=json.dumps(attacker.signed_again(shared, 36))).ok()
+
+
 def test_what_is_sent_again_later_is_not_recognised(scene: Scene) -> None:
     """CI8."""
     before = scene.ada.log()

@@ -64,6 +64,7 @@ extension NearbyError {
         switch self {
         case .damaged(let person, _): ": handshake nearby forget \(person)"
         case .otherIdentity(let person): ": handshake nearby unfriend \(person)"
+        case .keysOfMember: ": handshake nearby pair"
         case .circle(.refused(_, "identity_exists", _)): ": handshake nearby circle join URL --replace"
         case .circle(.signedOut), .circle(.notJoined): ": handshake nearby circle join URL"
         case .circle(.removed): ": handshake nearby circle leave"
@@ -75,7 +76,7 @@ extension NearbyError {
     fileprivate var status: ExitStatus {
         switch self {
         case .vault, .damaged: .vault
-        case .sharedKeys, .otherIdentity, .everyoneForgotten: .usage
+        case .sharedKeys, .otherIdentity, .keysOfMember, .everyoneForgotten: .usage
         case .circle(let problem):
             switch problem {
             case .address, .notJoined, .alreadyJoined, .wave: .usage

@@ -49,7 +49,8 @@ struct NearbyBefriend: AsyncParsableCommand {
         commandName: "befriend", abstract: "Add the keys that a friend printed with `share`.",
         discussion: """
             The first keys of a number pin the identity that signed them: accept them only from that person. Keys that were changed, \
-            have expired, or are signed by another identity later are refused.
+            have expired, or are signed by another identity later are refused. So are keys of your own number and of a member of your \
+            circles, because a file does not show who made it: use `pair` with a member.
             """)
 
     @Argument(help: "The file, or - for standard input.")
