@@ -46,13 +46,16 @@ extension JoinedCircle {
             guard entry.keys?.terms.waves == true else { throw CircleProblem.wave("\(name) takes no waves") }
             // What a wave of an earlier day said, the windows beside it included, may have been answered, and is refused then.
             let last = state.waved[number].map { ($0 &+ 1) &* Self.windowsOfDay } ?? 0
-            let known = try await windows(with: person, log: log)
+            let known = try await windows(with: person, of: .circle, log: log)
             let windows = known.filter { $0 / Self.windowsOfDay == state.waved[number] || $0 > last }
             guard let newest = windows.max() else {
+                guard known.isEmpty else {
+                    throw CircleProblem.wave("you have not met \(name) since you waved last")
+                }
+                let isHeard = try await !self.windows(with: person, of: .unverified, log: log).isEmpty
                 throw CircleProblem.wave(
-                    known.isEmpty
-                        ? "you have not met \(name) in the last hours" : "you have not met \(name) since you waved last"
-                )
+                    "you have not met \(name) in the last hours"
+                        + (isHeard ? ": what was heard is unverified, and any device can send it" : ""))
             }
             let day = newest / Self.windowsOfDay
             let wavedToday = CircleProblem.wave("you have waved at \(name) today")
@@ -281,10 +284,13 @@ extension JoinedCircle {
         return pairing.flatMap { state.hasPublished(keysOf: $0) ? $0 : nil }
     }
 
-    /// The windows of the last day in which the user has met a person.
-    private func windows(with person: UserNumber, log: EncounterLog) async throws -> Set<UInt32> {
+    /// The windows of the last day in which the user has met a person. Who was heard with less trust was not met.
+    private func windows(
+        with person: UserNumber, of trust: Trust, log: EncounterLog
+    ) async throws -> Set<UInt32> {
         var windows: Set<UInt32> = []
-        for encounter in try await log.history(of: person)?.encounters ?? [] {
+        for encounter in try await log.history(of: person)?.encounters ?? []
+        where encounter.trust ?? .unverified >= trust {
             let begin = max(encounter.firstSeen, now - 86_400)
             let end = min(encounter.lastSeen, now)
             guard begin <= end, begin >= 0, end < Double(UInt32.max) else { continue }

@@ -19,14 +19,15 @@ struct CircleMeeting {
         zoes = try await zoe.join(as: "zoe@example.test")
         try await adas.synchronize()
         let (first, last) = (world.now + seconds.lowerBound, world.now + seconds.upperBound)
-        let encounter = Encounter(firstSeen: first, lastSeen: last, duration: last - first)
+        let encounter = Encounter(firstSeen: first, lastSeen: last, duration: last - first, trust: .circle)
         _ = try await log(of: ada).note(encounter, with: Self.zoesNumber, wasLogged: false)
         _ = try await log(of: zoe).note(encounter, with: Self.adasNumber, wasLogged: false)
     }
 
     /// The two meet again, now.
     func meetAgain() async throws {
-        let encounter = Encounter(firstSeen: ada.world.now - 120, lastSeen: ada.world.now, duration: 120)
+        let encounter = Encounter(
+            firstSeen: ada.world.now - 120, lastSeen: ada.world.now, duration: 120, trust: .circle)
         for (device, person) in [(ada, Self.zoesNumber), (zoe, Self.adasNumber)] {
             try await log(of: device).forgetEveryone()
             _ = try await log(of: device).note(encounter, with: person, wasLogged: false)

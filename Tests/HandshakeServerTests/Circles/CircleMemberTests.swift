@@ -346,7 +346,7 @@ struct CircleMemberTests {
             #expect(try await adas.members().map(\.trust) == [.unverified])
             #expect(try await adas.dayKeys().isEmpty)
             let log = EncounterLog(in: ada.vault, community: "recurse-center")
-            let met = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60)
+            let met = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60, trust: .circle)
             _ = try await log.note(met, with: zoe, wasLogged: false)
             do {
                 try await adas.wave(at: zoe, text: "Hello", log: log)

@@ -82,7 +82,7 @@ struct CircleSeedTests {
             #expect(try await zoe.recognizes(old, zoes)?.person.value == 759)
             let before = try #require(await world.circle.members[759]?.keys)
             let log = EncounterLog(in: ada.vault, community: "recurse-center")
-            let met = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60)
+            let met = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60, trust: .circle)
             _ = try await log.note(met, with: try UserNumber(65_535), wasLogged: false)
             try await adas.wave(at: try UserNumber(65_535), text: "", log: log)
             try await adas.synchronize()

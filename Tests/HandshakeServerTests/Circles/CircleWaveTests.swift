@@ -62,7 +62,7 @@ struct CircleWaveTests {
             // 00:05 to 00:16: the two log different windows when one hears later.
             let meeting = try await CircleMeeting(world)
             world.time.advance(by: 660)
-            let later = Encounter(firstSeen: world.now - 5, lastSeen: world.now, duration: 5)
+            let later = Encounter(firstSeen: world.now - 5, lastSeen: world.now, duration: 5, trust: .circle)
             try await meeting.adaWaves()
             try await meeting.log(of: meeting.zoe).forget(CircleMeeting.adasNumber)
             _ = try await meeting.log(of: meeting.zoe).note(later, with: CircleMeeting.adasNumber, wasLogged: false)
@@ -74,7 +74,7 @@ struct CircleWaveTests {
             try await meeting.adaWaves()
             // Zoë claims a meeting four hours later.
             world.time.advance(by: 14_400)
-            let other = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60)
+            let other = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60, trust: .circle)
             try await meeting.log(of: meeting.zoe).forget(CircleMeeting.adasNumber)
             _ = try await meeting.log(of: meeting.zoe).note(other, with: CircleMeeting.adasNumber, wasLogged: false)
             try await meeting.zoeWaves()
@@ -99,14 +99,14 @@ struct CircleWaveTests {
             }
             for circle in [meeting.adas, meeting.zoes, meeting.adas] { try await circle.synchronize() }
             try await meeting.log(of: meeting.zoe).forget(CircleMeeting.adasNumber)
-            let later = Encounter(firstSeen: world.now - 1_200, lastSeen: world.now, duration: 1_200)
+            let later = Encounter(firstSeen: world.now - 1_200, lastSeen: world.now, duration: 1_200, trust: .circle)
             _ = try await meeting.log(of: meeting.zoe).note(later, with: CircleMeeting.adasNumber, wasLogged: false)
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
             #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
             // What was answered is not sent again, and the rest of the meeting is.
             world.time.advance(by: 900)
-            let whole = Encounter(firstSeen: world.now - 2_100, lastSeen: world.now, duration: 2_100)
+            let whole = Encounter(firstSeen: world.now - 2_100, lastSeen: world.now, duration: 2_100, trust: .circle)
             try await meeting.log(of: meeting.ada).forget(CircleMeeting.zoesNumber)
             _ = try await meeting.log(of: meeting.ada).note(whole, with: CircleMeeting.zoesNumber, wasLogged: false)
             try await meeting.adaWaves("Again?")
@@ -164,6 +164,28 @@ struct CircleWaveTests {
             #expect(
                 await problem { try await meeting.zoeWaves() }
                     == "you have not met Ada Example in the last hours")
+        }
+    }
+
+    @Test(
+        "CI44: a member of whom only a number was heard that any device can send was not met, and cannot be waved at",
+        arguments: [nil, .unverified, .circle, .paired] as [Trust?])
+    func unverifiedMeeting(trust: Trust?) async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            let log = meeting.log(of: meeting.ada)
+            try await log.forgetEveryone()
+            let heard = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60, trust: trust)
+            _ = try await log.note(heard, with: CircleMeeting.zoesNumber, wasLogged: false)
+            do {
+                try await meeting.adaWaves()
+                #expect(trust ?? .unverified >= .circle)
+            } catch NearbyError.circle(.wave(let problem)) {
+                #expect(trust ?? .unverified == .unverified)
+                #expect(
+                    problem.hasPrefix("you have not met Zoë Ångström in the last hours: what was heard is unverified"))
+            }
+            #expect(await world.circle.waves.isEmpty == (trust ?? .unverified == .unverified))
         }
     }
 

@@ -101,6 +101,25 @@ def test_a_member_under_whose_address_others_send_is_told_of(scene: Scene) -> No
     assert any(event["suspect"] for event in near)
 
 
+def test_of_a_number_that_anyone_can_send_the_log_says_so_and_no_wave_is_sent(scene: Scene) -> None:
+    """CI44: the member herself was not near."""
+    assert [(entry["person"], entry["trust"]) for entry in scene.ada.log()] == [(ZOE, "circle")]
+    assert " circle" in scene.ada.command.run("nearby", "log").ok().stdout
+    scene.ada.command.run("nearby", "forget", str(ZOE)).ok()
+    path = scene.folder / "number.jsonl"
+    begin = time.time() - 200
+    path.write_text(attacker.text([{"t": begin + second, "addr": "C0:DE:00:00:00:09", "type": "random", "rssi": -50,
+                                    "ad": attacker.plain(ZOE)} for second in range(30)]))
+    told = [event for event in scene.events(path, "--keep") if event["event"] == "alert"]
+    assert {(event["person"], event["verified"]) for event in told} == {(ZOE, False)}
+    assert [(entry["person"], entry["trust"]) for entry in scene.ada.log()] == [(ZOE, "unverified")]
+    assert "unverified" in scene.ada.command.run("nearby", "log").ok().stdout
+    assert scene.ada.command.run("nearby", "log", "--csv").ok().stdout.splitlines()[1].endswith(",unverified")
+    assert "any device can send this number" in scene.ada.command.run("nearby", "show", str(ZOE)).ok().stdout
+    refused = scene.ada.command.run("nearby", "wave", str(ZOE), "--text", "Hello")
+    assert refused.status != 0 and "unverified" in refused.stderr, refused
+
+
 def test_keys_of_a_member_that_another_has_signed_are_refused(scene: Scene) -> None:
     """CI20: anyone can make and sign a file that names a member or the user."""
     shared = json.loads(scene.ada.command.run("nearby", "share", "--days", "2").ok().stdout)
