@@ -151,7 +151,7 @@ public actor MemberCircle {
         try await storeState()
     }
 
-    /// Removes expired tombstones, bearers and waves, once an hour.
+    /// Removes expired tombstones, bearers, waves and day keys, once an hour.
     func cleanIfDue() async throws {
         let now = time.now()
         guard abs(now - state.cleaned) >= 3_600 else { return }
@@ -165,10 +165,15 @@ public actor MemberCircle {
                 try await vault.remove(memberKey(member.number))
                 for digest in member.bearers.keys { owners[digest] = nil }
                 members[member.number] = nil
-            } else if member.bearers.values.contains(where: { $0 <= now }) {
+            } else {
                 var changed = member
                 changed.bearers = member.bearers.filter { $0.value > now }
-                try await store(changed)
+                let isPast = member.keys?.isPast(at: now) ?? false
+                if isPast {
+                    changed.keys = nil
+                    changed.keysRevision = nextRevision()
+                }
+                if isPast || changed.bearers.count < member.bearers.count { try await store(changed) }
             }
         }
         try await storeState()
@@ -260,6 +265,16 @@ public actor MemberCircle {
         } catch let error as VaultError {
             throw HandshakeServerError.vault(error)
         }
+    }
+}
+
+extension KeyRecord {
+    /// Whether all keys are of past days: keys that a member who is silent has published, and that link the member to recordings.
+    ///
+    /// The last identifier of a day is sent until five minutes after it.
+    fileprivate func isPast(at now: Double) -> Bool {
+        guard let last = dayKeys.last?.day else { return false }
+        return now >= (Double(last) + 1) * 86_400 + 3_600
     }
 }
 #endif

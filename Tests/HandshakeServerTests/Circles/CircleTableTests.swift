@@ -32,6 +32,38 @@ struct CircleTableTests {
         }
     }
 
+    @Test("CI26: of a member who is silent the server stores no keys of past days, and a later publication is taken")
+    func pastKeys() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let keys = try #require(await world.circle.members[759]?.keys)
+            let end = (Double(try #require(keys.dayKeys.last?.day)) + 1) * CircleWorld.day
+            let needle = Array(Base64URL.encode(keys.bytes).utf8.prefix(200))
+            func isStored() async throws -> Bool {
+                for key in try await world.vault.keys(of: .circle).keys {
+                    let bytes = try await world.vault.record(key) ?? []
+                    if String(decoding: bytes, as: UTF8.self).contains(String(decoding: needle, as: UTF8.self)) {
+                        return true
+                    }
+                }
+                return false
+            }
+            world.time.advance(by: end + 3_500 - world.now)
+            try await zoes.synchronize()
+            #expect(try await isStored(), "a term of the last day may be on the air")
+            let revision = try #require(await world.circle.members[759]).keysRevision
+            world.time.advance(by: 7_200)
+            try await zoes.synchronize()
+            #expect(try await !isStored())
+            let member = try #require(await world.circle.members[759])
+            #expect(member.keys == nil && member.keysRevision > revision && member.hasRow)
+            #expect(try await zoes.members().map(\.isPublishing) == [false])
+            try await adas.synchronize()
+            try await zoes.synchronize()
+            #expect(try await zoe.recognizes(ada, zoes)?.person.value == 759)
+        }
+    }
+
     @Test("CI28: a device that was away for 31 days fetches everything, and members who left meanwhile are gone")
     func longAway() async throws {
         try await CircleWorld.with { world in
