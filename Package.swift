@@ -436,7 +436,7 @@ let package = Package(
                 "ExampleServer", "HandshakeServer", "FileSelector", "Handshake", "OAuth", "Sandbox", "Sequencing",
                 httpTypes, logging, hummingbird, nio("NIOCore"), mustache,
             ],
-            path: "Examples/WeatherMyWay",
+            path: "Examples/WeatherMyWay", exclude: ["README.md"],
             resources: [
                 .embedInCode("Weather/Advice.csv"), .embedInCode("Weather/Forecast.csv"),
                 .embedInCode("Weather/Weather.csv"), .embedInCode("Web/weather.js"),
@@ -473,8 +473,8 @@ let package = Package(
             name: "HandshakeCLITests",
             dependencies: [
                 "BusFixtures", "TestFixtures", "HandshakeCLI", "Beacons", "Circles", "Geofences", "Handshake", "Nearby",
-                "OAuth", "Positions",
-                "Radio", "Sequencing", argumentParser, httpTypes,
+                "IFTTTConnect", "OAuth", "Positions",
+                "Radio", "RecurseCenter", "Sandbox", "Sequencing", argumentParser, httpTypes,
             ],
             swiftSettings: strict),
     ],

@@ -126,10 +126,21 @@ extension ConnectError: CustomStringConvertible {
         case .network(let error): "\(error)"
         case .account(let error): "\(error)"
         case .service(let problem): "\(problem)"
-        case .malformed(let answer, let member, let expected, let found):
-            "IFTTT's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found). "
-                + "Try again later. If it happens again, report it to IFTTT."
+        case .malformed(_, let member, let expected, let found):
+            (Self.sentence(unread: member, expected: expected, found: found, service: "IFTTT")
+                ?? "IFTTT's answer cannot be read: a part of it is missing or wrong.")
+                + " Try again later. If it happens again, report it to IFTTT."
         }
+    }
+}
+
+extension ConnectError {
+    /// The place of what is malformed in an answer, in the names of the wire.
+    ///
+    /// For a report of the defect. Nil for other errors.
+    public var detail: String? {
+        guard case .malformed(let answer, let member, let expected, let found) = self else { return nil }
+        return "\(answer): \(member) should be \(expected) but is \(found)"
     }
 }
 

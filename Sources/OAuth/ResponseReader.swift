@@ -21,7 +21,7 @@ struct ResponseReader {
             value = try deviations.members(of: content)
         } catch {
             throw .malformed(
-                step: step, member: "content", expected: "a JSON object", found: Self.beginning(of: content))
+                step: step, member: "content", expected: "a JSON object", found: UnreadableContent(content).rawValue)
         }
         guard let object = value.object else {
             throw .malformed(step: step, member: "content", expected: "a JSON object", found: value.kind)
@@ -50,16 +50,6 @@ struct ResponseReader {
         self.step = step
         self.members = members
         self.secrets = secrets
-    }
-
-    /// Describes content that is not JSON without quoting it, since it may contain a token.
-    private static func beginning(of content: [UInt8]) -> String {
-        switch content.first(where: { $0 > 0x20 }) {
-        case nil: "nothing"
-        case UInt8(ascii: "<"): "HTML or XML"
-        case UInt8(ascii: "{"), UInt8(ascii: "["): "incomplete or invalid JSON"
-        default: "text that is not JSON"
-        }
     }
 
     /// The member, where null means absent.

@@ -78,9 +78,10 @@ extension RecurseCenterError: CustomStringConvertible {
         case .forbidden(let message):
             "The Recurse Center does not permit this for this account" + (message.map { ": “\($0)”." } ?? ".")
                 + " Sign in with an account that may do it."
-        case .malformed(let answer, let member, let expected, let found):
-            "The Recurse Center's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found). "
-                + "Try again later. If it happens again, report it to the Recurse Center."
+        case .malformed(_, let member, let expected, let found):
+            (Self.sentence(unread: member, expected: expected, found: found, service: "The Recurse Center")
+                ?? "The Recurse Center's answer cannot be read: a part of it is missing or wrong.")
+                + " Try again later. If it happens again, report it to the Recurse Center."
         case .photo(.address(let problem)): "The photo's URL cannot be used: \(problem.clause)."
         case .photo(.notAnImage(let found)):
             "The photo's URL returned \(found) instead of an image. Nothing was stored."
@@ -90,6 +91,14 @@ extension RecurseCenterError: CustomStringConvertible {
 }
 
 extension RecurseCenterError {
+    /// The place of what is malformed in an answer, in the names of the wire.
+    ///
+    /// For a report of the defect. Nil for other errors.
+    public var detail: String? {
+        guard case .malformed(let answer, let member, let expected, let found) = self else { return nil }
+        return "\(answer): \(member) should be \(expected) but is \(found)"
+    }
+
     /// Reads an error response; only a JSON object gives a message, not a page.
     init(_ response: ResponseMessage, pause: Duration?) {
         let word = (try? JSONValue(parsing: response.content))?.object?["message"]?.string

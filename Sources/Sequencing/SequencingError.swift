@@ -20,6 +20,9 @@ public enum SequencingError: Error, Sendable, Hashable {
     /// The file does not exist, or belongs to another user (dossier 5.12).
     case unknownFile(FileID)
 
+    /// The job does not exist, or belongs to another user (dossier 5.12).
+    case unknownJob(JobID)
+
     /// A successful answer is malformed. `member` is the place: `[3].Status.IdJob` is a member of a list's element.
     case malformed(answer: String, member: String, expected: String, found: String)
 
@@ -50,6 +53,7 @@ extension SequencingError: CustomStringConvertible {
         case .service(_, let code, _): code ?? "service_error"
         case .unknownChain: "chain_not_found"
         case .unknownFile: "file_not_found"
+        case .unknownJob: "job_not_found"
         case .malformed: "malformed_answer"
         case .unsuccessful: "job_unsuccessful"
         case .failed: "job_failed"
@@ -72,10 +76,13 @@ extension SequencingError: CustomStringConvertible {
                 + (status >= 500 ? " Try again in a few minutes." : "")
         case .unknownChain(let code): "Sequencing.com has no app chain “\(code)”. Check its number."
         case .unknownFile(let id): "Sequencing.com has no file \(id) for this account. List the files and choose one."
+        case .unknownJob(let id): "Sequencing.com has no job \(id) for this account. Check its number."
         case .malformed(let answer, let member, let expected, let found):
-            "Sequencing.com's \(Self.subject(of: answer)) cannot be read: "
+            (Self.sentence(unread: member, expected: expected, found: found, service: "Sequencing.com")
+                ?? "Sequencing.com's \(Self.subject(of: answer)) cannot be read: "
                 + (member == "content" ? "\(expected) was expected, not \(found)" : "a part of it is missing or wrong")
-                + ". Try again later. If it happens again, report it to Sequencing.com."
+                + ".")
+                + " Try again later. If it happens again, report it to Sequencing.com."
         case .unsuccessful(let report):
             "Job \(report.job) ended without success: the app chain cannot use this file. Choose another."
         case .failed(let job): "Job \(job) failed at Sequencing.com. Run the app chain again."

@@ -37,9 +37,26 @@ extension KitError {
             return try JSONValue(parsing: content)
         } catch {
             throw malformed(
-                answer: answer, member: "content", expected: "JSON", found: content.isEmpty ? "nothing" : "\(error)")
+                answer: answer, member: unreadMember, expected: "JSON",
+                found: "\(UnreadableContent(content).rawValue) (\(error))")
         }
     }
+
+    /// What a user is told of an answer that is no JSON: no name of the wire, no place in bytes. Nil for other defects.
+    ///
+    /// - Parameters:
+    ///   - member: what is malformed; the others are those of the error too.
+    ///   - service: the name of the service, which begins the sentence.
+    package static func sentence(
+        unread member: String, expected: String, found: String, service: String
+    ) -> String? {
+        guard member == unreadMember, expected == "JSON" else { return nil }
+        let content = UnreadableContent.allCases.first { found.hasPrefix($0.rawValue) } ?? .text
+        return "\(service) answered with \(content.clause)."
+    }
+
+    /// The member of an answer that cannot be read at all.
+    private static var unreadMember: String { "content" }
 
     /// A URL at the origin of a host. `target` is a path with its query; it begins with a slash and is percent-encoded.
     package static func endpoint(_ host: EndpointURL, _ target: String) throws(Self) -> EndpointURL {

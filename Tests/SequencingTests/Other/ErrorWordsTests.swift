@@ -39,6 +39,7 @@ struct ErrorWordsTests {
             (.service(status: 400, code: "bad_flag", message: "No such flag"), "bad_flag", "“No such flag”"),
             (.unknownChain(AppCode(99)), "chain_not_found", "Check its number."),
             (.unknownFile(file), "file_not_found", "choose one."),
+            (.unknownJob(job), "job_not_found", "Check its number."),
             (.failed(job), "job_failed", "Run the app chain again."),
             (.cancelled(job), "job_cancelled", "Run the app chain again"),
             (.deadline(job), "job_deadline", "resume it"),

@@ -158,7 +158,8 @@ enum IFTTTFailure {
         switch error {
         case .account(let error): error
         case .network(let error): error
-        default: CommandError(status: status(error), code: error.code, message: error.description)
+        default:
+            CommandError(status: status(error), code: error.code, message: error.description, detail: error.detail)
         }
     }
 

@@ -42,7 +42,7 @@ struct RecurseCenterOptions: ParsableArguments {
     /// The error as the command states it; one of the floor below stays itself.
     static func commandError(_ error: RecurseCenterError) -> any Error {
         if case .account(let error) = error { return error }
-        return CommandError(status: status(error), code: error.code, message: error.description)
+        return CommandError(status: status(error), code: error.code, message: error.description, detail: error.detail)
     }
 
     private static func status(_ error: RecurseCenterError) -> ExitStatus {
