@@ -21,6 +21,8 @@ public struct Sequencing: Sendable {
     public let polling: Polling
 
     let clock: any Clock<Duration>
+    /// The time that requests may take, which counts down; each has its own limit if nil.
+    private var left: (@Sendable () -> Duration)?
 
     /// Creates a client for an account.
     ///
@@ -49,7 +51,15 @@ public struct Sequencing: Sendable {
     /// The API with the account's token.
     var api: Exchange {
         Exchange(
-            send: { [account] in try await account.send($0, namingScopeWithin: $1) }, host: hosts.api, clock: clock)
+            send: { [account] in try await account.send($0, namingScopeWithin: $1) }, host: hosts.api, clock: clock,
+            left: left)
+    }
+
+    /// The same kit, whose requests and their retries end when no time is left.
+    func bounded(by left: (@Sendable () -> Duration)?) -> Sequencing {
+        var bounded = self
+        bounded.left = left
+        return bounded
     }
 }
 

@@ -145,7 +145,10 @@ struct ParsingTests {
     func bounded() {
         let unbounded = Self.leaves(HandshakeCommand.self).filter { !($0 is any BoundedCommand.Type) }.map { "\($0)" }
         // These have a deadline of their own, whose error tells what was waited for.
-        let own = ["Login", "SequencingImport", "IFTTTConnectCommand", "CircleJoin", "NearbyPair"]
+        let own = [
+            "Login", "SequencingImport", "SequencingChain", "SequencingChains", "SequencingResume",
+            "IFTTTConnectCommand", "CircleJoin", "NearbyPair",
+        ]
         let local = [
             "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
             "NearbyShow",

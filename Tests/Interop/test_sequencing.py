@@ -68,7 +68,8 @@ def test_files_as_json_has_stable_members_and_the_services_order(ada: Handshake)
     assert [file["id"] for file in files][:3] == ["910001", "910002", "910003"]
     assert files[0] == {"id": "910001", "name": "sample-ada.vcf.gz", "category": "Community", "extension": ".vcf.gz", "type": "VCF",
                         "display_name": "Ada - Enjoys long walks and longer proofs", "added": "2016-03-11T09:30:00",
-                        "subtype": "Genome", "population": "European", "sex": "Female"}
+                        "subtype": "Genome", "population": "European", "sex": "Female", "persona": "Ada",
+                        "description": "Enjoys long walks and longer proofs"}
     assert {tuple(file) for file in files} == {tuple(files[0])}
 
 
@@ -268,6 +269,54 @@ def test_a_chain_that_was_given_up_is_listed_and_its_report_is_shown_later(ada: 
     refused(both, 6, "job_deadline")
     assert [(chain["chain"], chain["job"]) for chain in both.json["chains"]] == [("Chain906", int(endless))]
     assert [str(job["job"]) for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]] == [endless]
+
+
+def test_a_start_without_an_answer_names_no_command_that_starts_it_a_second_time(ada: Handshake, genome: StandIn) -> None:
+    genome.fault("/v2/StartApp => delay 30", "/v2/StartAppBatch => delay 30")
+    for words in (["chain", "Chain902"], ["chains", "Chain902", "Chain9"]):
+        done = ada.run("sequencing", *words, "--file", "227001", "--timeout", "2")
+        assert done.status == 6 and "would start it a second time" in done.stderr, done
+        assert done.stderr.endswith("handshake sequencing jobs\n") and "--timeout" not in done.stderr
+    assert ada.run("sequencing", "jobs", "--json").ok().json["jobs"] == []
+
+
+@pytest.mark.parametrize("path", ["/v2/GetAppResults", "/v2/GetAppResultsBatch"])
+def test_a_poll_without_an_answer_leaves_the_job_in_the_list_and_says_how_its_report_is_shown(
+        ada: Handshake, genome: StandIn, path: str) -> None:
+    genome.fault("/v2/GetAppResults => delay 30", "/v2/GetAppResultsBatch => delay 30")
+    words = ["chain", "Chain902"] if path == "/v2/GetAppResults" else ["chains", "Chain902", "Chain906"]
+    begun = time.monotonic()
+    done = ada.run("sequencing", *words, "--file", "227001", "--timeout", "3")
+    assert done.status == 6 and time.monotonic() - begun < 10, done
+    jobs = [str(job["job"]) for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]]
+    assert len(jobs) == len(words) - 1 and done.stderr.endswith(f"handshake sequencing resume {' '.join(jobs)}\n"), done
+    assert len(genome.requests("/v2/StartApp")) + len(genome.requests("/v2/StartAppBatch")) == 1
+    again = ada.run("sequencing", "resume", "--timeout", "2")
+    assert again.status == 6 and again.stderr.endswith(f"handshake sequencing resume {' '.join(jobs)}\n"), again
+
+
+def test_a_poll_that_cannot_be_read_costs_neither_report_nor_job(ada: Handshake, genome: StandIn) -> None:
+    genome.fault("/v2/GetAppResults => garbage x1")
+    assert ada.run("sequencing", "chain", "9", "--file", "227001").ok().stdout == "Melanoma risk: High\n"
+    genome.reset()
+    genome.fault("/v2/GetAppResults => garbage")
+    done = ada.run("sequencing", "chain", "Chain902", "--file", "227001", "--timeout", "30")
+    assert done.status == 5 and "Sequencing.com answered with " in done.stderr and "byte" not in done.stderr, done
+    assert [job["chain"] for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]] == ["Chain902"]
+
+
+def test_a_job_that_will_not_end_is_removed_from_the_list(ada: Handshake) -> None:
+    assert ada.run("sequencing", "chain", "Chain906", "--file", "227001", "--timeout", "1").status == 6
+    [job] = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
+    refused(ada.run("sequencing", "jobs", "--forget", "1", "--json"), 64)
+    assert ada.run("sequencing", "jobs", "--forget", str(job["job"]), "--json").ok().json == {"forgotten": job["job"]}
+    assert ada.run("sequencing", "jobs", "--json").ok().json["jobs"] == []
+
+
+def test_a_job_that_is_not_there_is_told_with_the_list(ada: Handshake) -> None:
+    done = ada.run("sequencing", "resume", "999999")
+    assert done.status == 4 and done.stderr == (
+        "handshake: Sequencing.com has no job 999999 for this account. List yours with: handshake sequencing jobs\n")
 
 
 def test_ctrl_c_leaves_the_job_in_the_list(ada: Handshake, genome: StandIn) -> None:

@@ -14,6 +14,9 @@ import Handshake
 /// that concern all calls are thrown: the session, as ``SequencingError/account(_:)``, a persistent network failure, and
 /// `CancellationError`. Iterating again starts the chains
 /// again, unless the run resumes jobs.
+///
+/// A poll ends with the run's time, however slow the service is. A start does not: without its answer, the number of the
+/// job would be lost.
 public struct ChainRun: AsyncSequence, Sendable {
     let service: Sequencing
     let origin: Origin
@@ -46,6 +49,8 @@ public struct ChainRun: AsyncSequence, Sendable {
         private var wait: Wait?
         private var polls = 0
         private var lostPolls = 0
+        /// Whether an answer of the current poll could not be read.
+        private var isUnread = false
         private var isOver = false
 
         /// How many consecutive polls may fail before the run ends.
@@ -92,27 +97,31 @@ public struct ChainRun: AsyncSequence, Sendable {
         /// Polls all open jobs in one request, or one by one where the version has no batch.
         private mutating func ask() async throws {
             let open = chains.indices.filter { chains[$0].result == nil }
+            isUnread = false
             do {
                 if run.version == .two, open.count > 1 {
                     try await askTogether(open)
                 } else {
                     for index in open { try await askAlone(index) }
                 }
-                lostPolls = 0
+                lostPolls = isUnread ? lostPolls + 1 : 0
             } catch let error as SequencingError where error.isLostPoll && lostPolls < Self.maximumLostPolls {
                 lostPolls += 1
             }
         }
 
+        /// The kit for polls, which end with the run's time.
+        private var service: Sequencing { run.service.bounded(by: wait?.left) }
+
         private mutating func askTogether(_ open: [Int]) async throws {
             polls += 1
             do {
-                let jobs = try await run.service.jobs(open.compactMap { chains[$0].job })
+                let jobs = try await service.jobs(open.compactMap { chains[$0].job })
                 for index in open {
                     if let job = chains[index].job.flatMap({ jobs[$0] }) { chains[index].take(job) }
                 }
             } catch let error as SequencingError where error.concernsJobs && !error.isLostPoll {
-                // One unknown job must not hide the others.
+                // One unknown or unreadable job must not hide the others.
                 for index in open { try await askAlone(index) }
             }
         }
@@ -121,9 +130,14 @@ public struct ChainRun: AsyncSequence, Sendable {
             guard let id = chains[index].job else { return }
             polls += 1
             do {
-                chains[index].take(try await run.service.job(id, version: run.version))
+                chains[index].take(try await service.job(id, version: run.version))
             } catch let error as SequencingError where error.concernsJobs && !error.isLostPoll {
-                chains[index].phase = .ended(.failure(error))
+                // What cannot be read says nothing of the job.
+                if error.isMalformed, lostPolls < Self.maximumLostPolls {
+                    isUnread = true
+                } else {
+                    chains[index].phase = .ended(.failure(error))
+                }
             }
         }
     }
@@ -141,6 +155,11 @@ extension SequencingError {
     var isLostPoll: Bool {
         if case .service(let status, _, _) = self { return status >= 500 || status == 429 }
         return isRetryable
+    }
+
+    /// Whether an answer cannot be read.
+    var isMalformed: Bool {
+        if case .malformed = self { true } else { false }
     }
 
     /// Whether this concerns one call or job, and not the session or the connection.

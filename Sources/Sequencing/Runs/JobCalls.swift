@@ -45,7 +45,13 @@ extension Sequencing {
     /// - Throws: ``SequencingError``, or `CancellationError`.
     public func job(_ id: JobID, version: ProtocolVersion = .two) async throws -> Job {
         let target = "/\(version.rawValue)/GetAppResults?idJob=\(id)"
-        let job = try Job(try await api.json(.get("GetAppResults", target)))
+        let answer: JSONValue
+        do {
+            answer = try await api.json(.get("GetAppResults", target))
+        } catch SequencingError.service(status: 404, _, _) {
+            throw SequencingError.unknownJob(id)
+        }
+        let job = try Job(answer)
         guard job.id == id else {
             throw SequencingError.malformed(
                 answer: "GetAppResults", member: "Status.IdJob", expected: "\(id)", found: "\(job.id)")

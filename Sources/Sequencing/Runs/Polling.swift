@@ -10,12 +10,14 @@ public struct Polling: Sendable {
     public var jitter: Double
     /// The total time. Default: 120 seconds.
     public var timeout: Duration
+    /// How long the poll at the end of the total time may take. A poll before it may take until its end. Default: 5 seconds.
+    public var lastPoll: Duration
     /// Random numbers from 0 up to 1.
     public var random: @Sendable () -> Double
 
     public init(
         firstInterval: Duration = .seconds(1), maximumInterval: Duration = .seconds(5), growth: Double = 1.5,
-        jitter: Double = 0.2, timeout: Duration = .seconds(120),
+        jitter: Double = 0.2, timeout: Duration = .seconds(120), lastPoll: Duration = .seconds(5),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.firstInterval = firstInterval
@@ -23,6 +25,7 @@ public struct Polling: Sendable {
         self.growth = growth
         self.jitter = jitter
         self.timeout = timeout
+        self.lastPoll = lastPoll
         self.random = random
     }
 
@@ -61,6 +64,11 @@ struct Wait: Sendable {
     init(_ polling: Polling, stopwatch: Stopwatch) {
         self.polling = polling
         self.stopwatch = stopwatch
+    }
+
+    /// The time after which no poll may go on: it counts down.
+    var left: @Sendable () -> Duration {
+        { [polling, stopwatch] in polling.timeout + polling.lastPoll - stopwatch.elapsed() }
     }
 
     /// Sleeps until the next poll is due, or until the deadline, which allows one last poll.

@@ -60,7 +60,7 @@ public struct UnfinishedJobs: Sendable {
 
     /// Adds the jobs of a step that have not ended, and removes those that have. Writes only what changes.
     ///
-    /// A job that was given up at the run's deadline has not ended.
+    /// A job that was given up at the run's deadline, or whose polls could not be read, has not ended.
     ///
     /// - Parameters:
     ///   - step: a step of a run, with new or resumed jobs.
@@ -70,6 +70,19 @@ public struct UnfinishedJobs: Sendable {
         let known = try await list.elements
         guard Self.noting(step, in: known, at: time) != known else { return }
         try await list.change { $0 = Self.noting(step, in: $0, at: time) }
+    }
+
+    /// Removes a job from the list, for one that will not end. It continues at the service.
+    ///
+    /// - Returns: false when it was not in the list.
+    /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written; `CancellationError`.
+    @discardableResult
+    public func forget(_ job: JobID) async throws -> Bool {
+        try await list.change { jobs in
+            let count = jobs.count
+            jobs.removeAll { $0.id == job }
+            return jobs.count < count
+        }
     }
 
     /// Forgets all jobs of an account. Call it when the user signs out.
@@ -98,7 +111,7 @@ extension ChainState {
     /// Whether the job may still run at the service.
     fileprivate var mayContinue: Bool {
         switch result {
-        case nil, .failure(.deadline): true
+        case nil, .failure(.deadline), .failure(.malformed): true
         case .success, .failure: false
         }
     }

@@ -9,6 +9,8 @@ struct Exchange: Sendable {
     let host: EndpointURL
     /// Measures the pauses before retries.
     let clock: any Clock<Duration>
+    /// The time that is left for operations and their retries, which counts down; only each request's own limit if nil.
+    var left: (@Sendable () -> Duration)?
 
     /// One operation of the service.
     struct Operation: Sendable {
@@ -51,8 +53,14 @@ struct Exchange: Sendable {
     /// The content of the answer.
     func content(_ operation: Operation) async throws -> [UInt8] {
         let request = try operation.request(at: host)
-        return try await repeating(operation.isIdempotent ? Self.maximumRetries : 0) {
-            let response = try await send(request, operation.limits)
+        let isTimeLeft = { left.map { $0() > .zero } ?? true }
+        return try await repeating(operation.isIdempotent ? Self.maximumRetries : 0, while: isTimeLeft) {
+            var limits = operation.limits
+            if let left {
+                limits.timeout = min(limits.timeout, left())
+                guard limits.timeout > .zero else { throw TransportError.timedOut(host: host.origin.host) }
+            }
+            let response = try await send(request, limits)
             guard operation.accepted(response.head.status) else { throw SequencingError(response) }
             return response.content
         }

@@ -1,8 +1,22 @@
+import Handshake
+import MessageFixtures
 import OAuth
 import Sequencing
 import Synchronization
 import TestFixtures
 import Testing
+
+/// Passes requests on, but lets each poll take the time that it may.
+private struct HangingPolls: Transport {
+    let service: ScriptedService
+    let clock: HurriedClock
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        guard request.line.contains("/GetAppResults") else { return try await service.send(request, limits: limits) }
+        clock.advance(by: limits.timeout)
+        throw TransportError.timedOut(host: "api.sequencing.com")
+    }
+}
 
 @Suite("Runs")
 struct RunTests {
@@ -195,6 +209,50 @@ struct RunTests {
                 == .service(status: 500, code: nil, message: nil))
     }
 
+    @Test("E19: a poll that cannot be read is missed, up to three of them, and says nothing of the job")
+    func unreadPolls() async throws {
+        let done = ScriptedService.Reply.json(job(5, "Completed", property("result", "No")))
+        let start = [ScriptedService.Reply.json(job(5, "Pending"))]
+        for garbage in ["<html>", "", #"{"Status":"#, #"{"Status":{}}"#, job(6, "Running")] {
+            let service = ScriptedService([
+                "POST /v2/StartApp": start,
+                "GET /v2/GetAppResults": [.json(garbage), .json(garbage), .json(garbage), done],
+            ])
+            #expect(try await service.genome().answer(.vitaminD, on: file) == .noIssue, "\(garbage)")
+        }
+        let staying = ScriptedService(["POST /v2/StartApp": start, "GET /v2/GetAppResults": [.json("<html>")]])
+        let error = await sequencingError { try await staying.genome().answer(.vitaminD, on: file) }
+        #expect(error?.code == "malformed_answer")
+        #expect(staying.lines.count == 1 + 4)
+    }
+
+    @Test("E19, W26: a job whose polls stay unreadable hides no other")
+    func unreadBesideOthers() async throws {
+        let service = ScriptedService([
+            "POST /v2/GetAppResultsBatch": [.json("<html>")],
+            "GET /v2/GetAppResults?idJob=1": [.json("<html>")],
+            "GET /v2/GetAppResults?idJob=2": [
+                .json(job(2, "Running")), .json(job(2, "Completed", property("result", "No"))),
+            ],
+        ])
+        let last = try await service.genome().resume([JobID(1), JobID(2)]).complete()
+        #expect(await sequencingError { try last.chains[0].result?.get() }?.code == "malformed_answer")
+        #expect(try last.chains[1].result?.get().text("result") == "No")
+    }
+
+    @Test("E19: a service that does not answer polls cannot hold a run beyond its time")
+    func hangingPolls() async throws {
+        let clock = HurriedClock()
+        let service = ScriptedService(["POST /v2/StartApp": [.json(job(5, "Pending"))]])
+        let polling = Polling(jitter: 0, timeout: .seconds(30), lastPoll: .seconds(2))
+        let genome = try await service.genome(
+            polling: polling, clock: clock, through: HangingPolls(service: service, clock: clock))
+        let start = clock.now
+        let last = try await genome.run(.vitaminD, on: file).complete()
+        #expect(throws: SequencingError.deadline(JobID(5))) { try last[.vitaminD]?.get() }
+        #expect(start.duration(to: clock.now) <= .seconds(32))
+    }
+
     @Test("a job that the service no longer knows fails alone, in a batch too")
     func unknownJob() async throws {
         let service = ScriptedService([
@@ -203,9 +261,7 @@ struct RunTests {
             "GET /v2/GetAppResults?idJob=2": [.json(job(2, "Completed", property("result", "No")))],
         ])
         let last = try await service.genome().resume([JobID(1), JobID(2)]).complete()
-        #expect(throws: SequencingError.service(status: 404, code: nil, message: nil)) {
-            try last.chains[0].result?.get()
-        }
+        #expect(throws: SequencingError.unknownJob(JobID(1))) { try last.chains[0].result?.get() }
         #expect(try last.chains[1].result?.get().text("result") == "No")
     }
 

@@ -65,6 +65,24 @@ struct UnfinishedJobsTests {
         #expect(try await jobs.all.isEmpty)
     }
 
+    @Test("E19: a job whose polls cannot be read stays listed, until it is answered or the user removes it")
+    func unread() async throws {
+        let (town, vault) = (try await Town(), MemoryVault())
+        let jobs = UnfinishedJobs(of: town.account, in: vault)
+        try town.inject("sequencing /v2/GetAppResults => garbage")
+        for try await step in town.genome.run([ChainCall(AppCode(902), on: file)]) { try await jobs.note(step) }
+        let left = try await jobs.all
+        #expect(left.map(\.chain) == [AppCode(902)])
+        await town.sandbox.stop()
+
+        let job = try #require(left.first?.id)
+        #expect(try await jobs.forget(JobID(job.number + 1)) == false)
+        #expect(try await jobs.all == left)
+        #expect(try await jobs.forget(job))
+        #expect(try await jobs.all.isEmpty)
+        #expect(try await vault.keys(of: .jobs).keys.isEmpty)
+    }
+
     @Test("each account has its own list, of at most 1,000, and signing out forgets it")
     func bounds() async throws {
         let (ada, vault) = (try await Town(), MemoryVault())

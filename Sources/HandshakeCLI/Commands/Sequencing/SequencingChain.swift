@@ -5,7 +5,7 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingChain: BoundedCommand {
+struct SequencingChain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chain", abstract: "Run one app chain on a file and print its report.",
         discussion: "Without --file, the account's only own file is used; with several, a terminal is asked.")
@@ -15,14 +15,12 @@ struct SequencingChain: BoundedCommand {
 
     @OptionGroup var run: SequencingRunOptions
 
-    var timeout: Int { run.reports.timeout }
-
     func run() async throws {
         try await run.execute([chain])
     }
 }
 
-struct SequencingChains: BoundedCommand {
+struct SequencingChains: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chains", abstract: "Run several app chains on a file in one request and print their reports.",
         discussion: """
@@ -34,8 +32,6 @@ struct SequencingChains: BoundedCommand {
     var chains: [AppCode]
 
     @OptionGroup var run: SequencingRunOptions
-
-    var timeout: Int { run.reports.timeout }
 
     func run() async throws {
         try await run.execute(chains)
@@ -52,7 +48,7 @@ struct SequencingRunOptions: ParsableArguments {
     func execute(_ chains: [AppCode]) async throws {
         try await reports.show { genome, _ in
             let id = try await chooseFile(genome)
-            return genome.run(chains.map { ChainCall($0, on: id) })
+            return .start(chains.map { ChainCall($0, on: id) })
         }
     }
 

@@ -31,6 +31,22 @@ struct SequencingOptions: ParsableArguments {
             + (account == "sequencing" ? "" : " --account \(KnownAccount.shellWord(account))")
     }
 
+    /// An error in the words of the command, which name the command that helps.
+    func message(_ error: SequencingError) -> String {
+        switch error {
+        case .unknownFile(let id):
+            "The account has no file “\(quoted(id.string, limit: 200))”. List the files with: \(command("files"))"
+        case .unknownJob(let id):
+            "Sequencing.com has no job \(id) for this account. List yours with: \(command("jobs"))"
+        default: error.description
+        }
+    }
+
+    /// The error as the command states it; one of the floor below stays itself.
+    func commandError(_ error: SequencingError) -> any Error {
+        SequencingFailure.commandError(error, message: message(error))
+    }
+
     /// Lets `body` use the kit for the account, and gives its errors their place.
     func use<Result>(
         polling: Polling = Polling(), _ body: (Sequencing) async throws -> Result
@@ -87,17 +103,18 @@ enum SequencingFailure {
     }
 
     /// The error as the command states it; one of the floor below stays itself.
-    static func commandError(_ error: SequencingError) -> any Error {
+    static func commandError(_ error: SequencingError, message: String? = nil) -> any Error {
         if case .account(let error) = error { return error }
         return CommandError(
-            status: status(error), code: error.code, message: error.description, detail: error.detail)
+            status: status(error), code: error.code, message: message ?? error.description, detail: error.detail)
     }
 
     private static func status(_ error: SequencingError) -> ExitStatus {
         switch error {
         case .account(let error): ExitStatus(error)
         case .input: .usage
-        case .service, .unknownChain, .unknownFile, .unsuccessful, .failed, .cancelled, .answerMissing: .serviceError
+        case .service, .unknownChain, .unknownFile, .unknownJob, .unsuccessful, .failed, .cancelled, .answerMissing:
+            .serviceError
         case .deadline: .network
         case .malformed: .refused
         case .disk: .defect

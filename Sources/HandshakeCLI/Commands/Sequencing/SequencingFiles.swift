@@ -88,7 +88,8 @@ struct SequencingFiles: BoundedCommand {
             ("category", .string(file.category.word)), ("added", .optional(file.dateAdded)),
             ("extension", .optional(file.fileExtension)), ("type", .optional(file.type)),
             ("subtype", .optional(file.subtype)), ("population", .optional(file.population)),
-            ("sex", .optional(file.sex?.word)),
+            ("sex", .optional(file.sex?.word)), ("persona", .optional(file.personaName)),
+            ("description", .optional(file.personaDescription)),
         ])
     }
 }

@@ -9,7 +9,7 @@ struct SequencingReportFile: BoundedCommand {
         commandName: "report-file", abstract: "Save a report's file.",
         discussion: "The file appears under its name only when it is complete.")
 
-    @Argument(help: "The file's number: the value of a Pdf property.")
+    @Argument(help: "The file's number: the value of a document (Pdf) or a file of data (DataFile) in a report.")
     var id: Int64
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Where to save it.", valueName: "path"))

@@ -17,14 +17,32 @@ struct SequencingReportOptions: ParsableArguments {
 
     @OptionGroup var options: SequencingOptions
 
+    /// What a command asks for.
+    enum Request: Sendable {
+        case start([ChainCall])
+        case resume([JobID])
+    }
+
     /// Follows a run, notes which of its jobs have not ended, and prints the reports.
-    func show(_ run: (Sequencing, [UnfinishedJob]) async throws -> ChainRun) async throws {
-        // Slightly shorter, so that the last error names the jobs that continue at the service.
-        let polling = Polling(timeout: .seconds(timeout) - .milliseconds(500))
-        let (shown, problem) = try await options.use(polling: polling) { genome, vault in
+    ///
+    /// Has a deadline of its own: chains that may run are not started again.
+    func show(_ request: @escaping @Sendable (Sequencing, [UnfinishedJob]) async throws -> Request) async throws {
+        try CommandDeadline.check(timeout)
+        let watch = RunWatch(timeout)
+        try await CommandDeadline.run(timeout) {
+            expired(watch)
+        } _: {
+            try await show(request, watch)
+        }
+    }
+
+    private func show(
+        _ request: (Sequencing, [UnfinishedJob]) async throws -> Request, _ watch: RunWatch
+    ) async throws {
+        let (shown, problem) = try await options.use { genome, vault in
             let jobs = UnfinishedJobs(of: genome.account, in: vault)
             let known = try await jobs.all
-            let last = try await follow(try await run(genome, known), noting: jobs)
+            let last = try await follow(try await request(genome, known), of: genome, noting: jobs, watch)
             var shown: [ShownChain] = []
             var problem: SequencingError?
             for state in last.chains {
@@ -41,7 +59,7 @@ struct SequencingReportOptions: ParsableArguments {
             for chain in shown { chain.show(alone: shown.count == 1) }
         }
         try fail(shown)
-        if let problem { throw SequencingFailure.commandError(problem) }
+        if let problem { throw options.commandError(problem) }
     }
 
     /// Saves the files of a report, if the user named a folder.
@@ -73,24 +91,73 @@ struct SequencingReportOptions: ParsableArguments {
         return (saved, problem)
     }
 
-    private func follow(_ run: ChainRun, noting jobs: UnfinishedJobs) async throws -> ChainProgress {
+    private func follow(
+        _ request: Request, of genome: Sequencing, noting jobs: UnfinishedJobs, _ watch: RunWatch
+    ) async throws -> ChainProgress {
         let bar = ProgressLine()
         defer { bar.clear() }
         var last: ChainProgress?
         var canNote = true
-        for try await step in run {
-            do { if canNote { try await jobs.note(step) } } catch let error as SequencingError {
-                // The reports are worth more than the list.
-                Output.note("`handshake sequencing jobs` will not list this run: \(error)")
-                canNote = false
+        let run: ChainRun
+        switch request {
+        case .start(let calls):
+            watch.start()
+            run = genome.run(calls, polling: watch.polling)
+        case .resume(let wanted):
+            watch.follow(wanted)
+            run = genome.resume(wanted, polling: watch.polling)
+        }
+        do {
+            for try await step in run {
+                watch.follow(step.chains.filter { $0.result == nil }.compactMap(\.job))
+                do { if canNote { try await jobs.note(step) } } catch let error as SequencingError {
+                    // The reports are worth more than the list.
+                    Output.note("`handshake sequencing jobs` will not list this run: \(error)")
+                    canNote = false
+                }
+                bar.show(
+                    "\(step.endedCount) of \(step.chains.count) ended",
+                    done: Double(step.endedCount) / Double(step.chains.count))
+                last = step
             }
-            bar.show(
-                "\(step.endedCount) of \(step.chains.count) ended",
-                done: Double(step.endedCount) / Double(step.chains.count))
-            last = step
+        } catch let error as SequencingError {
+            throw unanswered(error, watch)
         }
         guard let last else { throw CancellationError() }
         return last
+    }
+
+    /// The error of a run that ended without an answer: what may run, or goes on, and how its report is shown.
+    private func unanswered(_ error: SequencingError, _ watch: RunWatch) -> any Error {
+        switch error {
+        case .account(.network(let reason)) where watch.isStarting:
+            return reason.mayHaveArrived ? uncertain(error.code, "\(reason)") : error
+        case .account(.network):
+            let open = watch.open.map(\.description)
+            guard !open.isEmpty else { return error }
+            return CommandError(status: .network, code: error.code, message: "\(error) \(resuming(open))")
+        default: return error
+        }
+    }
+
+    /// The error of the deadline.
+    private func expired(_ watch: RunWatch) -> CommandError {
+        if watch.isStarting { return uncertain("timed_out", "Sequencing.com did not answer within \(timeout) s.") }
+        let open = watch.open.map(\.description)
+        guard !open.isEmpty else { return CommandDeadline.expired(timeout) }
+        return CommandError(
+            status: .network, code: "job_deadline",
+            message: "The reports did not come within \(timeout) s. \(resuming(open))")
+    }
+
+    /// The error when a start was sent and not answered: no one knows the job's number.
+    private func uncertain(_ code: String, _ reason: String) -> CommandError {
+        CommandError(
+            status: .network, code: code,
+            message: """
+                \(reason) The app chain may run all the same: the same command would start it a second time. \
+                Jobs whose start was answered are listed by: \(options.command("jobs"))
+                """)
     }
 
     /// The chains without a report decide the exit status: if all have the same error, it is that one.
@@ -99,7 +166,7 @@ struct SequencingReportOptions: ParsableArguments {
         let open = errors.compactMap { if case .deadline(let job) = $0 { "\(job)" } else { nil } }
         let later = open.isEmpty ? "" : " \(resuming(open))"
         if let error = errors.first, errors.count == shown.count, Set(errors.map(\.code)).count == 1 {
-            guard case .deadline = error else { throw SequencingFailure.commandError(error) }
+            guard case .deadline = error else { throw options.commandError(error) }
             let subject = open.count == 1 ? "The app chain has" : "\(open.count) app chains have"
             throw CommandError(status: .network, code: error.code, message: "\(subject) not ended yet.\(later)")
         }

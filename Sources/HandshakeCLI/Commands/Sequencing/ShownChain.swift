@@ -27,7 +27,7 @@ struct ShownChain {
     func show(alone: Bool) {
         switch state.result {
         case .success(let report): for line in lines(of: report) { Output.result(line) }
-        case .failure(let error): if !alone { Output.note("\(name): \(error)") }
+        case .failure(let error): if !alone { Output.note("\(name): \(options.message(error))") }
         case nil: break
         }
     }
@@ -39,6 +39,7 @@ struct ShownChain {
         let answers = known.map { ["\($0.title): \($0.answer)"] } ?? []
         let answered = chain.flatMap(\.answerProperty)
         let others = report.properties.filter { known == nil || $0.name != answered }
+        guard known != nil || !others.isEmpty else { return ["\(name): the report has no results"] }
         guard known == nil else { return answers + others.map { "  \(line(of: $0))" } }
         if others.count == 1, let only = others.first { return ["\(name): \(value(of: only))"] }
         return [name] + others.map { "  \(line(of: $0))" }
@@ -85,7 +86,7 @@ struct ShownChain {
             ]
         case .failure(let error):
             members.append(
-                ("error", .object([("code", .string(error.code)), ("message", .string(error.description))])))
+                ("error", .object([("code", .string(error.code)), ("message", .string(options.message(error)))])))
         case nil: break
         }
         return .object(members)

@@ -1,0 +1,46 @@
+#if CommandLine
+import Handshake
+import Sequencing
+import Synchronization
+
+/// How long a command follows app chains, and what it knows of them when its time ends.
+///
+/// A class, because the deadline asks from another task.
+final class RunWatch: Sendable {
+    private enum State {
+        case idle
+        /// A start was sent, and its answer is awaited.
+        case starting
+        case following([JobID])
+    }
+
+    private let state = Mutex(State.idle)
+    private let end: ContinuousClock.Instant
+    /// The time after the last pause: a part for the last poll, the rest for printing and for ending.
+    private let reserve: Duration
+
+    /// - Parameter timeout: the seconds of the whole command. Polling ends before, so that the reports and the open jobs are printed.
+    init(_ timeout: Int) {
+        end = .now + .seconds(timeout)
+        reserve = min(.milliseconds(1500), .milliseconds(300) * timeout)
+    }
+
+    /// The polls for the time that is left.
+    var polling: Polling {
+        Polling(timeout: max(ContinuousClock.now.duration(to: end) - reserve, .zero), lastPoll: reserve / 2)
+    }
+
+    var isStarting: Bool {
+        state.withLock { if case .starting = $0 { true } else { false } }
+    }
+
+    /// The jobs that have not ended.
+    var open: [JobID] {
+        state.withLock { if case .following(let jobs) = $0 { jobs } else { [] } }
+    }
+
+    func start() { state.withLock { $0 = .starting } }
+
+    func follow(_ jobs: [JobID]) { state.withLock { $0 = .following(jobs) } }
+}
+#endif

@@ -1,0 +1,206 @@
+import Foundation
+import Sandbox
+import TestFixtures
+import Testing
+
+extension CommandTests {
+    @Suite("handshake sequencing")
+    struct SequencingCommandTests {
+        private let command: Command
+        private let sandbox: Sandbox
+
+        init() async throws {
+            command = try Command()
+            sandbox = try await Sandbox.start()
+        }
+
+        /// Runs a test with a user who has signed in, and stops the sandbox.
+        private func signedIn(_ options: String..., body: (FinishedCommand) async throws -> Void) async throws {
+            let login = try command.start(
+                [
+                    "login", "sequencing", "--browser", "print", "--timeout", "60", "--client-id", "my-genome-app",
+                    "--base-url", sandbox.sequencing.origin,
+                ] + options)
+            let url = try #require(await login.line())
+            let redirect = try #require(URLComponents(string: try await sandbox.approve(url)))
+            let origin = "http://\(redirect.host ?? ""):\(redirect.port ?? 0)"
+            let target = redirect.path + "?" + (redirect.percentEncodedQuery ?? "")
+            #expect(try await WireClient(origin: origin).send("GET", target).status == 200)
+            let done = await login.finish()
+            #expect(done.ending == .status(0), "\(done)")
+            sandbox.clearRequests()
+            try await body(done)
+            await sandbox.stop()
+        }
+
+        private func run(_ arguments: String...) async throws -> FinishedCommand {
+            try await command.start(["sequencing"] + arguments).finish()
+        }
+
+        private func inject(_ rule: String) throws {
+            sandbox.inject(try FaultRule(parsing: "sequencing \(rule)"))
+        }
+
+        /// The jobs that `jobs` lists.
+        private func jobs() async throws -> [Int] {
+            let listed = try await run("jobs", "--json").json["jobs"] as? [[String: Any]]
+            return try #require(listed).compactMap { $0["job"] as? Int }
+        }
+
+        @Test("A15: a sign-in greets the user by name")
+        func greeting() async throws {
+            try await signedIn { done in
+                #expect((done.stdout + done.stderr).contains("Signed in to Sequencing.com as ada."), "\(done)")
+            }
+        }
+
+        @Test("A09: a session is restored in a second process, without a sign-in and without a refresh")
+        func secondProcess() async throws {
+            try await signedIn { _ in
+                let done = try await run("files", "--sample", "--json")
+                #expect((done.json["files"] as? [Any])?.count == 10, "\(done)")
+                #expect(sandbox.requests(.sequencing).map(\.path) == ["/DataSourceList"])
+            }
+        }
+
+        @Test("A14: a missing scope is named with the command that gets it")
+        func missingScope() async throws {
+            try await signedIn("--scope", "demo") { _ in
+                let done = try await run("files", "--uploaded")
+                #expect(done.ending == .status(4))
+                #expect(
+                    done.stderr == "handshake: The token lacks the scope “external”. Sign in again with: "
+                        + "handshake login sequencing --scope demo --scope external\n")
+            }
+        }
+
+        @Test("W27: what is wrong with an answer is told in words, and the names of the wire with --json alone")
+        func malformedAnswer() async throws {
+            try await signedIn { _ in
+                try inject(#"/DataSourceList => body {"Files":[]}"#)
+                let text = try await run("files")
+                #expect(text.ending == .status(5) && text.stderr.contains("list of files cannot be read"), "\(text)")
+                #expect(!text.stderr.contains("DataSourceList") && !text.stderr.contains("content should"), "\(text)")
+                let json = try await run("files", "--json")
+                #expect(json.error["detail"] as? String == "DataSourceList: content should be a list but is an object")
+                sandbox.clearFaults()
+                try inject("/DataSourceList => garbage")
+                let page = try await run("files")
+                #expect(page.ending == .status(5) && page.stderr.contains("Sequencing.com answered with "), "\(page)")
+                #expect(!page.stderr.contains("byte"), "\(page)")
+                let pageDetail = try #require(try await run("files", "--json").error["detail"] as? String)
+                #expect(pageDetail.hasPrefix("DataSourceList: content should be JSON") && pageDetail.contains("byte"))
+            }
+        }
+
+        @Test("E12: --save-files saves documents and files of data of a report")
+        func savedFiles() async throws {
+            try await signedIn { _ in
+                let folder = command.folder + "/reports"
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                let done = try await run("chain", "90", "--file", "227001", "--save-files", folder)
+                #expect(done.ending == .status(0), "\(done)")
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+                #expect(names.count == 2 && names[0].hasPrefix("data_") && names[1].hasSuffix(".pdf"), "\(names)")
+                for name in names { #expect(done.stdout.contains("saved as “\(folder)/\(name)”")) }
+            }
+        }
+
+        @Test("E19: a start that is not answered names no command that starts the chain a second time")
+        func unansweredStart() async throws {
+            try await signedIn { _ in
+                try inject("/v2/StartApp => delay 30")
+                let done = try await run("chain", "902", "--file", "227001", "--timeout", "2")
+                #expect(done.ending == .status(6), "\(done)")
+                #expect(done.stderr.contains("would start it a second time"), "\(done)")
+                #expect(done.stderr.hasSuffix("handshake sequencing jobs\n") && !done.stderr.contains("--timeout"))
+            }
+        }
+
+        @Test("E19: a job whose polls are not answered is listed, and the error says how its report is shown")
+        func unansweredPoll() async throws {
+            try await signedIn { _ in
+                try inject("/v2/GetAppResults => delay 30")
+                let done = try await run("chain", "902", "--file", "227001", "--timeout", "3")
+                #expect(done.ending == .status(6), "\(done)")
+                let job = try #require(try await jobs().first)
+                #expect(done.stderr.hasSuffix("handshake sequencing resume \(job)\n"), "\(done)")
+                let again = try await run("resume", "--timeout", "2")
+                #expect(again.stderr.hasSuffix("handshake sequencing resume \(job)\n"), "\(again)")
+                sandbox.clearFaults()
+                let shown = try await run("resume", "\(job)")
+                #expect(shown.stdout == "Chain902: No\n", "\(shown)")
+                #expect(try await jobs().isEmpty)
+            }
+        }
+
+        @Test("E19: one poll that cannot be read costs neither the report nor the job")
+        func unreadPoll() async throws {
+            try await signedIn { _ in
+                try inject("/v2/GetAppResults => garbage x1")
+                let done = try await run("chain", "9", "--file", "227001")
+                #expect(done.stdout == "Melanoma risk: High\n", "\(done)")
+                #expect(try await jobs().isEmpty)
+            }
+        }
+
+        @Test("E19: a job that will not end is removed from the list, and an unknown one is told")
+        func forgottenJob() async throws {
+            try await signedIn { _ in
+                let given = try await run("chain", "906", "--file", "227001", "--timeout", "1")
+                #expect(given.ending == .status(6), "\(given)")
+                let job = try #require(try await jobs().first)
+                let unknown = try await run("jobs", "--forget", "\(job + 1)")
+                #expect(unknown.ending == .status(64) && unknown.stderr.hasSuffix("handshake sequencing jobs\n"))
+                #expect(try await jobs() == [job])
+                let forgotten = try await run("jobs", "--forget", "\(job)", "--json")
+                #expect(forgotten.ending == .status(0) && forgotten.json["forgotten"] as? Int == job, "\(forgotten)")
+                #expect(try await jobs().isEmpty)
+                let missing = try await run("resume", "999999")
+                #expect(missing.ending == .status(4))
+                #expect(
+                    missing.stderr == "handshake: Sequencing.com has no job 999999 for this account. "
+                        + "List yours with: handshake sequencing jobs\n")
+            }
+        }
+
+        @Test("E17: an unknown file is quoted, with the command that lists files")
+        func unknownFile() async throws {
+            try await signedIn { _ in
+                for arguments in [["chain", "9", "--file", "zz"], ["file", "zz"]] {
+                    let done = try await command.start(["sequencing"] + arguments).finish()
+                    #expect(done.ending == .status(4))
+                    #expect(
+                        done.stderr == "handshake: The account has no file “zz”. "
+                            + "List the files with: handshake sequencing files\n")
+                }
+            }
+        }
+
+        @Test("E05: a report without results says so; a file as JSON has the persona and what describes it")
+        func emptyReport() async throws {
+            try await signedIn { _ in
+                let status = #"{"IdJob":7,"Status":"Completed","CompletedSuccesfully":true,"FinishDt":null}"#
+                try inject(#"/v2/StartApp => body {"ResultProps":[],"Status":\#(status)}"#)
+                let done = try await run("chain", "11", "--file", "227001")
+                #expect(done.stdout == "Chain11: the report has no results\n", "\(done)")
+                let file = try await run("file", "910001", "--json").json["file"] as? [String: Any]
+                #expect(file?["persona"] as? String == "Ada")
+                #expect(file?["description"] as? String == "Enjoys long walks and longer proofs")
+            }
+        }
+
+        @Test("C07: an import that is not answered may run: the error waits for it, and starts none")
+        func unansweredImport() async throws {
+            try await signedIn { _ in
+                try inject("/23andMe/Download => delay 30")
+                let done = try await command.start(
+                    ["sequencing", "import", "23andme", "--timeout", "2"], input: "started\nsecret-word\n"
+                ).finish()
+                #expect(done.ending == .status(6), "\(done)")
+                #expect(done.stderr.contains("Do not start it again."), "\(done)")
+                #expect(done.stderr.hasSuffix("handshake sequencing import 23andme --resume\n"), "\(done)")
+            }
+        }
+    }
+}
