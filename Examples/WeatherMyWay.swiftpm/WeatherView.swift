@@ -54,7 +54,10 @@ struct WeatherView: View {
     @ViewBuilder private var app: some View {
         if let name = model.userName { Text(verbatim: "Signed in as \(name)") }
         Text(verbatim: model.choice?.displayName ?? WeatherWords.whichFile.rawValue).fontWeight(.semibold)
-        Button((model.choice == nil ? WeatherWords.chooseFile : .changeFile).rawValue) { isChoosing = true }
+        Button((model.choice == nil ? WeatherWords.chooseFile : .changeFile).rawValue) {
+            isChoosing = true
+            Task { await model.openSelector() }
+        }
         place
         if model.isAsking {
             ProgressView()
@@ -87,6 +90,13 @@ struct ReportView: View {
 
     var body: some View {
         VStack(alignment: .leading, spacing: 12) {
+            if let warning = report.warning {
+                Text(verbatim: warning).fontWeight(.semibold)
+                    .padding(12).frame(maxWidth: .infinity, alignment: .leading)
+                    .background(Color.red.opacity(0.15), in: RoundedRectangle(cornerRadius: 10))
+                    .accessibilityAddTraits(.isHeader)
+            }
+            if genes?.lacksData == true { Text(verbatim: WeatherWords.lacksData.rawValue) }
             ForEach(genes?.words ?? [], id: \.title) { found in
                 Text(verbatim: "\(found.title): \(found.answer)").fontWeight(.semibold)
             }
@@ -106,7 +116,7 @@ struct ReportView: View {
         guard entry.offset > 0 else { return "Today" }
         let formatter = DateFormatter()
         formatter.dateFormat = "EEEE"
-        return formatter.string(from: Date(timeIntervalSinceNow: Double(entry.offset) * 86_400))
+        return formatter.string(from: entry.date(from: Date()))
     }
 }
 

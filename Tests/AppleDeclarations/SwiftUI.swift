@@ -527,6 +527,15 @@ public enum ScenePhase: Comparable, Sendable { case background, inactive, active
 }
 extension UIViewRepresentable { public var body: Never { fatalError() } }
 @MainActor @preconcurrency
+public struct UIGestureRecognizerRepresentableContext<Representable: UIGestureRecognizerRepresentable> {}
+@MainActor @preconcurrency public protocol UIGestureRecognizerRepresentable {
+    associatedtype UIGestureRecognizerType: UIGestureRecognizer
+    typealias Context = UIGestureRecognizerRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIGestureRecognizer(context: Context) -> UIGestureRecognizerType
+    @MainActor @preconcurrency func handleUIGestureRecognizerAction(
+        _ recognizer: UIGestureRecognizerType, context: Context)
+}
+@MainActor @preconcurrency
 public struct UIViewControllerRepresentableContext<
     Representable: UIViewControllerRepresentable
 > {
@@ -629,6 +638,9 @@ extension View {
     nonisolated public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> Modified {
         Modified()
     }
+    #if os(iOS)
+    nonisolated public func gesture(_ representable: some UIGestureRecognizerRepresentable) -> Modified { Modified() }
+    #endif
     nonisolated public func accessibilityAddTraits(_ traits: AccessibilityTraits) -> Modified { Modified() }
     nonisolated public func accessibilityAction(named name: Text, _ handler: @escaping () -> Void) -> Modified {
         Modified()

@@ -4,6 +4,16 @@ public import Foundation
 public import QuartzCore
 
 @MainActor open class UIResponder: NSObject {}
+@MainActor open class UITouch: NSObject {
+    public enum TouchType: Int, @unchecked Sendable { case direct, indirect, pencil, indirectPointer }
+}
+@MainActor open class UIGestureRecognizer: NSObject {
+    public init(target: Any? = nil) {}
+    open var allowedTouchTypes: [NSNumber] = []
+}
+@MainActor open class UITapGestureRecognizer: UIGestureRecognizer {
+    open var numberOfTapsRequired = 1
+}
 
 @MainActor public struct NSLayoutXAxisAnchor {
     public func constraint(equalTo anchor: NSLayoutXAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }

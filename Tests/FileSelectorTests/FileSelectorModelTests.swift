@@ -99,6 +99,20 @@ struct FileSelectorModelTests {
         try FileList(.array(files.map { .object($0.members) }))
     }
 
+    @Test("D19: an app is told that its user forgets the choice, and the file that is continued with is selected")
+    func forgotten() async throws {
+        let model = FileSelectorModel(remembered: RememberedChoice(FileShelf.samples[0])) { [files] in
+            try FileList(.array(files.map { .object($0.members) }))
+        }
+        await model.load()
+        model.choose(FileShelf.own[1])
+        #expect(model.state.selected == FileShelf.own[1] && model.state.remembered?.id == FileShelf.own[1].id)
+        var calls = 0
+        model.onForget = { calls += 1 }
+        model.forget()
+        #expect(calls == 1 && model.state.remembered == nil && model.state.selected == FileShelf.own[1])
+    }
+
     @Test("callers meanwhile wait for the same answer")
     func shared() async throws {
         let lists = HeldLists(holding: 1)

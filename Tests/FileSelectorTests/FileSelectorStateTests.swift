@@ -291,6 +291,23 @@ struct FileSelectorStateTests {
         #expect(copy.selected == nil && !copy.canContinue && ada.canContinue)
     }
 
+    @Test("D19: once another file is chosen, the choice of an earlier launch is told no more")
+    func replaced() throws {
+        var gone = selector(Shelf.own, remembered: RememberedChoice(Shelf.samples[0]))
+        gone.remember(Shelf.own[1])
+        #expect(gone.remembered == RememberedChoice(Shelf.own[1]) && gone.notices == [.noSamples])
+        var first = selector()
+        first.remember(Shelf.own[1])
+        #expect(first.remembered == nil, "an app that remembers nothing is not offered to forget")
+    }
+
+    @Test("D19: of an own file and a sample with one identifier, the own file is meant, wherever it is listed")
+    func oneIdentifier() throws {
+        let sample = try #require(Shelf.file(1, "Community", persona: "Ada", line: "Walks"))
+        let selector = selector([sample] + Shelf.own, remembered: RememberedChoice(sample))
+        #expect(selector.selected == Shelf.own[0] && selector.tab == .own && selector.segment == .uploaded)
+    }
+
     @Test("two records of one identifier are both listed, and the first is meant")
     func doubled() throws {
         var selector = selector([Shelf.own[0], try #require(Shelf.file(1, "SharedToMe", name: "other"))])

@@ -76,6 +76,16 @@ struct WeatherReport: Sendable {
         let offset: Int
         let day: Place.Day
         let advice: Advice
+
+        /// The day's date. Days are counted in a calendar: with a change of the clocks, one has 23 or 25 hours.
+        func date(from today: Date, in calendar: Calendar = .current) -> Date {
+            calendar.date(byAdding: .day, value: offset, to: today) ?? today
+        }
+    }
+
+    /// The alert in force, for a place above everything else; nil without one.
+    var warning: String? {
+        days.lazy.compactMap { if case .warning(let text) = $0.advice { text } else { nil } }.first
     }
 
     init(_ place: Place, for genes: Genes, by table: AdviceTable) {

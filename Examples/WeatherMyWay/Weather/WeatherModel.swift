@@ -105,7 +105,9 @@ final class WeatherModel {
         (subject, userName) = (identity?.subject, identity?.name)
         choice = device.choices.choice(of: subject)
         let genome = device.genome(account)
-        selector = FileSelectorModel(genome, remembered: choice)
+        let selector = FileSelectorModel(genome, remembered: choice)
+        selector.onForget = { [weak self] in self?.forgetChoice() }
+        self.selector = selector
         importing = isSame ? imports : ImportModel(genome, vault: opened.vault)
         step = .signedIn(genome)
         if choice != nil { await look() }
@@ -127,6 +129,16 @@ final class WeatherModel {
         (genes, report) = (nil, nil)
         device.choices.keep(choice, of: subject)
         await look()
+    }
+
+    /// Forgets the choice for later launches. The advice on the screen stays until the user leaves.
+    private func forgetChoice() {
+        device.choices.keep(nil, of: subject)
+    }
+
+    /// Loads the user's files again when the selector opens: an import or another device may have added some.
+    func openSelector() async {
+        await selector?.load()
     }
 
     /// Runs the two chains, and reads the forecast by what they find.

@@ -9,6 +9,10 @@ public import Sequencing
 public final class FileSelectorModel {
     /// What the user sees, and the functions for the user's actions.
     public var state: FileSelectorState
+    /// Called when the user forgets the choice of an earlier launch.
+    ///
+    /// Remove what the app has stored of it.
+    @ObservationIgnored public var onForget: (@MainActor () -> Void)?
 
     private let time: TimeSource
     private let list: @Sendable () async throws -> FileList
@@ -70,6 +74,20 @@ public final class FileSelectorModel {
         loading?.cancel()
         loading = nil
         state.endRefresh()
+    }
+
+    /// Forgets the choice of an earlier launch, and tells the app. The selection stays.
+    public func forget() {
+        state.forget()
+        onForget?()
+    }
+
+    /// Takes the file with which the user continues.
+    ///
+    /// It is selected, and replaces the choice of an earlier launch.
+    public func choose(_ file: GeneticFile) {
+        state.select(file.id)
+        state.remember(file)
     }
 
     /// Waits until no load is under way.

@@ -27,7 +27,12 @@ struct FileIndex: Sendable {
         self.files = files
         var places: [FileID: Int] = [:]
         places.reserveCapacity(files.count)
-        for (index, file) in files.enumerated() where places[file.id] == nil { places[file.id] = index }
+        // An own file comes before a sample with the same identifier.
+        for isSample in [false, true] {
+            for (index, file) in files.enumerated() where file.isSample == isSample && places[file.id] == nil {
+                places[file.id] = index
+            }
+        }
         self.places = places
         groups = Self.grouped(files)
         texts = FoldedTexts(files.lazy.map(\.searchText))

@@ -209,6 +209,11 @@ extension FileSelectorState {
     public mutating func forget() {
         remembered = nil
     }
+
+    /// Replaces the choice of an earlier launch by what the user has chosen now. Ignored where none is remembered.
+    public mutating func remember(_ file: GeneticFile) {
+        if remembered != nil { remembered = RememberedChoice(file) }
+    }
 }
 
 extension FileSelectorState {

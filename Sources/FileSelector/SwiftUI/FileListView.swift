@@ -128,10 +128,7 @@ struct FileListView: View {
         FileRowView(
             row: row, locale: locale, details: { details(row.file) },
             toggle: { model.state.toggle(row.id) },
-            finish: {
-                model.state.select(row.id)
-                finish(row.file)
-            }
+            finish: { finish(row.file) }
         )
         .id(row.id)
     }
@@ -166,6 +163,8 @@ struct FileRowView: View {
         .contentShape(Rectangle())
         #if os(macOS)
         .onTapGesture(count: 2) { finish() }
+        #else
+        .gesture(PointerDoubleClick(action: finish))
         #endif
         .onTapGesture { toggle() }
         .accessibilityElement(children: .combine)

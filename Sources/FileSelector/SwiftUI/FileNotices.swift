@@ -58,7 +58,7 @@ struct FileNotices: View {
             Text(verbatim: FileSelectorWords.skipped.text(in: locale, count: count))
         case .rememberedFile(let name):
             Text(verbatim: FileSelectorWords.remembered.text(in: locale, name))
-            Button(text(.forget)) { model.state.forget() }
+            Button(text(.forget)) { model.forget() }
         case .rememberedFileGone(let name):
             Text(verbatim: FileSelectorWords.rememberedGone.text(in: locale, name))
         }

@@ -35,7 +35,8 @@ public struct FileSelector: View {
     /// Creates a selector.
     ///
     /// - Parameters:
-    ///   - model: the list and the user's choice. The selector loads it when it appears.
+    ///   - model: the list and the user's choice. The selector loads it when it appears. Its ``FileSelectorModel/onForget`` tells that the
+    ///     user forgets the choice of an earlier launch.
     ///   - film: a film that plays without sound behind the first question.
     ///   - upload: where a user without files can upload some.
     ///   - languages: the user's languages, the best first; by default the device's.
@@ -123,7 +124,7 @@ public struct FileSelector: View {
                 FileListView(
                     model: model, locale: locale, upload: upload, canSignIn: signIn != nil,
                     remedy: { AnyView(remedy(for: $0)) }, refresh: reload, details: { detailed = $0 },
-                    finish: onContinue)
+                    finish: finish)
             }
         }
     }
@@ -147,13 +148,18 @@ public struct FileSelector: View {
             HStack(spacing: 10) {
                 FileSelectorButton(text(.details)) { detailed = state.selected }
                 FileSelectorButton(text(.continue), isFirst: true) {
-                    if let file = state.selected { onContinue(file) }
+                    if let file = state.selected { finish(file) }
                 }
             }
             .disabled(!state.canContinue)
         }
         .padding(16)
         .background(palette.card)
+    }
+
+    private func finish(_ file: GeneticFile) {
+        model.choose(file)
+        onContinue(file)
     }
 
     private func reload() {

@@ -90,6 +90,32 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
+    @Test("D19: a choice that the user forgets in the selector is not there after the next launch")
+    func forgotten() async throws {
+        let phone = try await Phone()
+        _ = try await phone.chosen()
+        let model = await phone.launched()
+        model.selector?.forget()
+        #expect(model.selector?.state.remembered == nil && model.report != nil, "the advice stays until then")
+        let again = await phone.launched()
+        #expect(again.choice == nil && again.selector?.state.remembered == nil && again.report == nil)
+        await phone.sandbox.stop()
+    }
+
+    @Test("D20: the selector asks for the list again whenever it opens, with the last one in view")
+    func reopened() async throws {
+        let phone = try await Phone()
+        let model = await phone.launched()
+        await model.signIn()
+        phone.sandbox.clearRequests()
+        for count in [1, 2] {
+            await model.openSelector()
+            #expect(phone.sandbox.requests(.sequencing).count { $0.path == "/DataSourceList" } == count)
+            #expect(model.selector?.state.phase == .loaded)
+        }
+        await phone.sandbox.stop()
+    }
+
     @Test("another user who signs in sees nothing of the file of the user before, also after a launch")
     func anotherUser() async throws {
         let phone = try await Phone()

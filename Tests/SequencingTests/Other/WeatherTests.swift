@@ -1,3 +1,4 @@
+import Foundation
 import Handshake
 import Sandbox
 import Sequencing
@@ -246,6 +247,29 @@ struct WeatherTests {
         }
     }
 
+    @Test("F03: the days of the forecast follow each other in the calendar, also when the clocks change")
+    func dates() throws {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = try #require(TimeZone(identifier: "America/New_York"))
+        let place = try #require(places.places.first)
+        let report = WeatherReport(place, for: genes(.low, .noIssue), by: table)
+        // Half past midnight; the day has 25 hours.
+        let first = DateComponents(year: 2026, month: 11, day: 1, hour: 0, minute: 30)
+        let today = try #require(calendar.date(from: first))
+        let days = report.days.map { calendar.component(.day, from: $0.date(from: today, in: calendar)) }
+        #expect(days == Array(1...7))
+    }
+
+    @Test("E16: an alert stands above the forecast, and only where there is one")
+    func banner() throws {
+        let genes = genes(.low, .noIssue)
+        for place in places.places {
+            let warning = WeatherReport(place, for: genes, by: table).warning
+            #expect((warning != nil) == (place.days.first?.alert != nil), "\(place.name)")
+        }
+        #expect(places.places.contains { $0.days.first?.alert != nil })
+    }
+
     @Test("cells may hold commas and quotation marks")
     func quotation() throws {
         let table = try CSVTable("a,b\r\nRain,\"x, \"\"y\"\"\"\r\n", columns: ["a", "b"])
@@ -264,6 +288,8 @@ struct WeatherTests {
         #expect(
             try await WeatherMyWay.advice(for: emmy, from: town.genome, condition: "Sunny")
                 == "This file lacks the data that the advice needs. Choose another file.")
+        // Both chains are asked about in one request a file.
+        #expect(town.paths.count { $0 == "/v2/StartAppBatch" } == 2 && !town.paths.contains("/v2/StartApp"))
         await town.sandbox.stop()
     }
 }
