@@ -18,6 +18,19 @@ struct LinkTests {
         }
     }
 
+    @Test(
+        "a developer who looks for Sequencing.com finds the sample first",
+        arguments: [
+            ("README.md", "(Documentation/Sequencing.md)"), ("Documentation/Sequencing.md", ""),
+            ("Sources/Sequencing/Sequencing.docc/Sequencing.md", ""),
+        ])
+    func sample(_ path: String, _ mark: String) throws {
+        let text = try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+        let lines = text.split(separator: "\n").filter { mark.isEmpty || $0.contains(mark) }
+        let first = try #require(LinkedPage(lines.joined(separator: "\n")).targets.first)
+        #expect(first.hasSuffix("Examples/WeatherMyWay/README.md"), "\(first)")
+    }
+
     @Test("and the paths that they name exist")
     func paths() throws {
         for (page, text) in try LinkedPage.all() {
@@ -70,7 +83,7 @@ private struct LinkedPage {
     static func all() throws -> [String: LinkedPage] {
         let top = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path)
             .filter { $0.hasSuffix(".md") }
-        let folders = [".github", "Benchmarks", "Documentation", "Sources", "Tests"]
+        let folders = [".github", "Benchmarks", "Documentation", "Examples", "Sources", "Tests"]
         return try (top + Repository.files(below: folders, ending: ["md"])).reduce(into: [:]) { pages, path in
             pages[path] = LinkedPage(
                 try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8))
