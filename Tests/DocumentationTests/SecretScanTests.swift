@@ -56,11 +56,12 @@ struct SecretScanTests {
 
     @Test("W2: no file of the library, its examples, scripts and pages has a token or a key")
     func sources() throws {
-        let folders = ["Sources", "Examples", "Scripts", "Benchmarks", "Documentation", "Supporting"].filter {
-            FileManager.default.fileExists(atPath: Repository.root.appending(path: $0).path)
-        }
-        let files = try Repository.files(below: folders)
-        #expect(files.count > 500)
+        let folders = [
+            "Sources", "Examples", "Scripts", "Benchmarks", "Documentation", "Supporting", ".ci", ".github",
+        ].filter { FileManager.default.fileExists(atPath: Repository.root.appending(path: $0).path) }
+        let files = try Repository.files(below: folders) + Self.topFiles()
+        #expect(files.count > 500 && Set(files).isSuperset(of: ["README.md", "CHANGELOG.md", "Package.swift"]))
+        #expect(files.contains { $0.hasPrefix(".github/") })
         for file in files {
             let found = try Self.findings(in: Self.text(of: file)).subtracting(Self.known[file] ?? [])
             #expect(found.isEmpty, "\(file) has \(found.sorted().joined(separator: " and "))")
@@ -114,6 +115,15 @@ struct SecretScanTests {
             """
         #expect(try Self.findings(in: text) == [])
         #expect(!Self.isAKeysName("Sources/OAuth/ServiceAccountKey.swift"))
+    }
+
+    /// The files of the repository's own folder.
+    private static func topFiles() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: Repository.root.path).filter { name in
+            var isFolder: ObjCBool = false
+            let path = Repository.root.appending(path: name).path
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+        }
     }
 
     private static func text(of file: String) throws -> String {

@@ -100,6 +100,24 @@ struct PageTests {
         }
     }
 
+    @Test(
+        "A03: a user who signs in with another service needs neither password nor code, and only the services that are offered count",
+        arguments: ["Google", "LinkedIn"])
+    func signInElsewhere(_ provider: String) async throws {
+        try await withSandbox { sandbox in
+            let user = try #require(sandbox.sequencing.users.first { $0.oneTimeCode != nil })
+            let visitor = try await Visitor(try OAuthSteps(sandbox, sandbox.sequencing))
+            let consent = #"name="form_id" value="oauth2_server_authorize_form""#
+            let others = [("Facebook", user.name), (provider, "new@example.test")]
+            for fields in others.map({ ["email": $1, "provider": $0] }) {
+                try await visitor.submit(fields)
+                #expect(!visitor.page.text.contains(consent), "\(fields)")
+            }
+            try await visitor.submit(["email": user.name, "provider": provider])
+            #expect(visitor.page.text.contains(consent))
+        }
+    }
+
     @Test("a form without its token or from another browser changes nothing")
     func forgery() async throws {
         try await withSandbox { sandbox in
