@@ -1,6 +1,7 @@
 """A page with a `<file-selector>` in it, the server it comes from, and a person who can see into its shadow tree."""
 
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from component_page import PageHandler, document, page_url, running
 from person import Person
 from playwright.sync_api import Locator, Page
 
-MODULE = Path(__file__).parents[2] / "Sources/FileSelector"
+# Tests/Mutations names a copy of the repository, in which the script lacks something.
+MODULE = Path(os.environ.get("HANDSHAKE_REPOSITORY") or Path(__file__).parents[2]) / "Sources/FileSelector"
 SCRIPT = MODULE / "Web/file-selector.js"
 MARKUP = "<img src=x onerror=\"document.title='hit'\"><b>grace</b>&amp;.vcf"
 
@@ -96,13 +98,22 @@ MANY = SAMPLES + [own(str(400_000 + n), f"cohort-{n:04}.vcf.gz", DateAdded=f"{20
                   for n in range(1, 5001)]
 
 
+SHEET_SCRIPT = """
+import '/registration-sheet.js'
+window.sheet = document.querySelector('registration-sheet')
+sheet.show()
+"""
+
+
 class SelectorServer:
-    """Serves the page, the script and `answers`, a path's status, body and delay."""
+    """Serves the page, the script and `answers`, a path's status, body and delay; and a page with a `<registration-sheet>`."""
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, bytes, float | threading.Event]] = {}
         self.asked: list[str] = []
         self.submitted: list[dict[str, list[str]]] = []
+        self.registered: list[Any] = []  # what the registration sheet has sent
+        self.registration: list[bytes] = []  # how it is answered, in pieces
         outer = self
 
         class Handler(PageHandler):
@@ -112,8 +123,14 @@ class SelectorServer:
                 parts = urlsplit(self.path)
                 if parts.path == "/page":
                     self.send(200, "text/html", outer.html(parse_qs(parts.query, keep_blank_values=True)).encode())
+                elif parts.path == "/sheet":
+                    self.send(200, "text/html", document("<registration-sheet></registration-sheet>", "", "").replace("page.js", "sheet.js").encode())
+                elif parts.path == "/sheet.js":
+                    self.send(200, "text/javascript", SHEET_SCRIPT.encode())
                 elif parts.path == "/file-selector.js":
                     self.send(200, "text/javascript", served_script())
+                elif parts.path == "/registration-sheet.js":
+                    self.send(200, "text/javascript", served_script(SCRIPT.with_name("registration-sheet.js")))
                 elif parts.path == "/page.js":
                     self.send(200, "text/javascript", PAGE_SCRIPT.encode())
                 elif parts.path == "/page.css":
@@ -128,6 +145,17 @@ class SelectorServer:
                     self.send(status, "application/json", body)
                 else:
                     self.send(404, "text/plain", b"")
+
+            def do_POST(self) -> None:
+                outer.registered.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                try:
+                    for piece in outer.registration:
+                        self.wfile.write(piece)
+                except OSError:
+                    outer.registered.append("the page had enough")
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"

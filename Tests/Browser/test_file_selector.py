@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 import pytest
 from playwright.sync_api import Page, expect
 
+from button_visit import hide
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
@@ -168,6 +169,48 @@ def test_a_sample_row_shows_persona_and_description_and_an_own_row_the_file_name
     assert option(page, "ada_genome.vcf.gz").inner_text().split("\n")[0] == "ada_genome.vcf.gz"
 
 
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize("width", [320, 352, 390, 432])
+def test_no_line_of_facts_begins_or_ends_with_a_separator(open_page: OpenPage, server: SelectorServer, width: int, direction: str) -> None:
+    page = open_page(width=width, height=844)
+    opened(page, server, selected="910001", page_dir=direction)
+    page.screenshot(path=artefact(f"selector-facts-{width}-{direction}"))
+    rows = page.evaluate("""() => [...selector.shadowRoot.querySelectorAll('.row:not(.probe) .meta')].map(meta => {
+      const isRight = getComputedStyle(meta).direction === 'rtl'
+      const start = box => isRight ? -box.right : box.left
+      const edge = start(meta.getBoundingClientRect())
+      const text = meta.textContent + (getComputedStyle(meta).overflowX === 'clip' ? '' : '·')
+      let above = -Infinity
+      return { text, facts: [...meta.querySelectorAll('bdi')].map(fact => {
+        const box = fact.getBoundingClientRect()
+        const isFirst = box.top > above + 5
+        above = box.top
+        return { isFirst, at: start(box) - edge, before: getComputedStyle(fact.parentElement, '::before').content } }) } })""")
+    assert len(rows) > 3
+    lines = 0
+    for row in rows:
+        assert "·" not in row["text"], "what is written could not be cut off"
+        for fact in row["facts"]:
+            assert fact["before"].startswith('"·"')
+            assert fact["isFirst"] == (abs(fact["at"]) < 1), "the first of a line begins at the edge, where its separator is cut off"
+        lines += sum(fact["isFirst"] for fact in row["facts"])
+    assert lines > len(rows) or width > 400, "facts wrap"
+
+
+def test_a_selected_row_is_tinted_from_edge_to_edge_and_its_focus_is_seen(page: Page, server: SelectorServer) -> None:
+    opened(page, server, selected="910001")
+    edges = """() => { const box = name => selector.shadowRoot.querySelector(name).getBoundingClientRect()
+      const [row, card] = [box('.row[aria-selected=true]'), box('.card')]
+      return [row.left - card.left, card.right - row.right] }"""
+    assert page.evaluate(edges) == [1, 1], "the card's own border"
+    clip = "getComputedStyle(selector.shadowRoot.querySelector('.row[aria-selected=true]')).clipPath"
+    assert page.evaluate(clip) == "none"
+    page.evaluate("selector.focus()")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(clip) == "inset(0px 3px)", "the ring is drawn inside the list, and must not be covered"
+    page.screenshot(path=artefact("selector-ring"))
+
+
 def test_files_of_the_same_name_show_what_tells_them_apart(page: Page, server: SelectorServer) -> None:
     opened(page, server)
     choose_own(page)
@@ -228,11 +271,19 @@ def test_a_film_plays_behind_the_first_screen_only_and_not_when_motion_is_unwelc
     page.wait_for_function("!document.querySelector('#film').paused")
     page.screenshot(path=artefact("selector-film"))
     assert calm.evaluate("document.querySelector('#film').paused")
+    calm.get_by_role("button", name="Play the film").click()
+    calm.wait_for_function("!document.querySelector('#film').paused")
+    calm.get_by_role("button", name="Pause the film").click()
+    assert calm.evaluate("document.querySelector('#film').paused")
     page.get_by_role("button", name="Pause the film").click()
     assert page.evaluate("document.querySelector('#film').paused")
     page.get_by_role("button", name="Play the film").click()
     page.wait_for_function("!document.querySelector('#film').paused")
     assert violations(page) == []
+    hide(page)
+    assert page.evaluate("document.querySelector('#film').paused")
+    hide(page, False)
+    page.wait_for_function("!document.querySelector('#film').paused")
     choose_own(page)
     assert page.evaluate("document.querySelector('#film').paused")
 
@@ -593,6 +644,11 @@ def test_a_remembered_file_that_is_gone_is_named(page: Page, server: SelectorSer
     proceed(page).click()
     opened(page, server, remember="ada", src="/files?sample=true")
     expect(page.locator(".notices")).to_contain_text(re.compile("grace_exome.vcf.gz.?, is no longer in the list"))
+    option(page, "Ada").click()
+    expect(page.locator(".notices")).to_contain_text("is no longer in the list")
+    proceed(page).click()
+    expect(page.locator(".notices")).not_to_contain_text("is no longer in the list")
+    assert page.evaluate("JSON.parse(localStorage.getItem('file-selector:ada')).id") == "910001"
 
 
 @pytest.mark.parametrize("kept", ["", "null", "3", "{", '{"id": null}', '{"id": {}}', '[]'])
@@ -983,6 +1039,8 @@ def test_from_right_to_left_marks_are_on_the_right_and_names_keep_their_directio
     mark, more = (options(page).first.locator(part).bounding_box() for part in (".mark", ".more"))
     assert mark and more and mark["x"] > more["x"]
     assert page.locator(".row:not(.probe) .name bdi").count() == 2
+    # The drawn arrow, and not the button alone, is turned around.
+    assert page.locator("svg.back").evaluate("arrow => arrow.getScreenCTM().a") < 0
     page.get_by_role("button", name="How to").click()
     box = page.get_by_role("dialog").bounding_box()
     assert box and box["x"] >= 0 and box["x"] + box["width"] <= 1024

@@ -9,7 +9,7 @@ struct FileSelectorIntro: View {
 
     @Environment(\.colorScheme) private var colorScheme
     @Environment(\.accessibilityReduceMotion) private var reducesMotion
-    @State private var isStopped = false
+    @State private var isWanted: Bool?
 
     var body: some View {
         ZStack {
@@ -25,7 +25,7 @@ struct FileSelectorIntro: View {
                     choice(.sample, picture: "person.2", note: .sampleNote)
                     if film != nil {
                         Button((isPlaying ? FileSelectorWords.pauseFilm : .playFilm).text(in: locale)) {
-                            isStopped = isPlaying
+                            isWanted = !isPlaying
                         }
                     }
                 }
@@ -37,7 +37,7 @@ struct FileSelectorIntro: View {
     }
 
     /// A user who wants no motion starts the film by hand.
-    private var isPlaying: Bool { !isStopped && !reducesMotion }
+    private var isPlaying: Bool { isWanted ?? !reducesMotion }
 
     private func choice(
         _ tab: FileSelectorState.Tab, picture: String, note: FileSelectorWords

@@ -168,22 +168,6 @@ function compare(a, b) {
 /** The longest list that is read, in bytes: one of ten thousand files is a fraction of it. */
 const MAXIMUM_BYTES = 16 * 1024 * 1024;
 
-async function boundedText({ body, status }) {
-  const reader = body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for (let part; reader && !(part = await reader.read()).done;) {
-    bytes += part.value.length;
-    if (bytes > MAXIMUM_BYTES) {
-      reader.cancel();
-      throw new Problem("answer", "answer", { status });
-    }
-    text += decoder.decode(part.value, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
 /** The address if a page may link to it, or null: https or the page's own origin, without a password. */
 function safeAddress(text) {
   if (text === null || !URL.canParse(text, document.baseURI)) return null;
@@ -198,9 +182,9 @@ async function fetchFiles(source, signal) {
   let response, body;
   try {
     response = await fetch(source, { headers: { Accept: "application/json" }, signal });
-    body = await boundedText(response);
+    body = await boundedText(response, MAXIMUM_BYTES);
   } catch (error) {
-    if (error instanceof Problem) throw error;
+    if (error instanceof RangeError) throw new Problem("answer", "answer", { status: response.status });
     throw new Problem("transport", signal.reason?.name === "TimeoutError" ? "timeout" : "network");
   }
   let answer;
@@ -420,7 +404,7 @@ h2,h3,p,ol,dl,dd{margin:0}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 svg{width:1.25em;height:1.25em;flex:none;fill:none;stroke:currentColor;stroke-width:1.6;
   stroke-linecap:round;stroke-linejoin:round}
-.back:dir(rtl){transform:scaleX(-1)}
+svg.back:dir(rtl){transform:scaleX(-1)}
 .quiet{color:var(--quiet);font-size:.9rem}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 
@@ -505,16 +489,17 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
 .about{padding:.9rem 1.25rem 0;text-wrap:pretty}
 .count{padding:.7rem 1.25rem .55rem;font-variant-numeric:tabular-nums}
 
-.list{position:relative;overflow:auto;overflow-anchor:none;border:3px solid transparent;box-shadow:0 -1px var(--line),0 1px var(--line);
+.list{position:relative;overflow:auto;overflow-anchor:none;border:solid transparent;border-width:3px 0;box-shadow:0 -1px var(--line),0 1px var(--line);
   max-height:var(--file-selector-list-height,clamp(13rem,44vh,27rem))}
 .list:focus-visible{outline-offset:-3px}
+.list:focus-visible .row{clip-path:inset(0 3px)}
 .sizer{position:relative;overflow:clip}
 .row{position:absolute;inset-inline:0;top:0;min-height:4.25rem;display:flex;align-items:center;
-  gap:.9rem;padding:.65rem .4rem;padding-inline-start:1.05rem;cursor:pointer;contain:layout style paint}
-.row::after{content:"";position:absolute;inset:auto 1.05rem 0;border-bottom:1px solid var(--line)}
+  gap:.9rem;padding:.65rem .6rem;padding-inline-start:1.25rem;cursor:pointer;contain:layout style paint}
+.row::after{content:"";position:absolute;inset:auto 1.25rem 0;border-bottom:1px solid var(--line)}
 .row:hover{background:var(--wash)}
 .row[aria-selected=true]{background:var(--tint)}
-.list:focus-visible .row.active{outline:2px solid var(--accent);outline-offset:-6px;border-radius:.6rem}
+.list:focus-visible .row.active{outline:2px solid var(--accent);outline-offset:-8px;border-radius:.6rem}
 .probe{visibility:hidden;pointer-events:none}
 .mark{flex:none;width:1.3rem;height:1.3rem;border:2px solid var(--field);border-radius:50%;background:var(--card)}
 [aria-selected=true]>.mark{border:.42rem solid var(--accent)}
@@ -529,7 +514,12 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
 .name{font-weight:600}
 .absent{font-style:italic;font-weight:400;color:var(--quiet)}
 .note{font-size:.92rem}
-.meta{color:var(--quiet);font-size:.85rem}.meta bdi{display:inline-block;max-width:100%}
+.meta{color:var(--quiet);font-size:.85rem}
+/* Before the first fact of each line, the separator is cut off. */
+.meta{overflow-x:clip}
+.meta>span{display:block;margin-inline-start:-.8em}
+.fact{position:relative;display:inline-block;max-width:100%;padding-inline-start:.8em}
+.fact::before{position:absolute;inset-inline-start:.2em;content:"·";content:"·" / ""}
 .more{display:grid;place-items:center;flex:none;width:2.75rem;height:2.75rem;border-radius:.5rem;color:var(--quiet)}
 .more:hover{color:var(--ink)}
 .nothing{padding-block:2rem;margin-top:.9rem}
@@ -594,7 +584,7 @@ dialog.details footer{display:flex;justify-content:flex-end;padding:.8rem 1.25re
 .tabs button{flex:1;padding-inline:.25rem;font-size:.95rem}
 .tools{grid-template-columns:1fr auto}
 .search{grid-column:1 / -1}
-.row{padding-inline:.8rem .1rem;gap:.75rem}
+.row{padding-inline:1rem .3rem;gap:.75rem}
 .list{overflow:visible;max-height:none}
 .keys{display:none}
 @media (min-height:30rem){
@@ -901,7 +891,7 @@ export class FileSelector extends HTMLElement {
   #announcement = 0;
   #aging = 0;
   #scrolling = null; // the page's own `overflow` while the sheet is open
-  #isFilmStopped = false;
+  #isFilmWanted = null; // until the person says so, the film plays if motion is welcome
   #onVisibility = () => this.#update();
 
   constructor() {
@@ -1162,8 +1152,11 @@ export class FileSelector extends HTMLElement {
   }
 
   #continue() {
-    this.#memory.write({ id: this.selected, name: this.selectedName });
     const choice = this.#choice;
+    this.#memory.write({ id: choice.id, name: choice.displayName });
+    // Another file's choice is no longer the last one.
+    if (this.#remembered?.id !== choice.id) this.#remembered = null;
+    this.#update();
     this.hide();
     this.#emit("continue", choice);
   }
@@ -1242,7 +1235,7 @@ export class FileSelector extends HTMLElement {
     p.intro = element("div.pane.intro", element("p.question", say("intro_question")),
       element("div.choices", p.enter.own, p.enter.sample),
       p.filmButton = button("link", "", () => {
-        this.#isFilmStopped = !this.#isFilmStopped;
+        this.#isFilmWanted = !this.#isFilmOn;
         this.#update();
       }), p.film);
 
@@ -1499,7 +1492,7 @@ export class FileSelector extends HTMLElement {
       [file.type, file.subtype].filter(Boolean).join(" "), file.population,
       Number.isNaN(file.added.time) ? file.added.text : this.#words.date.format(file.added.time),
     ].filter(Boolean);
-    if (facts.length > 0) text.append(line("meta", ...facts.flatMap((fact) => [" · ", isolated(fact)]).slice(1)));
+    if (facts.length > 0) text.append(line("meta", element("span", ...facts.flatMap((fact) => [element("span.fact", isolated(fact)), " "]))));
     const hidden = { "aria-hidden": "true" };
     row.replaceChildren(element("span.mark", hidden), ...file.isSample ? [picture(file)] : [], text,
       element("span.more", hidden, icon("info")));
@@ -1513,17 +1506,20 @@ export class FileSelector extends HTMLElement {
 
   // MARK: Film
 
-  /** The page's film behind the first screen plays only while that is in sight and motion is welcome (D06). */
+  get #isFilmOn() {
+    return this.#isFilmWanted ?? !matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  /** The page's film behind the first screen plays only while that is in sight, and motion is welcome or the person plays it (D06). */
   #updateFilm() {
     const { film, filmButton, intro } = this.#parts;
     const films = film.assignedElements();
-    const isWelcome = !matchMedia("(prefers-reduced-motion: reduce)").matches && !this.#isFilmStopped;
     intro.classList.toggle("filmed", films.length > 0);
     filmButton.hidden = films.length === 0;
-    filmButton.textContent = this.#say(isWelcome ? "pause_film" : "play_film");
+    filmButton.textContent = this.#say(this.#isFilmOn ? "pause_film" : "play_film");
     for (const video of films) {
       // A browser that does not play by itself, or has nothing to play, leaves a still or nothing.
-      if (isWelcome && !intro.hidden && !document.hidden) video.play?.().catch(() => {});
+      if (this.#isFilmOn && !intro.hidden && !document.hidden) video.play?.().catch(() => {});
       else video.pause?.();
     }
   }

@@ -25,6 +25,8 @@
 const HERE = new URL(".", import.meta.url).href;
 /** How long an answer may take, in milliseconds. */
 const TIMEOUT = 30_000;
+/** The longest answer that is read, in bytes: one has a few sentences. */
+const MAXIMUM_BYTES = 64 * 1024;
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
@@ -145,6 +147,7 @@ class RegistrationSheet extends HTMLElement {
     if (this.#asked) return;
     const email = p.email.value.trim();
     if (email === "") return this.#edit(this.#say("register_empty"), true);
+    if (!isAddress(email)) return this.#edit(this.#say("register_invalid"), true);
     const asked = this.#asked = new AbortController();
     this.#edit("");
     for (const button of Object.values(p.send)) button.disabled = true;
@@ -171,6 +174,18 @@ class RegistrationSheet extends HTMLElement {
   }
 }
 
+const ATOM = "[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~]+";
+const LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+const NUMBER = "0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])";
+const LOCAL_PART = new RegExp(`^(?:${ATOM}(?:\\.${ATOM})*|"(?:[ !#-\\[\\]-~]|\\\\[ -~])+")$`);
+const DOMAIN = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})+|\\[(?:${NUMBER}(?:\\.${NUMBER}){3}|[Ii][Pp][Vv]6:(?=[^:]*:)[0-9A-Fa-f:.]{2,45})\\])$`);
+
+/** Whether a text is an email address (RFC 5322, section 3.4.1). As `EmailAddress` in Swift, which refuses the others. */
+function isAddress(text) {
+  const mark = text.lastIndexOf("@");
+  return text.length <= 254 && mark <= 64 && LOCAL_PART.test(text.slice(0, Math.max(mark, 0))) && DOMAIN.test(text.slice(mark + 1));
+}
+
 /** Asks the server: `mail_sent`, `refused` with texts, `invalid`, `failed`, or `unknown` where no answer came. */
 async function send(address, email, signal) {
   let response, body;
@@ -179,7 +194,7 @@ async function send(address, email, signal) {
       method: "POST", credentials: "same-origin", cache: "no-store", redirect: "error", body: JSON.stringify({ email }),
       headers: { Accept: "application/json", "Content-Type": "application/json" }, signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]),
     });
-    body = await response.json().catch(() => null);
+    body = await boundedText(response, MAXIMUM_BYTES).then(JSON.parse).catch(() => null);
   } catch {
     return { outcome: navigator.onLine ? "unknown" : "failed" };
   }

@@ -104,3 +104,21 @@ const COLORS = Object.entries(LOOK.colors).map(([name, [light, dark]]) => {
   return `--${name}:${name.startsWith("accent") ? `var(--file-selector-${name},${own})` : own}`;
 }).join(";");
 
+// MARK: - Reading
+
+/** The text of an answer of at most so many bytes; a longer one is a `RangeError`, and the rest is not read. */
+async function boundedText({ body }, limit) {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for (let part; reader && !(part = await reader.read()).done;) {
+    bytes += part.value.length;
+    if (bytes > limit) {
+      reader.cancel();
+      throw new RangeError("the answer is too long");
+    }
+    text += decoder.decode(part.value, { stream: true });
+  }
+  return text + decoder.decode();
+}
