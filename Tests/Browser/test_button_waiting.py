@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ButtonServer
-from button_visit import caught_up, footer, frozen, heard_by, hold, let_go, opened, settled, shown, switch, until
+from button_visit import STOPWATCH, caught_up, footer, frozen, heard_by, hold, let_go, opened, settled, shown, shown_after, switch, until
 from conftest import OpenPage
 from sandbox import artefact
 
@@ -167,6 +167,7 @@ def test_cancel_keeps_a_user_from_being_sent_on(page: Page, server: ButtonServer
 
 def test_back_returns_to_connect(page: Page, server: ButtonServer) -> None:
     script = server.script()
+    page.add_init_script(STOPWATCH)
     opened(page, server, script.answer("going_to_service", progress="indeterminate"))
     server.answers(script.answer("going_to_service", revision=2, progress="indeterminate", open=f"{server.origin}/elsewhere"),
                    script.answer("connect", revision=3))
@@ -175,6 +176,7 @@ def test_back_returns_to_connect(page: Page, server: ButtonServer) -> None:
     page.go_back()
     shown(page, "connect")
     assert events(server) == ["proceed", "returned"]
+    assert shown_after(page, "connect") <= 1_000
 
 
 def test_a_reload_that_is_no_return_says_nothing(page: Page, server: ButtonServer) -> None:
@@ -194,6 +196,15 @@ def test_finish_setup_opens_the_set_up_and_is_no_switch(page: Page, server: Butt
     page.evaluate("one.addEventListener('setup', event => { event.preventDefault(); heard.push(['setup', 'one', null]) }, { once: true })")
     page.locator("#one .switch").click()
     until(page, "heard.some(entry => entry[0] === 'setup')")
+    page.locator("#one .switch").click()
+    page.wait_for_url("**/elsewhere")
+    assert events(server) == []
+
+
+def test_finish_setup_without_a_page_for_it_opens_the_one_that_manages_the_connection(page: Page, server: ButtonServer) -> None:
+    answer = server.script().answer("pending")
+    answer["state"] |= {"setUpURL": None, "manageURL": f"{server.origin}/elsewhere"}
+    opened(page, server, answer)
     page.locator("#one .switch").click()
     page.wait_for_url("**/elsewhere")
     assert events(server) == []

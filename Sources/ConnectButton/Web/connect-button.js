@@ -44,7 +44,7 @@
  *   `disconnected` (`{ connection }`): it was turned off, here or elsewhere
  *   `failed` (`{ connection, kind, detail, during }`): `during` is loading, activation or deactivation; `kind` is `cancelled` when the user cancelled;
  *     `detail` is for developers
- *   `setup`: the user wants to configure a pending connection; unless the default is prevented, `state.setUpURL` is opened
+ *   `setup`: the user wants to configure a pending connection; unless the default is prevented, `state.setUpURL` is opened, or `state.manageURL` without one
  *   `change` (`{ step, isOn }`): the step changed, or a failure was cleared. It does not bubble, because form controls have an event of this name.
  *
  * Custom properties: --connect-button-pill, -ink, -progress, -footer, -error, -focus, -font. Parts: pill, knob, footer, about.
@@ -1061,8 +1061,9 @@ export class ConnectButton extends HTMLElement {
   /** The page itself configures a pending connection (W15). */
   #setUp() {
     const goesOn = this.dispatchEvent(new CustomEvent("setup", { cancelable: true, bubbles: true, composed: true }))
-    const { setUpURL } = this.#answer.state
-    if (goesOn && setUpURL) location.assign(setUpURL)
+    const { setUpURL, manageURL } = this.#answer.state
+    const page = setUpURL ?? manageURL
+    if (goesOn && page) location.assign(page)
   }
 
   #act(kind) {

@@ -148,7 +148,7 @@ public struct ConnectButtonOffer: Sendable, Hashable {
     /// The page that users return to; nil is ``ConnectButtonSettings/page``.
     public var page: LocalPath?
     /// The app's set-up page for a connection turned on without configuration. "Finish setup" leads there. Without it,
-    /// the page handles the component's `setup` event.
+    /// the tap opens IFTTT's page that manages the connection, unless the page prevents the component's `setup` event.
     public var setUpPage: LocalPath?
     /// How the user confirms turning the connection off.
     public var disconnection = ConnectActivation.Disconnection.confirmed
