@@ -1,6 +1,7 @@
 """A page with `<connect-button>`s in it, and the server that they talk to: scripted answers, recorded messages."""
 
 import json
+import os
 import re
 import threading
 import time
@@ -16,7 +17,8 @@ import person
 from component_page import PageHandler, document, page_url, running
 from playwright.sync_api import Page
 
-ROOT = Path(__file__).parents[2]
+# Tests/Mutations names a copy of the repository, in which the script lacks something.
+ROOT = Path(os.environ.get("HANDSHAKE_REPOSITORY") or Path(__file__).parents[2])
 SCRIPT = ROOT / "Sources/ConnectButton/Web/connect-button.js"
 # What the package carries.
 MINIFIED = SCRIPT.with_suffix(".min.js")
