@@ -517,9 +517,9 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
 .meta{color:var(--quiet);font-size:.85rem}
 /* Before the first fact of each line, the separator is cut off. */
 .meta{overflow-x:clip}
-.meta>span{display:block;margin-inline-start:-.8em}
-.fact{position:relative;display:inline-block;max-width:100%;padding-inline-start:.8em}
-.fact::before{position:absolute;inset-inline-start:.2em;content:"·";content:"·" / ""}
+.meta>span{display:block;margin-inline-start:-.65em}
+.fact{position:relative;display:inline-block;max-width:100%;padding-inline-start:.65em}
+.fact::before{position:absolute;inset-inline-start:0;content:"·";content:"·" / ""}
 .more{display:grid;place-items:center;flex:none;width:2.75rem;height:2.75rem;border-radius:.5rem;color:var(--quiet)}
 .more:hover{color:var(--ink)}
 .nothing{padding-block:2rem;margin-top:.9rem}
@@ -585,6 +585,7 @@ dialog.details footer{display:flex;justify-content:flex-end;padding:.8rem 1.25re
 .tools{grid-template-columns:1fr auto}
 .search{grid-column:1 / -1}
 .row{padding-inline:1rem .3rem;gap:.75rem}
+.row::after{inset-inline:1rem}
 .list{overflow:visible;max-height:none}
 .keys{display:none}
 @media (min-height:30rem){
