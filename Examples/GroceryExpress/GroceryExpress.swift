@@ -8,8 +8,8 @@ import Sandbox
 /// F107 to F111).
 ///
 /// `swift run GroceryExpress` starts it beside a sandbox of IFTTT in the same process and prints its address; nothing
-/// leaves the machine. An app of your own differs in ``Shop``: its own users instead of the sandbox's, its own
-/// service key, a vault that lasts, and `Hosts` as they are.
+/// leaves the machine, except that `/react.html` loads React from unpkg.com. An app of your own differs in ``Shop``:
+/// its own users instead of the sandbox's, its own service key, a vault that lasts, and `Hosts` as they are.
 ///
 /// `--help` lists the options.
 @main

@@ -136,6 +136,8 @@ struct Shop: Sendable {
         let router = Router()
         own.add(to: router.group("connect/own"))
         hosted.add(to: router.group("connect/hosted"))
+        // Where a button looks for its server unless told otherwise: the pages to copy tell it nothing.
+        hosted.add(to: router.group("connect"))
         webhooks.add(to: router)
         tokens.add(to: router.group("api"))
         ShopRoutes(shop: self).add(to: router)

@@ -31,7 +31,8 @@ struct ShopPages: Sendable {
         <h1>{{title}}</h1>
         {{{content}}}
         </main>
-        <footer><p>A sample on this machine: IFTTT is a stand-in, and nothing you do here leaves it.</p></footer>
+        <footer><p>A sample on this machine: IFTTT is a stand-in, and nothing you do here leaves it. Only
+        <code>/react.html</code>, a page to copy, loads React from unpkg.com.</p></footer>
         </body>
         </html>
 

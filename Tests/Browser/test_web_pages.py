@@ -56,11 +56,15 @@ def connect_and_disconnect(page: Page, shop: Shop, address: str) -> None:
 
 def test_the_plain_page_hears_what_happens(shop: Shop, page: Page) -> None:
     connect_and_disconnect(page, shop, "/plain.html")
+    # One script tag and one attribute are what a page needs.
+    assert page.locator("connect-button").evaluate("button => button.getAttributeNames()") == ["connection"]
+    expect(page.locator("script[src]")).to_have_count(1)
 
 
 def test_the_react_page_hears_what_happens_and_sets_attributes(shop: Shop, page: Page) -> None:
     with_react(page)
     connect_and_disconnect(page, shop, "/react.html")
+    expect(page.get_by_text("This page loads React from unpkg.com.")).to_be_visible()
     # What another host serves runs in the page: only these exact bytes may.
     expect(page.locator("script[src^=https]")).to_have_count(2)
     expect(page.locator("script[src^=https]:not([integrity][crossorigin])")).to_have_count(0)
