@@ -1,5 +1,6 @@
 """What a test does on a page with `<connect-button>`s: opens it, waits, looks, drags, touches."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 from button_page import ButtonServer, plain
 from playwright.sync_api import Page, expect
 from selector_page import ShadowPerson
+
+# Seconds until what has to come must be there. Tests/Mutations has less: what it takes away does not come.
+PATIENCE = float(os.environ.get("HANDSHAKE_PATIENCE", 30))
 
 
 # Runs before the page's own scripts: while `held` is true, what is set moving stands still at its beginning and waits to be led. So a busy
@@ -77,7 +81,7 @@ def footer(page: Page, name: str = "one") -> str:
 
 def until(page: Page, expression: str) -> None:
     """Waits for an expression; the page's policy forbids the evaluation that `wait_for_function` does inside it."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not page.evaluate(expression):
         assert time.monotonic() < deadline, f"never: {expression}"
         page.wait_for_timeout(20)
@@ -134,7 +138,7 @@ def knob_place(page: Page) -> float:
 
 def heard_by(server: ButtonServer, page: Page, condition: Callable[[], bool]) -> None:
     """Waits until the server has seen something."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, (server.asked, server.messages, server.listening)
         page.wait_for_timeout(20)
@@ -152,7 +156,7 @@ def events(server: ButtonServer) -> list[str]:
 
 def knob_comes_to(page: Page, place: float) -> None:
     """The knob is drawn with the next frame, whenever that is."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while abs(knob_place(page) - place) > 0.02:
         assert time.monotonic() < deadline, f"the knob is at {knob_place(page)}, not at {place}"
         page.wait_for_timeout(20)

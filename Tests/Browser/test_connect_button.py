@@ -479,6 +479,7 @@ def test_a_finger_drags_the_knob(open_page: OpenPage, server: ButtonServer) -> N
     for part in (0.2, 0.4, 0.6, 0.8, 0.9):
         finger.touch("touchMove", box["x"] + part * box["width"], y)
         frame(page)
+    knob_comes_to(page, min((0.9 * box["width"] - 35) / (box["width"] - 70), 1))
     finger.touch("touchEnd")
     shown(page, "verifying")
     assert events(server) == ["turn_on"]
