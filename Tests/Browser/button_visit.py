@@ -19,20 +19,6 @@ HOLDING = """(() => { const { animate } = Element.prototype
   Element.prototype.animate = function (...given) { const made = animate.apply(this, given); if (window.held) made.pause(); return made } })()"""
 
 
-# Runs before the page's own scripts: `shownAfter` has for each step how many milliseconds after `pageshow` the first button drew it.
-STOPWATCH = """(() => {
-  window.shownAfter = {}
-  let began = null
-  addEventListener('pageshow', () => { began = performance.now(); window.shownAfter = {} })
-  const look = () => {
-    const step = document.querySelector('connect-button')?.shadowRoot?.querySelector('.pill')?.dataset.step
-    if (began !== null && step && !(step in shownAfter)) shownAfter[step] = performance.now() - began
-    requestAnimationFrame(look)
-  }
-  look()
-})()"""
-
-
 def hold(page: Page) -> None:
     """What is set moving from now on stands still."""
     page.evaluate("window.held = true")
@@ -85,12 +71,6 @@ def until(page: Page, expression: str) -> None:
     while not page.evaluate(expression):
         assert time.monotonic() < deadline, f"never: {expression}"
         page.wait_for_timeout(20)
-
-
-def shown_after(page: Page, step: str) -> float:
-    """Milliseconds from `pageshow` until a step was drawn, by the page's own clock; needs the `STOPWATCH`."""
-    until(page, f"'{step}' in shownAfter")
-    return page.evaluate("step => shownAfter[step]", step)
 
 
 def frame(page: Page) -> None:
