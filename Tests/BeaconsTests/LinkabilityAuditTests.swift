@@ -164,6 +164,35 @@ struct LinkabilityAuditTests {
         #expect(rules(audit) == [.constantBit, .extraStructure])
     }
 
+    @Test("CI13, L5, L6: a name or a constant beacon in a packet of its own, under an address that has an identifier")
+    func otherPackets() throws {
+        let name = try AdvertisingStructure(type: .completeName, value: Array("Ada's phone".utf8))
+        let beacon = IBeacon(uuid: .secretHandshake, major: 1, minor: 759).structure
+        let flags = try AdvertisingStructure(type: .flags, value: [6])
+        let rows: [([AdvertisingStructure], [LinkabilityAudit.Rule])] = [
+            ([name], [.extraStructure]), ([beacon], [.otherForm]), ([flags], []), ([], []),
+        ]
+        for (data, expected) in rows {
+            for isBefore in [true, false] {
+                var audit = LinkabilityAudit(of: [.init(seed, isSent: true)])
+                func receive(_ address: UInt64, _ structures: [AdvertisingStructure]) throws {
+                    audit.receive(
+                        Advertisement(
+                            time: seed.change(to: first).advanced(by: .seconds(1)),
+                            address: DeviceAddress(truncating: address), rssi: nil,
+                            data: try AdvertisingData(structures)))
+                }
+                let identifier = [AdvertisingStructure.service(RollingUUID(seed.token(in: first)))]
+                if isBefore { try receive(0x1234_5678_0001, data) }
+                try receive(0x1234_5678_0001, identifier)
+                if !isBefore { try receive(0x1234_5678_0001, data) }
+                // Of another address, and of more than are remembered.
+                for other in 0..<3_000 as Range<UInt64> { try receive(0x1234_0000_0000 + other, [name]) }
+                #expect(rules(audit) == expected, "\(expected)")
+            }
+        }
+    }
+
     @Test("L4: the constant bytes of the old forms, which are conclusive from eight terms on")
     func constantBits() throws {
         func iBeacon(_ token: RollingToken) throws -> [AdvertisingStructure] {

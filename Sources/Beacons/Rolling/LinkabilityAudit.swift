@@ -66,6 +66,8 @@ public struct LinkabilityAudit: Sendable {
     private var findings: [Rule: Finding] = [:]
     /// The addresses under which an identifier was heard, and which one first.
     private var addresses: [DeviceAddress: Identifier] = [:]
+    /// What packets without an identifier of the user's would link, by the address under which they came.
+    private var others: [DeviceAddress: [Rule: String]] = [:]
 
     /// One of the user's identifiers: a scope's in a window.
     private struct Identifier: Sendable, Hashable {
@@ -105,9 +107,8 @@ public struct LinkabilityAudit: Sendable {
     public mutating func receive(_ advertisement: Advertisement) {
         guard let time = try? RollingWindow(at: advertisement.time) else { return }
         prepare(for: time)
-        guard let (identifier, form) = identifier(in: advertisement.data),
-            terms[identifier] != nil || terms.count < Self.capacity
-        else { return }
+        guard let (identifier, form) = identifier(in: advertisement.data) else { return noteOther(advertisement) }
+        guard terms[identifier] != nil || terms.count < Self.capacity else { return }
         let window = identifier.window
         var term = terms[identifier] ?? Term(first: advertisement.time, last: advertisement.time)
         term.first = min(term.first, advertisement.time)
@@ -194,11 +195,36 @@ public struct LinkabilityAudit: Sendable {
         } else if addresses.count < Self.capacity {
             addresses[address] = identifier
         }
+        for (rule, text) in others.removeValue(forKey: address) ?? [:] { add(rule, text) }
         // Two are enough to know.
         if term.addresses.count < 2 { term.addresses.insert(address) }
         if term.addresses.count > 1 {
             add(.identifierUnderTwoAddresses, "window \(window.number) was heard under two addresses")
         }
+    }
+
+    /// Notes a packet without an identifier of the user's: under an address that has one, a name or a constant number links the terms.
+    private mutating func noteOther(_ advertisement: Advertisement) {
+        guard let address = advertisement.address, let (rule, text) = link(in: advertisement.data) else { return }
+        guard addresses[address] == nil else { return add(rule, text) }
+        // An identifier is sent all the time: one that belongs to the address is heard soon.
+        if others[address] == nil, others.count >= Self.capacity { others = [:] }
+        others[address, default: [:]][rule] = text
+    }
+
+    /// What a packet without an identifier has that links; nil for one without anything.
+    private func link(in data: AdvertisingData) -> (Rule, String)? {
+        switch parser.frame(in: data) {
+        case .iBeacon, .altBeacon, .eddystone:
+            return (.otherForm, "under the address of an identifier a beacon of another form is sent too")
+        default:
+            guard let structure = data.structures.first(where: { $0.type != .flags }) else { return nil }
+            return (.extraStructure, "under an identifier's address \(name(of: structure)) is sent in another packet")
+        }
+    }
+
+    private func name(of structure: AdvertisingStructure) -> String {
+        structure.type == .completeName ? "a name" : "a structure of type \(structure.type.rawValue)"
     }
 
     private mutating func checkTerm(_ identifier: Identifier, _ form: Form, at time: Timestamp) {
@@ -229,8 +255,7 @@ public struct LinkabilityAudit: Sendable {
             case (.completeServices, .eddystone), (.serviceData, .eddystone), (.manufacturerData, .iBeacon):
                 rest += constantPart(of: structure)
             default:
-                let name = structure.type == .completeName ? "a name" : "a structure of type \(structure.type.rawValue)"
-                add(.extraStructure, "beside the identifier \(name) is sent")
+                add(.extraStructure, "beside the identifier \(name(of: structure)) is sent")
                 rest += structure.bytes
             }
         }
