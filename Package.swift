@@ -354,12 +354,14 @@ let package = Package(
 
         // Floor 3: the list of a user's accounts, as data and in two renderings.
         .target(
-            name: "ConnectedAccountsUI", dependencies: ["Handshake", "OAuth", "Translations"],
+            name: "ConnectedAccountsUI", dependencies: ["Handshake", "OAuth", "Translations", httpTypes],
             resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connected-accounts.js")],
             swiftSettings: strict),
         .testTarget(
             name: "ConnectedAccountsUITests",
-            dependencies: ["ConnectedAccountsUI", "Handshake", "OAuth", "Sandbox", "TestFixtures", "Translations"],
+            dependencies: [
+                "ConnectedAccountsUI", "Handshake", "OAuth", "Sandbox", "TestFixtures", "Translations", httpTypes,
+            ],
             swiftSettings: strict),
 
         // Floor 3: the stand-ins. They import nothing of ours but each other.

@@ -58,7 +58,7 @@ public struct ConnectedAccount: Sendable, Hashable, Identifiable {
             }
         let name = state == .absent ? nil : userName ?? status?.identity.flatMap(Self.name)
         self.init(
-            service, state: state, userName: name.flatMap(Self.bounded),
+            service: service.name, displayName: service.displayName, state: state, userName: name,
             isNameAvailable: service.identityEndpoint != nil || status?.server?.userInfoEndpoint != nil,
             // A token is asked for when a user signs in or sends a request.
             lastUse: status.map { max($0.issuedAt, lastUse ?? 0) })
@@ -66,14 +66,19 @@ public struct ConnectedAccount: Sendable, Hashable, Identifiable {
 
     /// Describes an account whose record cannot be read: the user has to connect again.
     public init(damaged service: Service) {
-        self.init(service, state: .signInRequired, userName: nil, isNameAvailable: false, lastUse: nil)
+        self.init(
+            service: service.name, displayName: service.displayName, state: .signInRequired, userName: nil,
+            isNameAvailable: false, lastUse: nil)
     }
 
-    private init(_ service: Service, state: State, userName: String?, isNameAvailable: Bool, lastUse: Double?) {
-        self.service = service.name
-        displayName = service.displayName
+    /// An account as somewhere else described it. Names are bounded here.
+    init(
+        service: String, displayName: String, state: State, userName: String?, isNameAvailable: Bool, lastUse: Double?
+    ) {
+        self.service = service
+        self.displayName = Self.bounded(displayName) ?? service
         self.state = state
-        self.userName = userName
+        self.userName = userName.flatMap(Self.bounded)
         self.isNameAvailable = isNameAvailable
         self.lastUse = lastUse
     }

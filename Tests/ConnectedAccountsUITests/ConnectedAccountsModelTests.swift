@@ -25,13 +25,16 @@ struct ConnectedAccountsModelTests {
         }
     }
 
-    private func model(_ sandbox: Sandbox, _ vault: any Vault = MemoryVault()) throws -> ConnectedAccountsModel {
+    private func model(
+        _ sandbox: Sandbox, _ vault: any Vault = MemoryVault(),
+        lastUse: @escaping @Sendable (AccountID) async -> Double? = { _ in nil }
+    ) throws -> ConnectedAccountsModel {
         let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
         let service = try Service(
             name: "standard", authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
             defaultScopes: ["openid", "profile", "offline_access"])
         return ConnectedAccountsModel(
-            try Handshake(Client(service: service, id: "sandbox-public"), vault: vault))
+            try Handshake(Client(service: service, id: "sandbox-public"), vault: vault), lastUse: lastUse)
     }
 
     @Test("an account is connected, named and disconnected")
@@ -78,6 +81,49 @@ struct ConnectedAccountsModelTests {
         model.disconnect("standard")
         await model.finish("standard")
         #expect(model.outcomes["standard"] == .disconnected && model.accounts.map(\.state) == [.absent])
+        await sandbox.stop()
+    }
+
+    @Test("the question stays open whatever becomes known about the account, until there is nothing to disconnect")
+    func asked() async throws {
+        let sandbox = try await Sandbox.start()
+        let uses = Mutex<Double>(0)
+        let model = try model(sandbox, lastUse: { _ in uses.withLock { $0 } })
+        model.askToDisconnect("standard")
+        #expect(model.asked == nil, "there is nothing to disconnect")
+        model.connect("standard", through: Approving(sandbox: sandbox))
+        await model.finish("standard")
+        let before = try #require(model.accounts.first)
+        model.askToDisconnect("standard")
+        #expect(model.asked == "standard")
+        // Meanwhile the app uses it.
+        uses.withLock { $0 = 9e9 }
+        await model.load()
+        let after = try #require(model.accounts.first)
+        #expect(after != before && after.lastUse == 9e9)
+        #expect(model.asked == "standard", "the question is still about this account")
+        model.keep()
+        #expect(model.asked == nil && model.accounts.map(\.state) == [.signedIn])
+        model.askToDisconnect("standard")
+        model.disconnect("standard")
+        #expect(model.asked == nil)
+        await model.finish("standard")
+        #expect(model.outcomes["standard"] == .disconnected)
+        await sandbox.stop()
+    }
+
+    @Test("the question closes when the account is gone")
+    func askedAndGone() async throws {
+        let sandbox = try await Sandbox.start()
+        let vault = MemoryVault()
+        let (model, other) = (try model(sandbox, vault), try self.model(sandbox, vault))
+        model.connect("standard", through: Approving(sandbox: sandbox))
+        await model.finish("standard")
+        model.askToDisconnect("standard")
+        other.disconnect("standard")
+        await other.finish("standard")
+        await model.load()
+        #expect(model.asked == nil && model.accounts.map(\.state) == [.absent])
         await sandbox.stop()
     }
 
@@ -138,7 +184,7 @@ struct ConnectedAccountsModelTests {
         model.connect("standard", through: Waiting())
         model.cancel("standard")
         await model.finish("standard")
-        #expect(!model.isUnavailable && model.accounts.map(\.state) == [.absent])
+        #expect(model.failure == nil && model.accounts.map(\.state) == [.absent])
         #expect(model.outcomes["standard"] == .cancelled)
         await sandbox.stop()
     }

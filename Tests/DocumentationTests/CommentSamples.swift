@@ -166,6 +166,15 @@ private enum CommentSamples {
         accounts.add(to: router.group("connect"))
     }
 
+    static func accountsOfAnApp(
+        _ handshake: Handshake, at address: PublicAddress,
+        user: @escaping @Sendable (Request, BasicRequestContext) async throws -> String?
+    ) throws -> ConnectedAccountsRoutes<BasicRequestContext> {
+        let accounts = ConnectedAccountsRoutes<BasicRequestContext>(
+            handshake, at: address, app: try RedirectURI("com.example.app:/accounts"), user: user)
+        return accounts
+    }
+
     static func fileSelector(
         _ handshake: Handshake, _ router: Router<BasicRequestContext>, at address: PublicAddress,
         user: @escaping @Sendable (Request, BasicRequestContext) async throws -> String?,

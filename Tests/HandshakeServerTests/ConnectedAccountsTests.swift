@@ -61,9 +61,9 @@ struct ConnectedAccountsTests {
         }
     }
 
-    private func scene(lastUse: @escaping @Sendable (AccountID) async throws -> Double? = { _ in nil }) async throws
-        -> Scene
-    {
+    private func scene(
+        app: RedirectURI? = nil, lastUse: @escaping @Sendable (AccountID) async throws -> Double? = { _ in nil }
+    ) async throws -> Scene {
         let sandbox = try await Sandbox.start()
         let vault = MemoryVault()
         let handshake = try Handshake(try World.standardClient(of: sandbox, at: Self.address), vault: vault)
@@ -76,7 +76,7 @@ struct ConnectedAccountsTests {
         ) { request, _ in World.user(request)?.id }
         signIn.add(to: router)
         let accounts = ConnectedAccountsRoutes<BasicRequestContext>(
-            handshake, at: address, environment: environment, lastUse: lastUse
+            handshake, at: address, environment: environment, app: app, lastUse: lastUse
         ) { request, _ in World.user(request)?.id }
         accounts.add(to: router)
         let server = try await RunningServer.start(router)
@@ -143,6 +143,24 @@ struct ConnectedAccountsTests {
         let scene = try await scene()
         #expect(try await scene.get("/connected-accounts/\(name)").status == 404)
         await scene.stop()
+    }
+
+    @Test("an app is opened after its sign-in, at its own redirect, with no more than how that ended")
+    func backToApp() async throws {
+        let scene = try await scene(app: try RedirectURI("com.example.app:/accounts"))
+        for (query, end) in [
+            ("", ""), ("?connected-accounts=cancelled", "?connected-accounts=cancelled"),
+            ("?connected-accounts=failed", "?connected-accounts=failed"), ("?connected-accounts=%0d%0aX:%20y", ""),
+            ("?to=https://evil.example", ""), ("?connected-accounts=connected", ""),
+        ] {
+            let answer = try await scene.get("/connected-accounts-return\(query)")
+            #expect(answer.status == 303 && answer["Location"] == "com.example.app:/accounts" + end)
+            #expect(answer["Cache-Control"] == "no-store" && answer["Referrer-Policy"] == "no-referrer")
+        }
+        await scene.stop()
+        let none = try await self.scene()
+        #expect(try await none.get("/connected-accounts-return").status == 404)
+        await none.stop()
     }
 
     @Test("another user's anti-forgery token disconnects nothing, nor does one from another site")

@@ -1,20 +1,25 @@
 public import Handshake
-import OAuth
 public import Observation
 
-/// A user's accounts in an app's own vault, and what is under way for each.
+/// A user's accounts and what is under way for each.
+///
+/// They are in the app's own vault, or on its server.
 ///
 /// SwiftUI's ``ConnectedAccounts`` draws it; an app may draw it in its own way.
 @MainActor @Observable
 public final class ConnectedAccountsModel {
-    /// Every service of the clients, in their order; empty before ``load()``.
+    /// Every service, in the order of the clients.
+    ///
+    /// Empty before ``load()``, and without a session at the server.
     public private(set) var accounts: [ConnectedAccount] = []
     /// What runs for an account, by the service's name.
     public private(set) var running: [String: Operation] = [:]
     /// What happened last to an account, by the service's name.
     public private(set) var outcomes: [String: Outcome] = [:]
-    /// Whether the vault could not be read.
-    public private(set) var isUnavailable = false
+    /// The service whose account the user is asked about, before it is disconnected.
+    public private(set) var asked: String?
+    /// Why the accounts could not be read the last time.
+    public private(set) var failure: ConnectedAccountsError?
 
     /// What the user waits for.
     public enum Operation: Sendable, Hashable {
@@ -35,16 +40,18 @@ public final class ConnectedAccountsModel {
         case disconnectFailed
         /// The user stopped waiting for a disconnection, which may still finish.
         case mayFinish
+        /// The app's server asks for a pause. Nothing has changed.
+        case tooMany
     }
 
-    private let handshake: Handshake
-    private let name: String
-    private let lastUse: @Sendable (AccountID) async -> Double?
+    private let source: any AccountSource
+    /// The accounts with what the server needs to tell their users apart.
+    @ObservationIgnored private var listed: [String: ListedAccount] = [:]
     @ObservationIgnored private var tasks: [String: Task<Void, Never>] = [:]
     /// Counts the loads: only the newest one is shown, however long an older one takes.
     @ObservationIgnored private var loads = 0
 
-    /// Creates a model. Nothing is read before ``load()``.
+    /// Creates a model of the accounts in the app's own vault. Nothing is read before ``load()``.
     ///
     /// - Parameters:
     ///   - handshake: the clients and the vault.
@@ -54,76 +61,114 @@ public final class ConnectedAccountsModel {
         _ handshake: Handshake, name: String = AccountID.defaultName,
         lastUse: @escaping @Sendable (AccountID) async -> Double? = { _ in nil }
     ) {
-        self.handshake = handshake
-        self.name = name
-        self.lastUse = lastUse
+        source = VaultAccounts(handshake: handshake, name: name, lastUse: lastUse)
     }
 
-    /// Reads the accounts from the vault, then asks services whose they are.
+    /// Creates a model of the accounts on the app's server. Nothing is read before ``load()``.
+    public init(_ server: AccountsServer) {
+        source = server
+    }
+
+    /// Reads the accounts, then asks services whose they are.
     public func load() async {
         await read()
         await learnNames()
     }
 
-    /// Reads the accounts from the vault.
-    private func read() async {
+    /// What a read came to.
+    private enum Reading {
+        case shown
+        /// A newer one has begun, whose answer counts.
+        case overtaken
+        case failed
+    }
+
+    /// Reads the accounts. No service is asked.
+    @discardableResult
+    private func read() async -> Reading {
         loads += 1
         let number = loads
-        var loaded: [ConnectedAccount] = []
+        let found: [ListedAccount]
         do {
-            for service in services { loaded.append(try await stored(service)) }
+            found = try await source.accounts()
         } catch {
-            if number == loads { isUnavailable = true }
-            return
+            guard number == loads else { return .overtaken }
+            guard !(error is CancellationError) else { return .failed }
+            let reason = error as? ConnectedAccountsError ?? .unavailable
+            failure = reason
+            // Whose accounts they are is not known any more.
+            if reason == .loggedOut { show([]) }
+            return .failed
         }
-        guard number == loads else { return }
-        isUnavailable = false
-        let known = Dictionary(accounts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        accounts = loaded.map { account in
-            let before = known[account.id]
-            let isSame = before?.state == account.state && before?.lastUse == account.lastUse
-            return isSame && account.userName == nil ? account.named(before?.userName) : account
+        guard number == loads else { return .overtaken }
+        failure = nil
+        show(found)
+        return .shown
+    }
+
+    private func show(_ found: [ListedAccount]) {
+        let (before, known) = (
+            listed, Dictionary(accounts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        )
+        listed = Dictionary(found.map { ($0.account.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for (service, old) in before where listed[service].map({ !$0.isOfUser(of: old) }) ?? true {
+            // It was said to another user.
+            outcomes[service] = nil
+            if asked == service { asked = nil }
         }
+        accounts = found.map { item in
+            let (account, old) = (item.account, known[item.account.id])
+            let isSame =
+                old?.state == account.state && old?.lastUse == account.lastUse
+                && before[account.id].map { item.isOfUser(of: $0) } ?? false
+            return isSame && account.userName == nil ? account.named(old?.userName) : account
+        }
+        if !canDisconnect(asked) { asked = nil }
     }
 
     private func learnNames() async {
         for account in accounts where account.state.isConnected && account.userName == nil && account.isNameAvailable {
-            await learnName(of: account)
+            guard let before = listed[account.service], let learned = await source.named(account) else { continue }
+            // The user may have disconnected it meanwhile, and another one may have logged in.
+            guard let index = accounts.firstIndex(of: account),
+                listed[account.service].map({ before.isOfUser(of: $0) }) ?? false
+            else { continue }
+            accounts[index] = learned
+            if !canDisconnect(asked) { asked = nil }
         }
     }
 
+    // MARK: What the user does
+
     /// Connects an account, or connects it again, through a browser.
     public func connect(_ service: String, through browser: some Browser) {
-        run(.connecting, for: service) { [handshake, name] in
-            do {
-                _ = try await handshake.signIn(as: name, to: service, through: browser)
-                return .connected
-            } catch HandshakeError.signInAbandoned, is CancellationError {
-                return .cancelled
-            } catch {
-                return .connectFailed
-            }
-        }
+        run(.connecting, for: service) { [source] in await source.connect(service, through: browser) }
+    }
+
+    /// Asks the user whether to disconnect an account. One question is open at a time.
+    ///
+    /// It stays open whatever else becomes known about the account, until it is answered by ``keep()`` or ``disconnect(_:)``,
+    /// or there is nothing left to disconnect.
+    public func askToDisconnect(_ service: String) {
+        guard running[service] == nil, canDisconnect(service) else { return }
+        asked = service
+    }
+
+    /// Closes the question. The account stays connected.
+    public func keep() {
+        asked = nil
     }
 
     /// Forgets an account, and revokes its tokens where the service can.
     public func disconnect(_ service: String) {
-        run(.disconnecting, for: service) { [handshake, name] in
-            do {
-                guard let report = try await handshake.account(name, of: service)?.signOut() else {
-                    return .disconnected
-                }
-                guard report.isForgotten else { return .disconnectFailed }
-                return report.notRevocable.isEmpty ? .disconnected : .notRevocable
-            } catch is CancellationError {
-                return .mayFinish
-            } catch HandshakeError.vault(.damaged) {
-                // Its tokens cannot be read, so they cannot be revoked.
-                let isForgotten: Void? = try? await handshake.forget(name, of: service)
-                return isForgotten == nil ? .disconnectFailed : .notRevocable
-            } catch {
-                return .disconnectFailed
+        if asked == service { asked = nil }
+        run(.disconnecting, for: service) { [source, shown = listed[service]] in
+            var account = shown
+            if account == nil {
+                account = try? await source.accounts().first { $0.account.service == service }
             }
+            guard let account else { return .disconnectFailed }
+            return await source.disconnect(account)
         }
     }
 
@@ -137,53 +182,46 @@ public final class ConnectedAccountsModel {
         await tasks[service]?.value
     }
 
-    private var services: [Service] {
-        var seen: Set<String> = []
-        return handshake.clients.map(\.service).filter { seen.insert($0.name).inserted }
-    }
-
-    private func stored(_ service: Service) async throws -> ConnectedAccount {
-        do {
-            let account = try await handshake.account(name, of: service.name)
-            let used: Double? = if let account { await lastUse(account.id) } else { nil }
-            return ConnectedAccount(service, status: account?.status, lastUse: used)
-        } catch HandshakeError.vault(.damaged) {
-            return ConnectedAccount(damaged: service)
-        }
-    }
-
-    private func learnName(of account: ConnectedAccount) async {
-        var learned = account
-        do {
-            let identity = try await handshake.account(name, of: account.service)?.identity()
-            learned = account.named(identity?.name ?? identity?.subject)
-        } catch HandshakeError.signInRequired {
-            learned = account.ended
-        } catch {
-            // The account stands as it did; only its name is not known.
-            return
-        }
-        // The user may have disconnected it meanwhile.
-        guard let index = accounts.firstIndex(of: account) else { return }
-        accounts[index] = learned
+    private func canDisconnect(_ service: String?) -> Bool {
+        accounts.contains { $0.id == service && $0.state.actions.contains(.disconnect) }
     }
 
     /// Runs one operation of a service at a time.
     private func run(
-        _ operation: Operation, for service: String, _ body: @escaping @Sendable () async -> Outcome
+        _ operation: Operation, for service: String, _ body: @escaping @Sendable () async -> Outcome?
     ) {
         guard running[service] == nil else { return }
         running[service] = operation
         outcomes[service] = nil
+        let before = listed[service]
         tasks[service] = Task {
             let outcome = await body()
             // A task of its own: the one of the operation may have been cancelled.
-            await Task { await read() }.value
+            let reading = await Task { await read() }.value
             running[service] = nil
-            // What finished just when the user stopped waiting is told as it is.
-            let isConnected = accounts.first { $0.id == service }?.state.isConnected ?? false
-            outcomes[service] = operation == .connecting && outcome == .cancelled && isConnected ? .connected : outcome
+            let now = listed[service]
+            switch reading {
+            case .shown: outcomes[service] = Self.outcome(outcome, of: operation, in: now?.account.state)
+            case .overtaken: outcomes[service] = outcome
+            // Whether it is connected, only the list says.
+            case .failed: outcomes[service] = outcome == .connected ? nil : outcome
+            }
+            // It is not said to the user who has logged in meanwhile.
+            if let before, !(now.map { $0.isOfUser(of: before) } ?? false) { outcomes[service] = nil }
             await learnNames()
+        }
+    }
+
+    /// What an operation came to, by what the list says now.
+    private static func outcome(
+        _ outcome: Outcome?, of operation: Operation, in state: ConnectedAccount.State?
+    ) -> Outcome? {
+        switch (operation, outcome) {
+        // What finished just when the user stopped waiting is told as it is.
+        case (.connecting, .cancelled) where state?.isConnected ?? false: .connected
+        case (.connecting, .connected) where !(state?.isConnected ?? false): .connectFailed
+        case (.disconnecting, .mayFinish) where state == .absent: .disconnected
+        default: outcome
         }
     }
 }
@@ -199,6 +237,7 @@ extension ConnectedAccountsModel.Outcome {
         case .connectFailed: .connectFailed
         case .disconnectFailed: .disconnectFailed
         case .mayFinish: .mayFinish
+        case .tooMany: .tooMany
         }
     }
 }

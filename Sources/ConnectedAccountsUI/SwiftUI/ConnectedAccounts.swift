@@ -14,9 +14,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     private let model: ConnectedAccountsModel
     private let browser: SignInBrowser
     private let locale: InterfaceLocale
-
-    /// The account that the user is asked about.
-    @State private var asked: ConnectedAccount?
+    private let logIn: (@MainActor () -> Void)?
 
     /// Creates a list.
     ///
@@ -24,9 +22,13 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     ///   - model: the accounts. The list loads it when it appears.
     ///   - browser: shows the services' pages, such as `WebAuthenticationBrowser`.
     ///   - languages: the user's languages, the best first; by default the device's.
+    ///   - logIn: logs the user in to the app, when the session at its server has ended. Load the model afterwards.
     public init(
-        _ model: ConnectedAccountsModel, through browser: SignInBrowser, languages: [String] = Locale.preferredLanguages
+        _ model: ConnectedAccountsModel, through browser: SignInBrowser,
+        languages: [String] = Locale.preferredLanguages,
+        logIn: (@MainActor () -> Void)? = nil
     ) {
+        self.logIn = logIn
         self.model = model
         self.browser = browser
         locale = InterfaceLocale(preferred: languages)
@@ -35,9 +37,13 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     public var body: some View {
         ScrollView {
             VStack(alignment: .leading, spacing: 24) {
-                if model.isUnavailable {
-                    Text(verbatim: text(.unavailable))
-                    Button(text(.tryAgain)) { Task { await model.load() } }
+                if let failure = model.failure {
+                    Text(verbatim: text(failure.words))
+                    if failure == .loggedOut, let logIn {
+                        Button(text(.logIn), action: logIn)
+                    } else {
+                        Button(text(.tryAgain)) { Task { await model.load() } }
+                    }
                 } else if model.accounts.isEmpty {
                     Text(verbatim: text(.loading))
                 }
@@ -58,7 +64,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
                     Text(verbatim: text(.lastUsed, Self.moment(lastUse, in: locale))).opacity(0.7)
                 }
             }
-            if asked == account {
+            if model.asked == account.service {
                 question(account)
             } else if let running = model.running[account.service] {
                 Text(verbatim: text(running.words, account.displayName))
@@ -82,11 +88,8 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
             Text(verbatim: text(.confirmTitle, account.displayName)).fontWeight(.heavy)
             Text(verbatim: text(.confirmText, account.displayName))
             HStack(spacing: 12) {
-                button(.keep, account) { asked = nil }
-                button(.disconnect, account) {
-                    asked = nil
-                    model.disconnect(account.service)
-                }
+                button(.keep, account) { model.keep() }
+                button(.disconnect, account) { model.disconnect(account.service) }
             }
         }
     }
@@ -102,7 +105,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     private func act(_ action: ConnectedAccount.Action, on account: ConnectedAccount) {
         switch action {
         case .connect, .reconnect: model.connect(account.service, through: browser)
-        case .disconnect: asked = account
+        case .disconnect: model.askToDisconnect(account.service)
         }
     }
 

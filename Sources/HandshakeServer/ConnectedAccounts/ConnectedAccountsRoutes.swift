@@ -1,10 +1,11 @@
 #if Server
 import AsyncSupport
 import ConnectedAccountsUI
+import HTTPTypes
 public import Handshake
 public import Hummingbird
 import Logging
-import OAuth
+public import OAuth
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -31,6 +32,7 @@ import Foundation
 /// | `GET connected-accounts.js` | the component |
 /// | `GET connected-accounts` | `{"accounts"}`: the user's account of each service, from the vault alone |
 /// | `GET connected-accounts/:service` | one of them, after asking the service whose it is |
+/// | `GET connected-accounts-return` | redirects the browser to the app, after a sign-in that the app has begun (`AccountsServer`) |
 ///
 /// The members of an account are `service`, `name`, `state` (as of ``SignInRoutes``), `user`, `is_name_available`,
 /// `last_use` (seconds since 1970) and `token`, the anti-forgery token for `POST :service/disconnect`. Only pages of the
@@ -43,6 +45,7 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     private let names = AccountNames()
     private let lookUps: RateLimit
     private let time: TimeSource
+    private let app: RedirectURI?
     private let lastUse: @Sendable (AccountID) async throws -> Double?
 
     /// How long a service is asked whose an account is.
@@ -54,11 +57,13 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     ///   - handshake: the clients, as for ``SignInRoutes``.
     ///   - address: the public URL of the routes, as for ``SignInRoutes``.
     ///   - environment: clock, randomness and log; its limit also bounds how often a user's services are asked.
+    ///   - app: where a native app is opened after a sign-in, as its `AccountsServer` has it; nil without such an app.
     ///   - lastUse: when the app last used an account, in seconds since 1970; nil when it does not know. The list shows the
     ///     later of this and the account's last token request.
     ///   - user: the user of a request, by the app's own session; nil when no user is signed in.
     public init(
         _ handshake: Handshake, at address: PublicAddress, environment: SignInEnvironment = SignInEnvironment(),
+        app: RedirectURI? = nil,
         lastUse: @escaping @Sendable (AccountID) async throws -> Double? = { _ in nil },
         user: @escaping @Sendable (Request, Context) async throws -> String?
     ) {
@@ -67,6 +72,7 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
         lookUps = RateLimit(environment.limit)
         time = environment.time
+        self.app = app
         self.lastUse = lastUse
     }
 
@@ -76,6 +82,7 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         router.get("connected-accounts") { request, context in
             await pages.answering(request, context, list)
         }
+        router.get("connected-accounts-return") { request, _ in backToApp(request) }
         router.get("connected-accounts/:service") { request, context in
             await pages.answering(request, context) { user in
                 let name = context.parameters.get("service")
@@ -99,6 +106,17 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         let fragment = parts.count == 2 ? "#\(parts[1])" : ""
         let separator = parts[0].contains("?") ? "&" : "?"
         return .seeOther("\(parts[0])\(separator)connected-accounts=\(word)\(fragment)")
+    }
+
+    /// Opens the app. The redirect says no more than how the sign-in ended.
+    private func backToApp(_ request: Request) -> Response {
+        guard let app else { return RequestRefusal(.notFound, "not_found", "No app is opened from here").response }
+        let word = request.uri.queryParameters["connected-accounts"].map { String($0) }
+        let query = word.flatMap { ["cancelled", "failed"].contains($0) ? "?connected-accounts=\($0)" : nil }
+        var response = Response.seeOther(app.string + (query ?? ""))
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.referrerPolicy] = "no-referrer"
+        return response
     }
 
     /// The services in the order of the clients. Of two clients of one service, users sign in through the first.

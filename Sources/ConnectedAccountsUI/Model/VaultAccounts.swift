@@ -1,0 +1,80 @@
+import Handshake
+import OAuth
+
+/// The accounts in an app's own vault.
+struct VaultAccounts: AccountSource {
+    let handshake: Handshake
+    /// The app's name for the accounts.
+    let name: String
+    let lastUse: @Sendable (AccountID) async -> Double?
+
+    /// The services in the order of the clients. Of two clients of one service, users sign in through the first.
+    private var services: [Service] {
+        var seen: Set<String> = []
+        return handshake.clients.map(\.service).filter { seen.insert($0.name).inserted }
+    }
+
+    func accounts() async throws -> [ListedAccount] {
+        var listed: [ListedAccount] = []
+        do {
+            for service in services { listed.append(ListedAccount(account: try await stored(service))) }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw ConnectedAccountsError.unavailable
+        }
+        return listed
+    }
+
+    private func stored(_ service: Service) async throws -> ConnectedAccount {
+        do {
+            let account = try await handshake.account(name, of: service.name)
+            let used: Double? = if let account { await lastUse(account.id) } else { nil }
+            return ConnectedAccount(service, status: account?.status, lastUse: used)
+        } catch HandshakeError.vault(.damaged) {
+            return ConnectedAccount(damaged: service)
+        }
+    }
+
+    func named(_ account: ConnectedAccount) async -> ConnectedAccount? {
+        do {
+            let identity = try await handshake.account(name, of: account.service)?.identity()
+            return account.named(identity?.name ?? identity?.subject)
+        } catch HandshakeError.signInRequired {
+            return account.ended
+        } catch {
+            // The account stands as it did; only its name is not known.
+            return nil
+        }
+    }
+
+    func connect(_ service: String, through browser: some Browser) async -> ConnectedAccountsModel.Outcome? {
+        do {
+            _ = try await handshake.signIn(as: name, to: service, through: browser)
+            return .connected
+        } catch HandshakeError.signInAbandoned, is CancellationError {
+            return .cancelled
+        } catch {
+            return .connectFailed
+        }
+    }
+
+    func disconnect(_ listed: ListedAccount) async -> ConnectedAccountsModel.Outcome? {
+        let service = listed.account.service
+        do {
+            guard let report = try await handshake.account(name, of: service)?.signOut() else {
+                return .disconnected
+            }
+            guard report.isForgotten else { return .disconnectFailed }
+            return report.notRevocable.isEmpty ? .disconnected : .notRevocable
+        } catch is CancellationError {
+            return .mayFinish
+        } catch HandshakeError.vault(.damaged) {
+            // Its tokens cannot be read, so they cannot be revoked.
+            let isForgotten: Void? = try? await handshake.forget(name, of: service)
+            return isForgotten == nil ? .disconnectFailed : .notRevocable
+        } catch {
+            return .disconnectFailed
+        }
+    }
+}
