@@ -30,9 +30,12 @@ struct BalconyScreen: View {
             .connectStyle(.dark)
             .onConnect { connection in isOn = connection.status == .enabled }
             .onDisconnect { _ in isOn = false }
+            .onSetUp { connection, saved in setUp(connection, saved) }
             .onFailure { problem in print(problem.kind, problem.detail ?? "") }
     }
 }
+
+@MainActor func setUp(_ connection: Connection, _ saved: @escaping @MainActor () -> Void) { saved() }
 
 struct GardenRoot: View {
     let handshake: Handshake
@@ -68,6 +71,8 @@ final class BalconyView: UIView {
         let button = ConnectButtonView("aB3dE5fG", accounts: handshake)
         button.email = user.email
         button.onConnect = { connection in print(connection.name) }
+        button.token = { nil }
+        button.onSetUp = setUp
         addSubview(button)
     }
 }

@@ -126,12 +126,18 @@ struct WaitingTests {
         await end(world, server)
     }
 
+    private static func footer(_ answer: ButtonAnswer) -> String {
+        (answer["face", "footer"]?.array ?? []).compactMap { $0.object?["text"]?.string }.joined()
+    }
+
     @Test("F032: Back is Connect, and the redirect of a mail's link counts all the same")
     func back() async throws {
         let world = try await World.start()
         let server = try await world.buttons()
         let (away, url) = try await server.leave()
-        #expect(away["face", "footer"] != nil)
+        #expect(
+            Self.footer(away).contains("new@example.test"), "on the way there, the user is told whose account is made")
+        #expect(Self.footer(try await server.state()) == "Finish there, then come back here.", "the page is open")
         #expect(try await server.sendNow(.returned, away).step == "connect")
         _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
         #expect(try await server.state().step == "connected")

@@ -14,7 +14,11 @@ extension ConnectButtonState {
     ///   - isOffline: Whether this device has no network. Only then a failed connection is shown as offline (W6).
     ///   - undoRemaining: Seconds in which a disconnection can still be undone, from the timer of the deadline; `nil` is the
     ///     full time.
-    public init(_ activation: ConnectActivation, isOffline: Bool = false, undoRemaining: Double? = nil) {
+    ///   - isPageOpen: Whether the service's page is open while the user is there. From then on nothing is told of what IFTTT does
+    ///     (F032), as the user sees it, or has left the page.
+    public init(
+        _ activation: ConnectActivation, isOffline: Bool = false, undoRemaining: Double? = nil, isPageOpen: Bool = false
+    ) {
         self.init(Step(activation.state), connection: activation.connection.map(ConnectButtonConnection.init))
         failure = activation.failure.map { ConnectButtonFailure($0, isOffline: isOffline, step: step) }
         manageURL = activation.manageURL
@@ -31,7 +35,7 @@ extension ConnectButtonState {
             email = address.rawValue
             progress = .indeterminate
         case .goingToService:
-            email = activation.newAccount?.rawValue
+            email = isPageOpen ? nil : activation.newAccount?.rawValue
             progress = .indeterminate
         case .undoableDisconnection(let seconds):
             undo = ConnectButtonUndo(remaining: undoRemaining ?? seconds, total: seconds)

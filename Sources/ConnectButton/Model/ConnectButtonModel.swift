@@ -35,10 +35,10 @@ public final class ConnectButtonModel {
     @ObservationIgnored public var onDisconnect: @MainActor (Connection) -> Void = { _ in }
     /// Receives each failure. The button shows it, too.
     @ObservationIgnored public var onFailure: @MainActor (ConnectButtonFailure) -> Void = { _ in }
-    /// Configures a connection that was turned on without configuration.
+    /// Configures a connection that has been turned on and is not configured yet.
     ///
-    /// Call ``configurationSaved()`` afterwards.
-    @ObservationIgnored public var onSetUp: @MainActor (Connection) -> Void = { _ in }
+    /// Call ``configurationSaved()`` afterwards. When it is nil, the views open ``setUpPage``.
+    @ObservationIgnored public var onSetUp: (@MainActor (Connection) -> Void)?
 
     /// The activation of a process that has no attempt to go on with.
     private let initial: ConnectActivation
@@ -102,6 +102,13 @@ public final class ConnectButtonModel {
         isOffline = NetworkPath.offline()
     }
 
+    /// The page to open when the user finishes set-up and ``onSetUp`` is nil.
+    ///
+    /// It is IFTTT's, which manages the connection. Nil where nothing is to be set up.
+    public var setUpPage: URL? {
+        onSetUp == nil && state.step == .pending ? state.manageURL : nil
+    }
+
     private static func client(
         of accounts: Handshake
     ) throws(ConnectError) -> (callback: String, hosts: Hosts, service: String) {
@@ -121,7 +128,7 @@ public final class ConnectButtonModel {
     public func send(_ event: ConnectButtonEvent) {
         guard let controller, let activation else { return }
         if event == .setUp {
-            if let connection { onSetUp(connection) }
+            if let connection { onSetUp?(connection) }
             return
         }
         let next = event.activationEvent(for: activation, at: controller.time.now()) { controller.newAttempt() }
@@ -208,7 +215,8 @@ public final class ConnectButtonModel {
             activation = now
             connection = now.connection
             let failure = state.failure
-            state = ConnectButtonState(now, isOffline: isOffline())
+            // The page opens with the step, so what IFTTT does is seen there and not told here.
+            state = ConnectButtonState(now, isOffline: isOffline(), isPageOpen: true)
             if let new = state.failure, new != failure || now.refusals != before?.refusals { onFailure(new) }
             await stored.keep(now)
         case .outcome(.connected(let connection, _, _), _): onConnect(connection)

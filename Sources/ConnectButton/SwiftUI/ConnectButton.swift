@@ -27,6 +27,7 @@ public struct ConnectButton: View {
         let owner: ObjectIdentifier
         let email: String
         let locale: String
+        let hasToken: Bool
     }
 
     /// A model of the view's own, or why there is none.
@@ -52,6 +53,7 @@ public struct ConnectButton: View {
         var onConnect: @MainActor (Connection) -> Void = { _ in }
         var onDisconnect: @MainActor (Connection) -> Void = { _ in }
         var onFailure: @MainActor (ConnectButtonFailure) -> Void = { _ in }
+        var onSetUp: (@MainActor (Connection, @escaping @MainActor () -> Void) -> Void)?
     }
 
     private let source: Source
@@ -61,6 +63,7 @@ public struct ConnectButton: View {
     @State private var made: Made?
     @Environment(\.colorScheme) private var colorScheme
     @Environment(\.connectCallback) private var callback
+    @Environment(\.openURL) private var openURL
 
     /// Creates a button.
     ///
@@ -81,7 +84,7 @@ public struct ConnectButton: View {
         ConnectButtonContent(
             shown(model), locale: model?.locale ?? options.locale, suggestedEmail: model?.email ?? options.email
         ) { event in
-            model?.send(event)
+            if event == .setUp, let page = model?.setUpPage { openURL(page) } else { model?.send(event) }
         }
         .environment(\.colorScheme, options.style.colorScheme ?? colorScheme)
         .task(id: identity) { await run() }
@@ -96,6 +99,11 @@ public struct ConnectButton: View {
         model.onConnect = options.onConnect
         model.onDisconnect = options.onDisconnect
         model.onFailure = options.onFailure
+        if let setUp = options.onSetUp {
+            model.onSetUp = { [weak model] connection in setUp(connection) { model?.configurationSaved() } }
+        } else {
+            model.onSetUp = nil
+        }
         return model
     }
 
@@ -114,8 +122,9 @@ public struct ConnectButton: View {
         case .connection(let connection, let accounts):
             Identity(
                 connection: connection, owner: ObjectIdentifier(accounts), email: options.email,
-                locale: options.locale.tag)
-        case .model(let model): Identity(connection: "", owner: ObjectIdentifier(model), email: "", locale: "")
+                locale: options.locale.tag, hasToken: options.token != nil)
+        case .model(let model):
+            Identity(connection: "", owner: ObjectIdentifier(model), email: "", locale: "", hasToken: false)
         }
     }
 
@@ -164,6 +173,16 @@ extension ConnectButton {
     /// Calls a closure for each failure. The button shows it, too, so there is nothing that the app has to do.
     public func onFailure(_ action: @escaping @MainActor (ConnectButtonFailure) -> Void) -> ConnectButton {
         with { $0.onFailure = action }
+    }
+
+    /// Configures a connection that is on, when the user finishes set-up.
+    ///
+    /// Call the closure's second argument once the configuration is saved. Without this modifier, the button opens IFTTT's page
+    /// that manages the connection.
+    public func onSetUp(
+        _ action: @escaping @MainActor (_ connection: Connection, _ saved: @escaping @MainActor () -> Void) -> Void
+    ) -> ConnectButton {
+        with { $0.onSetUp = action }
     }
 
     /// Suggests the user's address. It is sent only after the user has confirmed it.

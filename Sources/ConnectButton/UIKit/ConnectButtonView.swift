@@ -23,6 +23,15 @@ public final class ConnectButtonView: UIView {
     public var style = ConnectButtonStyle.dynamic { didSet { show() } }
     /// The locale of the texts and of IFTTT's pages.
     public var locale = ConnectButtonLocale.user { didSet { show() } }
+    /// Takes the user token from your server, and ignores that of the redirect.
+    ///
+    /// See ``ConnectButton/connectToken(_:)``. Set it before the view appears; nil takes the token from the redirect.
+    public var token: (@Sendable () async throws -> UserToken?)? { didSet { show() } }
+    /// Configures a connection that is on, when the user finishes set-up.
+    ///
+    /// Call the second argument once the configuration is saved. When it is nil, the button opens IFTTT's page that manages the
+    /// connection.
+    public var onSetUp: (@MainActor (Connection, @escaping @MainActor () -> Void) -> Void)? { didSet { show() } }
     /// Receives the connection that the user has turned on.
     public var onConnect: @MainActor (Connection) -> Void = { _ in }
     /// Receives the connection that the user has turned off.
@@ -73,10 +82,18 @@ public final class ConnectButtonView: UIView {
         show()
     }
 
+    /// The button with what it has only when it is set.
+    private func configured(_ button: ConnectButton) -> ConnectButton {
+        var button = button
+        if let token { button = button.connectToken(token) }
+        if let onSetUp { button = button.onSetUp(onSetUp) }
+        return button
+    }
+
     private func show() {
         let configuration = UIHostingConfiguration {
             if let button {
-                button
+                configured(button)
                     .connectEmail(email).connectStyle(style).connectLocale(locale)
                     .onConnect { [weak self] in self?.onConnect($0) }
                     .onDisconnect { [weak self] in self?.onDisconnect($0) }

@@ -161,10 +161,10 @@ struct ConnectSession: Sendable, Codable, Equatable {
         var shown = activation
         // One page asks: the others show what they can still do.
         if let withdrawal = withdrawal(from: page) { _ = shown.handle(withdrawal) }
-        var state = ConnectButtonState(shown, undoRemaining: remaining)
-        if state.step == .pending { state.setUpURL = setUp.flatMap { URL(string: $0) } }
         // What the user does at IFTTT is unknown here.
-        if state.step == .goingToService, destination == nil, open == nil { state.email = nil }
+        let isAway = destination == nil && open == nil
+        var state = ConnectButtonState(shown, undoRemaining: remaining, isPageOpen: isAway)
+        if state.step == .pending { state.setUpURL = setUp.flatMap { URL(string: $0) } }
         var answer = ConnectButtonAnswer(
             state, in: locale, revision: revision, token: token, open: open.flatMap { URL(string: $0) })
         answer.canOpen = destination != nil && page != nil && page == self.page

@@ -250,6 +250,9 @@ struct ActivationStateTests {
         _ = activation.handle(.gathered(leaving, .success(.init())))
         let state = ConnectButtonState(activation)
         #expect(state.step == .goingToService && state.email == "ada@example.com" && state.progress == .indeterminate)
+        let open = ConnectButtonState(activation, isPageOpen: true)
+        #expect(open.step == .goingToService && open.email == nil, "F032: nothing is told of what IFTTT does")
+        #expect(ConnectButtonFace(open, in: .americanEnglish).footer == [TextRun("Finish there, then come back here.")])
         for event in [ConnectButtonEvent.proceed, .retry] {
             guard case .reopen? = event.activationEvent(for: activation, at: 0, attempt: { AttemptState() }) else {
                 Issue.record("\(event) sends the user there again")

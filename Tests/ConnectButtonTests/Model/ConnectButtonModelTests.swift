@@ -199,6 +199,44 @@ import Testing
         }
     }
 
+    @Test("finish set-up opens IFTTT's page that manages the connection, unless the app has its own")
+    func setUpPage() async throws {
+        try await ModelScene.run { scene in
+            let model = try scene.model(skipsConfiguration: true) { visitor in
+                try await visitor.press("allow")
+                if visitor.left == nil { try await visitor.press("yes") }
+                return visitor.left
+            }
+            try await running(model) {
+                await until { model.state.step == .connect }
+                #expect(model.setUpPage == nil, "nothing is to be set up")
+                model.send(.turnOn)
+                await until { model.state.step == .email }
+                model.send(.email(model.email))
+                await until { model.state.step == .pending }
+                let page = try #require(model.setUpPage)
+                #expect(page == model.state.manageURL && page.path().hasSuffix("/edit"))
+                model.send(.setUp)
+                #expect(model.state.step == .pending)
+                model.onSetUp = { _ in model.configurationSaved() }
+                #expect(model.setUpPage == nil)
+                model.send(.setUp)
+                await until { model.state.step == .connected }
+            }
+        }
+    }
+
+    @Test("F032: while IFTTT's page is open, the button tells nothing of what IFTTT does")
+    func pageOpen() async throws {
+        try await ModelScene.run { scene in
+            let model = try scene.model { _ in nil }
+            try await running(model) {
+                await scene.leaveForService(model)
+                #expect(model.state.step == .goingToService && model.state.email == nil)
+            }
+        }
+    }
+
     @Test("accounts without one client of IFTTT are refused, with the reason")
     func accounts() async throws {
         let other = Client(
