@@ -42,6 +42,11 @@ struct SecurityRowTests {
         return table
     }
 
+    /// The rows of the motion, with what shows each and what is removed.
+    private static func motionTable() throws -> [String: [String]] {
+        rows(in: try text("Tests/ConnectButtonTests/ROWS.md"), named: /MO\d{1,2}/)
+    }
+
     @Test("has each of the 111 rows of the checklist once")
     func complete() throws {
         let checklist = Self.rows(
@@ -75,6 +80,7 @@ struct SecurityRowTests {
     @Test("names every patch of Tests/Mutations, each at its row")
     func patches() throws {
         let table = try Self.table().merging(Self.kitTable()) { own, _ in own }
+            .merging(Self.motionTable()) { own, _ in own }
         let files = try Repository.files(below: ["Tests/Mutations/rows"], ending: ["patch"])
         #expect(files.count > 150)
         var names: Set<String> = []
@@ -86,7 +92,7 @@ struct SecurityRowTests {
             #expect(table[row]?.dropFirst().first?.contains("`\(name)`: ") == true, "\(row) does not name \(name)")
         }
         for (row, cells) in table {
-            let name = #/`((?:[A-M]|VL|CI|BE-|RC-|IFTTT-|Sequencing-)[\w-]*)`: /#
+            let name = #/`((?:[A-M]|VL|CI|BE-|RC-|MO|IFTTT-|Sequencing-)[\w-]*)`: /#
             for match in (cells.dropFirst().first ?? "").matches(of: name) {
                 #expect(names.contains(String(match.1)), "\(row): there is no patch \(match.1)")
             }

@@ -19,8 +19,7 @@ struct AboutView: View {
         ScrollView {
             if let about, let connection = state.connection {
                 VStack(alignment: .leading, spacing: 24 * unit) {
-                    Button(action: close) { Image(systemName: "xmark").font(.system(size: 25 * unit)) }
-                        .buttonStyle(PressedStyle())
+                    PressedButton(action: close) { Image(systemName: "xmark").font(.system(size: 25 * unit)) }
                         .accessibilityLabel(Text(verbatim: about.close))
                         .frame(maxWidth: .infinity, alignment: .trailing)
                     HStack(spacing: 24 * unit) {
@@ -28,13 +27,12 @@ struct AboutView: View {
                         Image(systemName: "arrow.forward").accessibilityHidden(true)
                         icon(connection.connecting, .connecting)
                     }
-                    Button {
+                    PressedButton {
                         open(connection.url, .title)
                     } label: {
                         RunsText(runs: about.title).font(
                             .custom("AvenirNext-DemiBold", fixedSize: type.aboutTitle * unit))
                     }
-                    .buttonStyle(PressedStyle())
                     ForEach(Array(zip(Self.icons, about.benefits)), id: \.0) { icon, benefit in
                         HStack(spacing: 24 * unit) {
                             Image(systemName: icon).foregroundStyle(Color(colors.aboutSecondary.dark))
@@ -58,38 +56,35 @@ struct AboutView: View {
             pillow(about.manage, manage, .manage)
         }
         if let store = state.storeURL { pillow(about.store, store, nil) }
-        Button {
+        PressedButton {
             open(state.termsURL, .legal)
         } label: {
             RunsText(runs: about.legal)
         }
-        .buttonStyle(PressedStyle())
         .foregroundStyle(Color(colors.aboutSecondary.dark))
     }
 
     private func pillow(
         _ title: String, _ url: URL, _ item: ConnectButtonEvent.AboutItem?
     ) -> some View {
-        Button {
+        PressedButton {
             open(url, item)
         } label: {
             Text(verbatim: title).font(.custom("AvenirNext-Bold", fixedSize: type.aboutManage * unit))
                 .frame(maxWidth: .infinity)
                 .padding(16 * unit)
         }
-        .buttonStyle(PressedStyle())
         .background(Color(colors.aboutManage.dark), in: Capsule())
     }
 
     private func icon(
         _ service: ConnectButtonService, _ item: ConnectButtonEvent.AboutItem
     ) -> some View {
-        Button {
+        PressedButton {
             open(service.url, item)
         } label: {
             ServiceIcon(service: service).frame(width: 44 * unit, height: 44 * unit)
         }
-        .buttonStyle(PressedStyle())
         .accessibilityLabel(Text(verbatim: service.name))
     }
 

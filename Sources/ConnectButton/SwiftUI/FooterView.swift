@@ -34,12 +34,11 @@ struct FooterView: View {
         let type = ConnectButtonType.standard
         return VStack(spacing: 0) {
             if face.tone == .lead && face.about != nil {
-                Button {
+                PressedButton {
                     act(.about)
                 } label: {
                     text
                 }
-                .buttonStyle(PressedStyle())
                 .textCase(.uppercase)
             } else {
                 text
@@ -59,12 +58,11 @@ struct FooterView: View {
 
     private var actions: some View {
         ForEach(face.actions, id: \.kind) { action in
-            Button {
+            PressedButton {
                 act(action.kind)
             } label: {
                 Text(verbatim: action.title).underline()
             }
-            .buttonStyle(PressedStyle())
         }
     }
 

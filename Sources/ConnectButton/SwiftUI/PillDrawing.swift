@@ -153,7 +153,7 @@ struct PillDrawing<Drag: Gesture>: View {
         HStack(spacing: geometry.knobInset * unit) {
             ForEach(answers, id: \.kind) { choice in
                 let isKept = choice.kind == .keep
-                Button {
+                PressedButton {
                     choice.kind.event.map(send)
                 } label: {
                     PillLabel(
@@ -164,7 +164,6 @@ struct PillDrawing<Drag: Gesture>: View {
                     .background(
                         Color(isKept ? colors.pillInk[scheme] : colors.progress[scheme]), in: Capsule())
                 }
-                .buttonStyle(PressedStyle())
             }
         }
         .padding(geometry.knobInset * unit)

@@ -19,9 +19,9 @@ struct PillView: View {
     @State private var email = ""
     /// Increases by one with every refused address.
     @State private var shakes = 0.0
-    /// The opacity of what a press dims, and since when it is pressed.
-    @State private var press = 1.0
-    @State private var pressedAt = 0.0
+    @State private var press = Press()
+    /// The opacity of what a press dims.
+    @State private var pressOpacity = 1.0
     @State private var answers: [ConnectButtonFace.Action]
     @FocusState private var isFieldFocused: Bool
     @Environment(\.layoutDirection) private var layoutDirection
@@ -71,7 +71,7 @@ struct PillView: View {
         TimelineView(.animation(paused: !isMoving)) { context in
             PillDrawing(
                 state: state, face: face, answers: answers, unit: unit, width: width, stage: stage,
-                pose: stage.pose(at: context.date.timeIntervalSinceReferenceDate), press: press,
+                pose: stage.pose(at: context.date.timeIntervalSinceReferenceDate), press: pressOpacity,
                 isFieldReady: look.input == .email, email: $email, isFieldFocused: $isFieldFocused,
                 drag: drag(in: width), tap: tap, pressed: pressed, send: send)
         }
@@ -109,30 +109,17 @@ struct PillView: View {
     }
 
     private func tap() {
-        flash()
+        play(press.tap(at: Self.now))
         if let event = look.input.event { send(event) }
     }
 
     // MARK: The press
 
-    /// A press dims after a moment, so that scrolling wins (MO23).
     private func pressed(_ isPressed: Bool) {
-        if isPressed { pressedAt = Self.now }
-        let delay = isPressed ? motion.pressDelay : 0
-        withAnimation(.easeInOut(duration: motion.highlight).delay(delay)) {
-            press = isPressed ? motion.pressOpacity : 1
-        }
+        press.change(isPressed: isPressed, at: Self.now).map { play([$0]) }
     }
 
-    /// A quick tap, which has dimmed nothing yet, flashes.
-    private func flash() {
-        guard Self.now - pressedAt < motion.pressDelay else { return }
-        withAnimation(.easeInOut(duration: motion.press)) {
-            press = motion.pressOpacity
-        } completion: {
-            withAnimation(.easeOut(duration: motion.press)) { press = 1 }
-        }
-    }
+    private func play(_ changes: [Press.Change]) { changes.play { pressOpacity = $0 } }
 
     // MARK: The finger
 

@@ -77,6 +77,7 @@ struct StageTests {
         for time in stride(from: 10.0, to: 10.4, by: Self.frame) {
             let pose = stage.pose(at: time)
             #expect(abs(pose[.bar] + pose[.emailGround] - 1) < 1e-9, "MO16: its alpha follows the ground")
+            #expect(pose[.label] == 0 || pose[.field] <= 0.5, "the new text is unseen until half time")
         }
     }
 
@@ -98,6 +99,9 @@ struct StageTests {
         gone.bar = .upTo(1)
         disconnecting.show(gone, at: 13)
         #expect(disconnecting.pose(at: 13)[.fill] == 0.75 && disconnecting.pose(at: 13.376)[.fill] == 1)
+        gone.bar = .upTo(0.5)
+        disconnecting.show(gone, at: 14)
+        #expect(disconnecting.pose(at: 20)[.fill] == 1, "less than what is shown")
     }
 
     @Test("a countdown runs empty in its time")

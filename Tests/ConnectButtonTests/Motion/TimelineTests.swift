@@ -147,13 +147,15 @@ struct TimelineTests {
         #expect(count >= 3)
     }
 
+    static let drags: [(Timeline.Name, String)] = [
+        (.email, "drag_connect_to_email"), (.leaving, "drag_connect_to_verifying"),
+        (.disconnecting, "drag_connected_to_disconnecting"),
+    ]
+
     @Test(
         "MO1, MO7: under a finger every track is the dossier's at each sixtieth of the way",
-        arguments: [
-            (Timeline.Name.email, "drag_connect_to_email"), (.leaving, "drag_connect_to_verifying"),
-            (.disconnecting, "drag_connected_to_disconnecting"),
-        ])
-    func drags(_ name: Timeline.Name, _ id: String) throws {
+        arguments: drags)
+    func dragged(_ name: Timeline.Name, _ id: String) throws {
         let labels = Timeline.labels()
         for track in try UpstreamMotion.read().transition(id).tracks {
             // The ground of these two is the pill throughout. The footer changes with the step, after the release.
@@ -167,6 +169,107 @@ struct TimelineTests {
                 #expect(abs(ours - scaled(track.value(at: fraction))) < 0.02, "\(channel) at \(fraction)")
             }
         }
+    }
+
+    /// What a stage plays without a timeline of its own: a change of steps in which everything fades.
+    struct Fade: Sendable, CustomTestStringConvertible {
+        let before: ConnectButtonState.Step
+        let now: ConnectButtonState.Step
+        let upstream: String
+        /// What ours draws in another way; the reason is in ``table``.
+        var except: Set<String> = []
+        var testDescription: String { upstream }
+    }
+
+    static let fades = [
+        Fade(before: .loading, now: .connect, upstream: "loading_to_connect", except: ["knob.shadowOpacity"]),
+        Fade(before: .loading, now: .connected, upstream: "loading_to_connected"),
+        Fade(
+            before: .email, now: .verifying, upstream: "email_to_verifying",
+            except: ["progress.alpha", "progress.colour"]),
+        Fade(
+            before: .verifying, now: .creatingAccount, upstream: "verifying_to_creating_account",
+            except: ["progress.fraction"]),
+        Fade(
+            before: .creatingAccount, now: .goingToService, upstream: "to_going_to_service",
+            except: ["pill.colour", "progress.colour", "progress.fraction"]),
+        Fade(
+            before: .goingToService, now: .connecting, upstream: "to_connecting",
+            except: ["pill.colour", "progress.fraction"]),
+        Fade(before: .disconnecting, now: .disconnected, upstream: "disconnecting_to_disconnected"),
+        Fade(
+            before: .disconnecting, now: .connected, upstream: "disconnect_failed",
+            except: ["knob.position", "progress.fraction"]),
+    ]
+
+    @Test("MO1: a change without a timeline is the dossier's at each sixtieth of a second", arguments: fades)
+    func faded(_ fade: Fade) throws {
+        func scene(_ step: ConnectButtonState.Step) -> Stage.Scene {
+            let look = ConnectButtonLook(step)
+            let label = look.input == .email || look.input == .choice ? "" : step.rawValue
+            return Stage.Scene(step: step, label: label, bar: look.fill.map { .upTo($0) } ?? .none)
+        }
+        let transition = try UpstreamMotion.read().transition(fade.upstream)
+        var stage = Stage(scene(fade.before), at: 0)
+        stage.settle(at: 10)
+        stage.show(scene(fade.now), at: 10)
+        var count = 0
+        for track in transition.tracks where !track.element.hasPrefix("footer") {
+            let name = "\(track.element).\(track.property)"
+            guard !fade.except.contains(name) else { continue }
+            let (channel, scaled) = try #require(
+                name == "progress.fraction" ? (.fill, { $0 }) : track.channel, "\(name)")
+            for frame in 0..<Int(transition.duration * 60 / 1000) {
+                let time = Double(frame) * 1000 / 60
+                let (ours, theirs) = (stage.pose(at: 10 + time / 1000)[channel], scaled(track.value(at: time)))
+                #expect(abs(ours - theirs) < 0.02, "\(name) at \(time): \(ours), not \(theirs)")
+            }
+            count += 1
+        }
+        #expect(count >= 2)
+    }
+
+    /// Every transition of the dossier that is not compared above: what holds it instead, or why ours differs.
+    static let table = [
+        "prefetched_to_connect": "nothing moves: StageTests MO3",
+        "prefetched_to_connected": "ours is complete in its first frame, as Connect is: StageTests MO3",
+        "loading_pulse":
+            "the view repeats it; its times are ConnectButtonMotion.pulse and pulseOpacity, compared below",
+        "loading_to_failed": "the footer alone: test_the_footers_cross_fade_takes_the_time_of_the_change",
+        "failed_to_loading": "the footer alone: test_the_footers_cross_fade_takes_the_time_of_the_change",
+        "returned_to_email": "ours takes Back to Connect, and the next tap is connect_to_email (F032)",
+        "drag_release": "a spring: MotionTests MO10",
+        "email_refused": "a spring: MotionTests MO13",
+        "verifying_finish": "ours waits for no bar: the page opens when the answer is there (W4)",
+        "app_handoff_bar": "ours waits for no bar: the app opens when the answer is there (W4)",
+        "drag_off_abort": "the text is the same, and a text that stays does not fade (MO5)",
+        "disconnecting_progress": "the bar: StageTests MO15",
+        "activation_failed": "ours fades, where upstream jumps: a change starts from what is seen (MO28)",
+        "footer_change": "the views': test_the_footers_cross_fade_takes_the_time_of_the_change",
+        "press_held": "PressTests", "press_tapped": "PressTests", "press_footer": "PressTests",
+        "press_confirm": "no motion: the pressed colour is ConnectButtonPalette's, LookTests",
+        "about_link_flash": "ours dims like every other press: PressTests",
+        "scheme_change": "no motion",
+        "size_change": "no motion: test_another_size_is_right_in_the_next_frame_and_nothing_restarts",
+    ]
+
+    @Test("MO1: each transition of the dossier is compared, or has a reason why not")
+    func complete() throws {
+        let compared = Self.pairs.map(\.upstream) + Self.fades.map(\.upstream) + Self.drags.map(\.1)
+        let all = try UpstreamMotion.read().transitions.map(\.id)
+        #expect(Set(all).subtracting(compared).subtracting(Self.table.keys) == [], "neither compared nor explained")
+        #expect(Set(Self.table.keys).union(compared).subtracting(all) == [], "no transition of the dossier")
+        #expect(Set(Self.table.keys).isDisjoint(with: compared))
+        #expect(all.count == 38)
+    }
+
+    @Test("the pulse of Loading has the dossier's times")
+    func pulse() throws {
+        let (motion, track) = (
+            ConnectButtonMotion.standard,
+            try #require(try UpstreamMotion.read().transition("loading_pulse").tracks.first)
+        )
+        #expect(track.value(at: 0) == 1 && track.value(at: motion.pulse * 1000) == motion.pulseOpacity)
     }
 
     @Test("MO2: the dossier's film strips come out of the data", arguments: Strip.all)
