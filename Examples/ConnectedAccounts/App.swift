@@ -35,6 +35,15 @@ struct App: Sendable {
         #endif
     }
 
+    /// Where ``vault(in:)`` keeps accounts, for programs.
+    static var vaultKind: String {
+        #if SQLite
+        return "sqlite"
+        #else
+        return "files"
+        #endif
+    }
+
     /// Where ``vault(in:)`` keeps accounts, in words.
     static var vaultName: String {
         #if SQLite

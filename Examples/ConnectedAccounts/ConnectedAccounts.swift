@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// `swift run ConnectedAccounts` starts it beside a sandbox of the services in the same process and prints its address;
 /// nothing leaves the machine. An app of your own differs in ``App``: its own users and clients, the services themselves,
-/// and a vault that lasts. With `--traits SQLite,Everything` the vault is one SQLite file.
+/// and one vault that lasts; here it does with `--folder`. With `--traits SQLite,Everything` the vault is one SQLite file.
 ///
 /// `--help` lists the options.
 @main
@@ -21,22 +21,31 @@ struct ConnectedAccounts {
     private static let help = """
         Starts a small app whose users connect accounts at three services, beside a sandbox of them, on this machine.
 
-        Usage: ConnectedAccounts [--port N] [--print-json]
+        Usage: ConnectedAccounts [--port N] [--folder PATH] [--sandbox-port N] [--print-json]
 
-          --port N       the app's port, from 0 to 65535; any free one unless stated
-          --print-json   prints one line with the addresses and the users, for programs
-          -h, --help     prints this
+          --port N           the app's port, from 0 to 65535; any free one unless stated
+          --folder PATH      keeps the accounts in this folder, which is created; otherwise they are deleted at the end
+          --sandbox-port N   the first port of the services, any free ones unless stated; with --folder 8091 unless stated,
+                             since accounts belong to a service's address
+          --print-json       prints one line with the addresses and the users, for programs
+          -h, --help         prints this
 
         """
 
     static func main() async throws {
-        let options = ServerOptions.ofProcess("ConnectedAccounts", help: help)
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("connected-accounts-\(UUID())")
-        // The sandbox forgets its users' grants when it stops, so the app has no use for its own.
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let sandbox = try await Sandbox.start()
+        let options = ServerOptions.ofProcess("ConnectedAccounts", help: help, own: ["--folder", "--sandbox-port"])
+        let kept = options.values["--folder"]
+        guard let port = options.values["--sandbox-port"].map({ UInt16($0) }) ?? (kept == nil ? 0 : 8_091) else {
+            FileHandle.standardError.write(
+                Data("ConnectedAccounts: --sandbox-port needs a number from 0 to 65535\n".utf8))
+            exit(64)
+        }
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("connected-accounts-\(UUID())")
+        // The sandbox forgets its users' grants when it stops: after the next start, its services ask users to sign in again.
+        defer { try? FileManager.default.removeItem(at: temporary) }
+        let sandbox = try await Sandbox.start(Sandbox.Configuration(port: Int(port)))
         do {
-            try await run(options, sandbox, folder.path)
+            try await run(options, sandbox, kept ?? temporary.path)
         } catch {
             await sandbox.stop()
             throw error
@@ -65,7 +74,7 @@ struct ConnectedAccounts {
         let services = [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard]
         let text =
             isJSON
-            ? #"{"origin":"\#(origin)","sandbox":"\#(sandbox.standard.origin)"}"#
+            ? #"{"origin":"\#(origin)","sandbox":"\#(sandbox.standard.origin)","vault":"\#(App.vaultKind)"}"#
             : """
             ConnectedAccounts is open at \(origin)/
             Log in as ada or grace, with the password \(Members.password).
