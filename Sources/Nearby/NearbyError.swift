@@ -50,3 +50,12 @@ extension NearbyError: CustomStringConvertible {
         }
     }
 }
+
+/// Runs `body`; a vault's error becomes this module's.
+func mappingVaultErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+        return try await body()
+    } catch let error as VaultError {
+        throw NearbyError.vault(error)
+    }
+}

@@ -37,7 +37,7 @@ public struct EncounterLog: Sendable {
 
     /// The history of one person, or nil.
     public func history(of person: UserNumber) async throws -> PersonHistory? {
-        let bytes = try await wrapped { try await vault.record(key(person)) }
+        let bytes = try await mappingVaultErrors { try await vault.record(key(person)) }
         return try bytes.map { try Self.decode($0, of: person) }
     }
 
@@ -46,7 +46,7 @@ public struct EncounterLog: Sendable {
     /// - Parameter now: seconds since 1970.
     /// - Returns: everyone who was met, the most recent first, and one error for each record that is damaged.
     public func contents(at now: Double) async throws -> (people: [PersonHistory], damaged: [NearbyError]) {
-        let listing = try await wrapped { try await vault.keys(of: .encounters) }
+        let listing = try await mappingVaultErrors { try await vault.keys(of: .encounters) }
         var people: [PersonHistory] = []
         var damaged = listing.damaged.map { NearbyError.vault($0) }
         for person in listing.keys.compactMap(person(of:)) {
@@ -125,7 +125,7 @@ public struct EncounterLog: Sendable {
     ///
     /// - Returns: whether there was a record.
     @discardableResult public func forget(_ person: UserNumber) async throws -> Bool {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.remove(key(person))
         }
     }
@@ -134,7 +134,7 @@ public struct EncounterLog: Sendable {
     ///
     /// - Returns: how many people were deleted.
     @discardableResult public func forgetEveryone() async throws -> Int {
-        let listing = try await wrapped { try await vault.keys(of: .encounters) }
+        let listing = try await mappingVaultErrors { try await vault.keys(of: .encounters) }
         var count = 0
         for person in listing.keys.compactMap(person(of:)) where try await forget(person) { count += 1 }
         return count
@@ -146,7 +146,7 @@ public struct EncounterLog: Sendable {
     /// - Returns: how many people were deleted.
     @discardableResult public func prune(at now: Double) async throws -> Int {
         guard let oldest = oldest(at: now) else { return 0 }
-        let listing = try await wrapped { try await vault.keys(of: .encounters) }
+        let listing = try await mappingVaultErrors { try await vault.keys(of: .encounters) }
         var count = 0
         for person in listing.keys.compactMap(person(of:)) {
             do {
@@ -194,7 +194,7 @@ public struct EncounterLog: Sendable {
     private func change<Result: Sendable>(
         _ person: UserNumber, _ body: @Sendable (inout PersonHistory?) -> Result
     ) async throws -> Result {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.update(key(person)) { record in
                 let before = try await record.contents.map { try Self.decode($0, of: person) }
                 var after = before
@@ -208,14 +208,6 @@ public struct EncounterLog: Sendable {
                 }
                 return result
             }
-        }
-    }
-
-    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let error as VaultError {
-            throw NearbyError.vault(error)
         }
     }
 

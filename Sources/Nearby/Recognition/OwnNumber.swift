@@ -19,7 +19,7 @@ package struct OwnNumber: Sendable {
 
     /// The stored number; nil when there is none.
     package func known() async throws -> UserNumber? {
-        try await wrapped {
+        try await mappingVaultErrors {
             guard let bytes = try await vault.record(key) else { return nil }
             guard let number = Int(String(decoding: bytes, as: UTF8.self)).flatMap({ try? UserNumber($0) }) else {
                 throw VaultError.damaged(what: "your own number", reason: "it is not a number from 1 to 2147483647")
@@ -49,7 +49,7 @@ package struct OwnNumber: Sendable {
 
     /// Stores the number.
     package func remember(_ number: UserNumber) async throws {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.update(key) { try await $0.replace(with: Array(number.description.utf8)) }
         }
     }
@@ -58,14 +58,6 @@ package struct OwnNumber: Sendable {
     ///
     /// - Returns: whether there was one.
     @discardableResult package func forget() async throws -> Bool {
-        try await wrapped { try await vault.remove(key) }
-    }
-
-    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let error as VaultError {
-            throw NearbyError.vault(error)
-        }
+        try await mappingVaultErrors { try await vault.remove(key) }
     }
 }

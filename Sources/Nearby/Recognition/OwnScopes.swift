@@ -47,8 +47,8 @@ public struct OwnScopes: Sendable {
         var all: [Scope] = []
         var isSentToFriends = try await keys.hasRecipients(at: time)
         var isPaused = false
-        for records in try await keys.wrapped({ try await CircleRecords.all(in: vault, community: community) }) {
-            guard let state = try await keys.wrapped({ try await records.state() }) else { continue }
+        for records in try await mappingVaultErrors({ try await CircleRecords.all(in: vault, community: community) }) {
+            guard let state = try await mappingVaultErrors({ try await records.state() }) else { continue }
             if let seed = state.ownSeed {
                 all.append(Scope(circle: state.circle, seed: seed, isSent: !state.isPaused))
             } else if state.isPaused {

@@ -50,7 +50,7 @@ extension RollingKeys {
             keys.append(key)
         }
         try await refuseKnown(keys, of: person, at: time)
-        try await wrapped {
+        try await mappingVaultErrors {
             let shared = Shared(
                 person: person, keys: keys, identity: Beacons.Hexadecimal.encode(card.member.identity), name: card.name)
             try await vault.replace(key(person), with: Array(try JSONEncoder().encode(shared)))
@@ -63,7 +63,7 @@ extension RollingKeys {
     private func refuseOtherName(_ card: PairingCard, of person: UserNumber) async throws {
         guard try await !isOwn(person) else { throw NearbyError.sharedKeys("number \(person) is your own") }
         var names = try await circleTables().compactMap { $0.entry(person)?.row.name }
-        let stored = try await wrapped { try await vault.record(key(person)) }
+        let stored = try await mappingVaultErrors { try await vault.record(key(person)) }
         if let friend = stored.flatMap({ try? Self.decode($0, of: person) }),
             friend.identity != Beacons.Hexadecimal.encode(card.member.identity)
         {
@@ -80,7 +80,7 @@ extension RollingKeys {
 
     /// Whether a number is the user's, at the service or in a circle.
     func isOwn(_ person: UserNumber) async throws -> Bool {
-        try await wrapped {
+        try await mappingVaultErrors {
             for records in try await CircleRecords.all(in: vault, community: community) {
                 if let number = try await records.state()?.number, Int(exactly: number) == person.value { return true }
             }
@@ -93,7 +93,7 @@ extension RollingKeys {
 
     /// The names that paired people gave.
     public func pairedNames() async throws -> [UserNumber: String] {
-        let listing = try await wrapped { try await vault.keys(of: .beaconFriend) }
+        let listing = try await mappingVaultErrors { try await vault.keys(of: .beaconFriend) }
         var names: [UserNumber: String] = [:]
         for name in listing.keys where name.components.first == community && name.components.count == 2 {
             guard let person = Int(name.components[1]).flatMap({ try? UserNumber($0) }),
@@ -115,7 +115,7 @@ extension RollingKeys {
 
     /// The keys that the user pairs with; created at the first call.
     private func memberKeys() async throws -> MemberKeys {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.update(VaultKey(.beaconSeed, [community, "member"])) { record in
                 if let contents = await record.contents {
                     guard let keys = MemberKeys(revealed: contents) else {

@@ -22,7 +22,7 @@ extension RollingKeys {
     /// The check and the deletion are one exclusive step: ``givenKeys(days:from:)`` notes the last day before it reads the seed.
     func expireSeed(at time: Timestamp) async throws {
         guard let today = try? RollingWindow(at: time).day.number, try await existingSeed() != nil else { return }
-        try await wrapped {
+        try await mappingVaultErrors {
             let isExpired = try await vault.update(lastSharedDayKey) { record in
                 guard let last = try await lastSharedDay(today, in: record), !Self.isUsable(keyOf: last, on: today)
                 else { return false }
@@ -36,7 +36,7 @@ extension RollingKeys {
 
     /// Notes that the user shares keys until a day.
     func noteShared(through day: UInt32) async throws {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.update(lastSharedDayKey) { record in
                 let known = await record.contents.flatMap(Self.day)
                 guard known.map({ $0 < day }) ?? true else { return }
@@ -47,7 +47,7 @@ extension RollingKeys {
 
     /// The last day for which a friend has keys; nil when there is no seed any more.
     private func lastSharedDay(_ today: UInt32) async throws -> UInt32? {
-        try await wrapped {
+        try await mappingVaultErrors {
             if let day = try await vault.record(lastSharedDayKey).flatMap(Self.day) { return day }
             return try await vault.update(lastSharedDayKey) { try await lastSharedDay(today, in: $0) }
         }

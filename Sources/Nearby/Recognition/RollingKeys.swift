@@ -35,7 +35,7 @@ public struct RollingKeys: Sendable {
     ///
     /// Concurrent calls of two processes get the same one.
     public func seed() async throws -> RollingSeed {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.update(seedKey) { record in
                 if let contents = await record.contents { return try Self.seed(contents) }
                 let seed = RollingSeed.random()
@@ -47,7 +47,7 @@ public struct RollingKeys: Sendable {
 
     /// The user's own seed for friends, if there is one.
     public func existingSeed() async throws -> RollingSeed? {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.record(seedKey).map { try Self.seed($0) }
         }
     }
@@ -58,7 +58,7 @@ public struct RollingKeys: Sendable {
     ///
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {
-        try await wrapped {
+        try await mappingVaultErrors {
             let existed = try await vault.remove(seedKey)
             _ = try await vault.remove(lastSharedDayKey)
             if existed { try await ChangeMark.note(in: vault, community: community) }
@@ -94,7 +94,7 @@ public struct RollingKeys: Sendable {
         try await noteShared(through: first.number &+ days &- 1)
         let seed = try await seed()
         // A watch that runs begins to send them.
-        if isNew { try await wrapped { try await ChangeMark.note(in: vault, community: community) } }
+        if isNew { try await mappingVaultErrors { try await ChangeMark.note(in: vault, community: community) } }
         return (0..<days).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) }
     }
 
@@ -121,7 +121,7 @@ public struct RollingKeys: Sendable {
             throw NearbyError.keysOfMember(shared.person)
         }
         try await refuseKnown(keys, of: shared.person, at: time)
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.update(key(shared.person)) { record in
                 let stored = try await record.contents.map { try Self.decode($0, of: shared.person) }
                 if let pinned = stored?.identity, pinned != identity {
@@ -159,7 +159,7 @@ public struct RollingKeys: Sendable {
 
     /// The tables of the circles that the user is in.
     func circleTables() async throws -> [CircleTable] {
-        try await wrapped {
+        try await mappingVaultErrors {
             var tables: [CircleTable] = []
             for records in try await CircleRecords.all(in: vault, community: community) {
                 tables.append(try await records.table())
@@ -174,11 +174,13 @@ public struct RollingKeys: Sendable {
     ///
     /// - Returns: whether there were any keys.
     @discardableResult public func removeFriend(_ person: UserNumber) async throws -> Bool {
-        let isFriend = try await wrapped { try await vault.keys(of: .beaconFriend).keys.contains(key(person)) }
+        let isFriend = try await mappingVaultErrors {
+            try await vault.keys(of: .beaconFriend).keys.contains(key(person))
+        }
         guard isFriend else { return false }
         // First: a call that is interrupted can be repeated.
         try await forgetSeed()
-        try await wrapped {
+        try await mappingVaultErrors {
             _ = try await vault.remove(key(person))
             try await ChangeMark.note(in: vault, community: community)
         }
@@ -187,13 +189,13 @@ public struct RollingKeys: Sendable {
 
     /// The usable keys of friends, and the errors of damaged records.
     public func friends() async throws -> (keys: [(UserNumber, DayKey)], damaged: [NearbyError]) {
-        let listing = try await wrapped { try await vault.keys(of: .beaconFriend) }
+        let listing = try await mappingVaultErrors { try await vault.keys(of: .beaconFriend) }
         var keys: [(UserNumber, DayKey)] = []
         var damaged = listing.damaged.map { NearbyError.vault($0) }
         for name in listing.keys where name.components.first == community && name.components.count == 2 {
             guard let person = Int(name.components[1]).flatMap({ try? UserNumber($0) }) else { continue }
             do {
-                let bytes = try await wrapped { try await vault.record(name) }
+                let bytes = try await mappingVaultErrors { try await vault.record(name) }
                 guard let bytes else { continue }
                 keys += try Self.decode(bytes, of: person).everyKey().map { (person, $0) }
             } catch let error as NearbyError {
@@ -207,7 +209,7 @@ public struct RollingKeys: Sendable {
 
     /// The key that signs what the user shares; created at the first call.
     private func identity() async throws -> Curve25519.Signing.PrivateKey {
-        try await wrapped {
+        try await mappingVaultErrors {
             try await vault.update(identityKey) { record in
                 if let contents = await record.contents {
                     guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: contents) else {
@@ -253,13 +255,5 @@ public struct RollingKeys: Sendable {
             throw .damaged(person, reason: "the friend's keys are not a record of this version")
         }
         return shared
-    }
-
-    func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let error as VaultError {
-            throw NearbyError.vault(error)
-        }
     }
 }

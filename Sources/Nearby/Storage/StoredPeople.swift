@@ -57,7 +57,7 @@ public struct StoredPeople: Sendable {
 
     /// Deletes everything about a person, also records that are damaged.
     public func forget(_ person: UserNumber) async throws -> Deletion {
-        try await wrapped {
+        try await mappingVaultErrors {
             var deletion = Deletion()
             for (kind, keys) in try await everything(&deletion) {
                 for key in keys where number(of: key) == person { try await remove(key, kind, &deletion) }
@@ -85,7 +85,7 @@ public struct StoredPeople: Sendable {
     /// - Returns: whether there were keys.
     @discardableResult
     public func unfriend(_ person: UserNumber) async throws -> Bool {
-        try await wrapped {
+        try await mappingVaultErrors {
             for key in try await vault.keys(of: .photo).keys
             where key.components.first == community && number(of: key) == person {
                 try await vault.remove(key)
@@ -99,7 +99,7 @@ public struct StoredPeople: Sendable {
     /// Friends need new keys afterwards. Writers that use a ``PeopleVault`` write nothing more after it. The circles' servers are told of the sign-out later, by
     /// ``deliverFarewells(over:at:)``.
     public func forgetEveryone() async throws -> Deletion {
-        try await wrapped {
+        try await mappingVaultErrors {
             var deletion = Deletion()
             // First, so that a watch that is running stops to write before the records are listed.
             try await vault.remove(PeopleVault.key(of: community))
@@ -131,7 +131,7 @@ public struct StoredPeople: Sendable {
     ///
     /// - Parameter now: seconds since 1970.
     public func expire(at now: Double) async throws -> Deletion {
-        try await wrapped {
+        try await mappingVaultErrors {
             var deletion = Deletion()
             try await expireEncounters(at: now, &deletion)
             let met = Set(try await listed(.encounters, &deletion).compactMap(number(of:)))
@@ -156,7 +156,7 @@ public struct StoredPeople: Sendable {
 
     /// Lets a watch that runs begin again, with what has changed.
     public func renewWatches() async throws {
-        try await wrapped { try await ChangeMark.note(in: vault, community: community) }
+        try await mappingVaultErrors { try await ChangeMark.note(in: vault, community: community) }
     }
 
     /// Tells the circles' servers which devices were signed out and who has left.
@@ -226,13 +226,5 @@ public struct StoredPeople: Sendable {
 
     private func number(of key: VaultKey) -> UserNumber? {
         key.components.last.flatMap { Int($0) }.flatMap { try? UserNumber($0) }
-    }
-
-    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let error as VaultError {
-            throw NearbyError.vault(error)
-        }
     }
 }

@@ -24,7 +24,7 @@ public struct DoNotDisturb: Sendable {
     ///
     /// - Throws: ``NearbyError/vault(_:)``; `CancellationError`.
     public func end(at now: Double) async throws -> Double? {
-        try await wrapped {
+        try await mappingVaultErrors {
             guard let bytes = try await vault.record(key),
                 let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)), stored.until > now
             else { return nil }
@@ -37,20 +37,12 @@ public struct DoNotDisturb: Sendable {
     /// - Parameter end: seconds since 1970; nil ends it.
     /// - Throws: ``NearbyError/vault(_:)``; `CancellationError`.
     public func set(until end: Double?) async throws {
-        try await wrapped {
+        try await mappingVaultErrors {
             if let end {
                 try await vault.replace(key, with: Array(try JSONEncoder().encode(Stored(until: end))))
             } else {
                 _ = try await vault.remove(key)
             }
-        }
-    }
-
-    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let error as VaultError {
-            throw NearbyError.vault(error)
         }
     }
 }
