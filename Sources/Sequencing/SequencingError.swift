@@ -78,10 +78,7 @@ extension SequencingError: CustomStringConvertible {
         case .unknownFile(let id): "Sequencing.com has no file \(id) for this account. List the files and choose one."
         case .unknownJob(let id): "Sequencing.com has no job \(id) for this account. Check its number."
         case .malformed(let answer, let member, let expected, let found):
-            (Self.sentence(unread: member, expected: expected, found: found, service: "Sequencing.com")
-                ?? "Sequencing.com's \(Self.subject(of: answer)) cannot be read: "
-                + (member == "content" ? "\(expected) was expected, not \(found)" : "a part of it is missing or wrong")
-                + ".")
+            Self.unread(answer, member: member, expected: expected, found: found)
                 + " Try again later. If it happens again, report it to Sequencing.com."
         case .unsuccessful(let report):
             "Job \(report.job) ended without success: the app chain cannot use this file. Choose another."
@@ -104,6 +101,14 @@ extension SequencingError {
     public var detail: String? {
         guard case .malformed(let answer, let member, let expected, let found) = self else { return nil }
         return "\(answer): \(member) should be \(expected) but is \(found)"
+    }
+
+    /// What is wrong with an answer, in a sentence.
+    package static func unread(_ answer: String, member: String, expected: String, found: String) -> String {
+        sentence(unread: member, expected: expected, found: found, service: "Sequencing.com")
+            ?? "Sequencing.com's \(subject(of: answer)) cannot be read: "
+            + (member == "content" ? "\(expected) was expected, not \(found)" : "a part of it is missing or wrong")
+            + "."
     }
 
     /// What an answer is about.

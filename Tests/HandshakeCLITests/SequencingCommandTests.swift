@@ -134,6 +134,67 @@ extension CommandTests {
             }
         }
 
+        @Test("E19: the error of polls that fail names the job, and advises no second start")
+        func failedPolls() async throws {
+            try await signedIn { _ in
+                try inject("/v2/GetAppResults => status 500")
+                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                #expect(done.ending == .status(4), "\(done)")
+                let job = try #require(try await jobs().first)
+                #expect(
+                    done.stderr == "handshake: Sequencing.com is not working right now (status 500). "
+                        + "Job \(job) continues at Sequencing.com. Show its report later with: "
+                        + "handshake sequencing resume \(job)\n")
+            }
+        }
+
+        @Test("E19: the error of polls that stay unreadable names the job, and advises no second start")
+        func unreadPolls() async throws {
+            try await signedIn { _ in
+                try inject(#"/v2/GetAppResults => body "x""#)
+                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                #expect(done.ending == .status(5) && !done.stderr.contains("ry again"), "\(done)")
+                let job = try #require(try await jobs().first)
+                #expect(done.stderr.hasSuffix("handshake sequencing resume \(job)\n"), "\(done)")
+            }
+        }
+
+        @Test("E19: where the session ends between two polls, a note names the job")
+        func sessionEnds() async throws {
+            try await signedIn { _ in
+                try inject("/v2/GetAppResults => status 401")
+                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                #expect(done.ending == .status(3), "\(done)")
+                let job = try #require(try await jobs().first)
+                #expect(done.stderr.contains("handshake sequencing resume \(job)\n"), "\(done)")
+            }
+        }
+
+        @Test(
+            "E19: a start that failed at the service, or whose answer cannot be read, may run all the same",
+            arguments: [("status 502", 4), (#"body "x""#, 5), ("drop", 6)] as [(String, Int32)])
+        func failedStart(_ fault: String, _ status: Int32) async throws {
+            try await signedIn { _ in
+                try inject("/v2/StartApp => \(fault)")
+                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                #expect(done.ending == .status(status), "\(done)")
+                #expect(done.stderr.contains("would start it a second time"), "\(done)")
+                #expect(!done.stderr.contains("ry again"), "\(done)")
+                #expect(done.stderr.hasSuffix("handshake sequencing jobs\n"), "\(done)")
+            }
+        }
+
+        @Test("E19: where several jobs fail, the last line counts them, and names none alone")
+        func severalFail() async throws {
+            try await signedIn { _ in
+                let done = try await run("resume", "5", "7")
+                #expect(done.ending == .status(4), "\(done)")
+                let lines = done.stderr.split(separator: "\n")
+                #expect(lines.count == 3 && lines[0].hasPrefix("Job 5: ") && lines[1].hasPrefix("Job 7: "), "\(done)")
+                #expect(lines.last == "handshake: 2 of 2 chains have no report. The reasons are above.", "\(done)")
+            }
+        }
+
         @Test("E19: one poll that cannot be read costs neither the report nor the job")
         func unreadPoll() async throws {
             try await signedIn { _ in

@@ -275,7 +275,8 @@ def test_a_start_without_an_answer_names_no_command_that_starts_it_a_second_time
     genome.fault("/v2/StartApp => delay 30", "/v2/StartAppBatch => delay 30")
     for words in (["chain", "Chain902"], ["chains", "Chain902", "Chain9"]):
         done = ada.run("sequencing", *words, "--file", "227001", "--timeout", "2")
-        assert done.status == 6 and "would start it a second time" in done.stderr, done
+        started = "it" if words[0] == "chain" else "them"
+        assert done.status == 6 and f"would start {started} a second time" in done.stderr, done
         assert done.stderr.endswith("handshake sequencing jobs\n") and "--timeout" not in done.stderr
     assert ada.run("sequencing", "jobs", "--json").ok().json["jobs"] == []
 
@@ -295,6 +296,73 @@ def test_a_poll_without_an_answer_leaves_the_job_in_the_list_and_says_how_its_re
     assert again.status == 6 and again.stderr.endswith(f"handshake sequencing resume {' '.join(jobs)}\n"), again
 
 
+@pytest.mark.parametrize(("fault", "status", "reason"), [
+    ("status 500", 4, "Sequencing.com is not working right now (status 500)."),
+    ("status 429", 4, "Sequencing.com answered with status 429."),
+    ("drop", 6, "The connection to Sequencing.com was lost."),
+    ('body "x"', 5, "Sequencing.com's report cannot be read: an object was expected, not “x”. "
+                    "If it happens again, report it to Sequencing.com."),
+])
+def test_polls_that_fail_name_the_job_and_advise_no_second_start(
+        ada: Handshake, genome: StandIn, fault: str, status: int, reason: str) -> None:
+    genome.fault(f"/v2/GetAppResults => {fault}")
+    done = ada.run("sequencing", "chain", "Chain902", "--file", "227001", "--timeout", "50")
+    [job] = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
+    assert done.status == status and done.stderr == (
+        f"handshake: {reason} Job {job['job']} continues at Sequencing.com. "
+        f"Show its report later with: handshake sequencing resume {job['job']}\n"), done
+    genome.reset()
+    # The command that the error prints works as printed.
+    assert ada.run("sequencing", "resume", str(job["job"])).ok().stdout == "Chain902: No\n"
+
+
+def test_polls_of_several_jobs_that_fail_name_all_of_them(ada: Handshake, genome: StandIn) -> None:
+    genome.fault("/v2/GetAppResultsBatch => status 500")
+    done = ada.run("sequencing", "chains", "Chain902", "Chain906", "--file", "227001", "--timeout", "50", "--json")
+    refused(done, 4, "service_error")
+    jobs = [str(job["job"]) for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]]
+    assert len(jobs) == 2 and done.error["message"] == (
+        "Sequencing.com is not working right now (status 500). 2 jobs continue at Sequencing.com. "
+        f"Show their reports later with: handshake sequencing resume {' '.join(jobs)}"), done
+
+
+def test_where_the_session_ends_between_two_polls_a_note_names_the_job(ada: Handshake, genome: StandIn) -> None:
+    genome.fault("/v2/GetAppResults => status 401")
+    done = ada.run("sequencing", "chain", "Chain902", "--file", "227001")
+    [job] = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
+    note, error = done.stderr.splitlines()
+    assert done.status == 3 and error.startswith("handshake: The session of "), done
+    assert note == (f"Job {job['job']} continues at Sequencing.com. "
+                    f"Show its report later with: handshake sequencing resume {job['job']}"), done
+
+
+@pytest.mark.parametrize(("fault", "status", "reason"), [
+    ("status 502", 4, "Sequencing.com is not working right now (status 502)."),
+    ('body "x"', 5, "Sequencing.com's answer to the start of an app chain cannot be read: {shape} was expected, not “x”."),
+    ("drop", 6, "Sequencing.com's answer to the start was lost."),
+])
+def test_a_start_that_may_run_is_not_advised_a_second_time(
+        ada: Handshake, genome: StandIn, fault: str, status: int, reason: str) -> None:
+    genome.fault(f"/v2/StartApp => {fault}", f"/v2/StartAppBatch => {fault}")
+    for words, shape, subject, started in ((["chain", "Chain902"], "an object", "The app chain", "it"),
+                                           (["chains", "Chain902", "Chain9"], "a list", "The app chains", "them")):
+        done = ada.run("sequencing", *words, "--file", "227001")
+        assert done.status == status and done.stderr.splitlines()[-1] == (
+            f"handshake: {reason.format(shape=shape)} {subject} may run all the same: the same command would start {started} a second time. "
+            "Jobs whose start was answered are listed by: handshake sequencing jobs"), done
+        assert "try again" not in done.stderr.lower(), done
+    assert len(genome.requests("/v2/StartApp")) == len(genome.requests("/v2/StartAppBatch")) == 1
+
+
+def test_where_several_jobs_fail_the_last_line_counts_them(ada: Handshake) -> None:
+    done = ada.run("sequencing", "resume", "5", "7", "--quiet")
+    assert done.status == 4 and done.stderr.splitlines() == [
+        "Job 5: Sequencing.com has no job 5 for this account. List yours with: handshake sequencing jobs",
+        "Job 7: Sequencing.com has no job 7 for this account. List yours with: handshake sequencing jobs",
+        "handshake: 2 of 2 chains have no report. The reasons are above."], done
+    refused(ada.run("sequencing", "resume", "5", "7", "--json"), 4, "job_not_found")
+
+
 def test_a_poll_that_cannot_be_read_costs_neither_report_nor_job(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/v2/GetAppResults => garbage x1")
     assert ada.run("sequencing", "chain", "9", "--file", "227001").ok().stdout == "Melanoma risk: High\n"
@@ -302,6 +370,7 @@ def test_a_poll_that_cannot_be_read_costs_neither_report_nor_job(ada: Handshake,
     genome.fault("/v2/GetAppResults => garbage")
     done = ada.run("sequencing", "chain", "Chain902", "--file", "227001", "--timeout", "30")
     assert done.status == 5 and "Sequencing.com answered with " in done.stderr and "byte" not in done.stderr, done
+    assert "try again" not in done.stderr.lower(), done
     assert [job["chain"] for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]] == ["Chain902"]
 
 

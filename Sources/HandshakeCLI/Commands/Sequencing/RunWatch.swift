@@ -9,8 +9,8 @@ import Synchronization
 final class RunWatch: Sendable {
     private enum State {
         case idle
-        /// A start was sent, and its answer is awaited.
-        case starting
+        /// The start of so many chains was sent, and its answer is awaited.
+        case starting(Int)
         case following([JobID])
     }
 
@@ -30,8 +30,9 @@ final class RunWatch: Sendable {
         Polling(timeout: max(ContinuousClock.now.duration(to: end) - reserve, .zero), lastPoll: reserve / 2)
     }
 
-    var isStarting: Bool {
-        state.withLock { if case .starting = $0 { true } else { false } }
+    /// How many chains are being started; nil before the start is sent and after it is answered.
+    var startCount: Int? {
+        state.withLock { if case .starting(let count) = $0 { count } else { nil } }
     }
 
     /// The jobs that have not ended.
@@ -39,7 +40,7 @@ final class RunWatch: Sendable {
         state.withLock { if case .following(let jobs) = $0 { jobs } else { [] } }
     }
 
-    func start() { state.withLock { $0 = .starting } }
+    func start(_ count: Int) { state.withLock { $0 = .starting(count) } }
 
     func follow(_ jobs: [JobID]) { state.withLock { $0 = .following(jobs) } }
 }

@@ -47,16 +47,26 @@ struct SequencingOptions: ParsableArguments {
         SequencingFailure.commandError(error, message: message(error))
     }
 
-    /// Lets `body` use the kit for the account, and gives its errors their place.
-    func use<Result>(
-        polling: Polling = Polling(), _ body: (Sequencing) async throws -> Result
-    ) async throws -> Result {
-        try await use(polling: polling) { genome, _ in try await body(genome) }
+    /// What happened, without the advice to try again: the chain may run, and another start would run it twice.
+    func reason(_ error: SequencingError) -> String {
+        switch error {
+        case .account(.network(.timedOut)): return "Sequencing.com did not respond in time."
+        case .account(.network(let problem)) where problem.mayHaveArrived:
+            return "The connection to Sequencing.com was lost."
+        case .account(.refreshUncertain): return "The connection to Sequencing.com was lost."
+        case .service(let status, let code, let words):
+            let problem =
+                status >= 500 ? "is not working right now (status \(status))" : "answered with status \(status)"
+            return "Sequencing.com \(problem)" + ((words ?? code).map { ": “\($0)”." } ?? ".")
+        case .malformed(let answer, let member, let expected, let found):
+            return SequencingError.unread(answer, member: member, expected: expected, found: found)
+        default: return message(error)
+        }
     }
 
     /// Lets `body` use the kit and the vault with the account's unfinished work, and gives its errors their place.
     func use<Result>(
-        polling: Polling = Polling(), _ body: (Sequencing, any Vault) async throws -> Result
+        _ body: (Sequencing, any Vault) async throws -> Result
     ) async throws -> Result {
         let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
@@ -67,7 +77,7 @@ struct SequencingOptions: ParsableArguments {
         }
         return try await known.use { account in
             try await SequencingFailure.reported {
-                try await body(Sequencing(account, polling: polling), vault)
+                try await body(Sequencing(account), vault)
             }
         }
     }

@@ -20,7 +20,7 @@ struct SequencingFile: BoundedCommand {
 
     func run() async throws {
         let wanted = FileID(id)
-        let found: GeneticFile? = try await options.use { genome in
+        let found: GeneticFile? = try await options.use { genome, _ in
             guard let wanted else { return nil }
             return try await genome.file(wanted)
         }

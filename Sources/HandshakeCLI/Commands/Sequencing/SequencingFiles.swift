@@ -40,7 +40,7 @@ struct SequencingFiles: BoundedCommand {
     @OptionGroup var options: SequencingOptions
 
     func run() async throws {
-        let list = try await options.use { try await $0.fileList(subset) }
+        let list = try await options.use { genome, _ in try await genome.fileList(subset) }
         let files = list.files
         let shown = GeneticFile.matching(files, search: search ?? "", order: order)
         if options.common.json {

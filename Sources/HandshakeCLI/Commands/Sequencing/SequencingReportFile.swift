@@ -27,7 +27,7 @@ struct SequencingReportFile: BoundedCommand {
         let path = Settings.absolute(output)
         let bar = ProgressLine()
         defer { bar.clear() }
-        try await options.use { genome in
+        try await options.use { genome, _ in
             try await genome.save(ReportFileID(id), to: path, replacing: force) { bar.show($0) }
         }
         bar.clear()

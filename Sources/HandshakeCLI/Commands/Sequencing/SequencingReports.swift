@@ -101,7 +101,7 @@ struct SequencingReportOptions: ParsableArguments {
         let run: ChainRun
         switch request {
         case .start(let calls):
-            watch.start()
+            watch.start(calls.count)
             run = genome.run(calls, polling: watch.polling)
         case .resume(let wanted):
             watch.follow(wanted)
@@ -129,20 +129,32 @@ struct SequencingReportOptions: ParsableArguments {
 
     /// The error of a run that ended without an answer: what may run, or goes on, and how its report is shown.
     private func unanswered(_ error: SequencingError, _ watch: RunWatch) -> any Error {
+        if let count = watch.startCount {
+            guard case .account(.network(let problem)) = error, problem.mayHaveArrived else { return error }
+            return CommandError(
+                status: .network, code: error.code,
+                message: "Sequencing.com's answer to the start was lost. \(mayRun(count))")
+        }
+        let open = watch.open.map(\.description)
+        guard !open.isEmpty else { return error }
+        let message = "\(options.reason(error)) \(resuming(open))"
         switch error {
-        case .account(.network(let reason)) where watch.isStarting:
-            return reason.mayHaveArrived ? uncertain(error.code, "\(reason)") : error
-        case .account(.network):
-            let open = watch.open.map(\.description)
-            guard !open.isEmpty else { return error }
-            return CommandError(status: .network, code: error.code, message: "\(error) \(resuming(open))")
-        default: return error
+        case .account(.network), .account(.refreshUncertain):
+            return CommandError(status: .network, code: error.code, message: message)
+        case .account:
+            Output.note(resuming(open))
+            return error
+        default: return SequencingFailure.commandError(error, message: message)
         }
     }
 
     /// The error of the deadline.
     private func expired(_ watch: RunWatch) -> CommandError {
-        if watch.isStarting { return uncertain("timed_out", "Sequencing.com did not answer within \(timeout) s.") }
+        if let count = watch.startCount {
+            return CommandError(
+                status: .network, code: "timed_out",
+                message: "Sequencing.com did not answer within \(timeout) s. \(mayRun(count))")
+        }
         let open = watch.open.map(\.description)
         guard !open.isEmpty else { return CommandDeadline.expired(timeout) }
         return CommandError(
@@ -150,37 +162,43 @@ struct SequencingReportOptions: ParsableArguments {
             message: "The reports did not come within \(timeout) s. \(resuming(open))")
     }
 
-    /// The error when a start was sent and not answered: no one knows the job's number.
-    private func uncertain(_ code: String, _ reason: String) -> CommandError {
-        CommandError(
-            status: .network, code: code,
-            message: """
-                \(reason) The app chain may run all the same: the same command would start it a second time. \
-                Jobs whose start was answered are listed by: \(options.command("jobs"))
-                """)
+    /// What a user must know of chains whose start was sent without a usable answer: the jobs' numbers are unknown.
+    private func mayRun(_ count: Int) -> String {
+        """
+        \(count == 1 ? "The app chain" : "The app chains") may run all the same: the same command would start \
+        \(count == 1 ? "it" : "them") a second time. \
+        Jobs whose start was answered are listed by: \(options.command("jobs"))
+        """
     }
 
     /// The chains without a report decide the exit status: if all have the same error, it is that one.
     private func fail(_ shown: [ShownChain]) throws {
-        let errors = shown.compactMap(\.error)
-        let open = errors.compactMap { if case .deadline(let job) = $0 { "\(job)" } else { nil } }
+        let failed = shown.filter { $0.error != nil }
+        guard let first = failed.first, let error = first.error else { return }
+        let open = failed.compactMap(\.openJob).map(\.description)
         let later = open.isEmpty ? "" : " \(resuming(open))"
-        if let error = errors.first, errors.count == shown.count, Set(errors.map(\.code)).count == 1 {
-            guard case .deadline = error else { throw options.commandError(error) }
+        let several = "\(failed.count) of \(shown.count) chains have no report. The reasons are above.\(later)"
+        guard failed.count == shown.count, Set(failed.compactMap { $0.error?.code }).count == 1 else {
+            throw CommandError(status: .serviceError, code: "chains_failed", message: several)
+        }
+        let message: String
+        if failed.allSatisfy(\.isUncertain) {
+            message = "\(options.reason(error)) \(mayRun(failed.count))"
+        } else if case .deadline = error {
             let subject = open.count == 1 ? "The app chain has" : "\(open.count) app chains have"
-            throw CommandError(status: .network, code: error.code, message: "\(subject) not ended yet.\(later)")
+            message = "\(subject) not ended yet.\(later)"
+        } else {
+            message = failed.count == 1 ? first.message(error) + later : several
         }
-        guard errors.isEmpty else {
-            throw CommandError(
-                status: .serviceError, code: "chains_failed",
-                message: "\(errors.count) of \(shown.count) chains have no report. The reasons are above.\(later)")
-        }
+        throw SequencingFailure.commandError(error, message: message)
     }
 
+    /// How the reports of jobs that go on are shown.
     private func resuming(_ jobs: [String]) -> String {
         let subject =
             jobs.count == 1
-            ? "It continues at Sequencing.com. Show its report" : "They continue at Sequencing.com. Show their reports"
+            ? "Job \(jobs[0]) continues at Sequencing.com. Show its report"
+            : "\(jobs.count) jobs continue at Sequencing.com. Show their reports"
         return "\(subject) later with: \(options.command("resume \(jobs.joined(separator: " "))"))"
     }
 }

@@ -23,11 +23,40 @@ struct ShownChain {
         }
     }
 
+    /// Whether the start was sent, and its answer does not say whether a job runs.
+    var isUncertain: Bool {
+        guard state.job == nil else { return false }
+        switch error {
+        case .malformed: return true
+        case .service(let status, _, _): return status >= 500
+        default: return false
+        }
+    }
+
+    /// The job, if it may still run after the wait for it has ended.
+    var openJob: JobID? {
+        switch error {
+        case .deadline(let job): job
+        case .malformed: state.job
+        default: nil
+        }
+    }
+
+    /// Why there is no report. It advises no second start of a chain that may run.
+    func message(_ error: SequencingError) -> String {
+        if isUncertain {
+            return "\(options.reason(error)) The app chain may run all the same: "
+                + "another start would run it a second time."
+        }
+        guard case .malformed = error else { return options.message(error) }
+        return "\(options.reason(error)) If it happens again, report it to Sequencing.com."
+    }
+
     /// - Parameter alone: whether it is the only chain, whose failure is the command's.
     func show(alone: Bool) {
         switch state.result {
         case .success(let report): for line in lines(of: report) { Output.result(line) }
-        case .failure(let error): if !alone { Output.note("\(name): \(options.message(error))") }
+        case .failure(let error): if !alone { Output.error("\(name): \(message(error))") }
         case nil: break
         }
     }
@@ -86,7 +115,7 @@ struct ShownChain {
             ]
         case .failure(let error):
             members.append(
-                ("error", .object([("code", .string(error.code)), ("message", .string(options.message(error)))])))
+                ("error", .object([("code", .string(error.code)), ("message", .string(message(error)))])))
         case nil: break
         }
         return .object(members)
