@@ -289,9 +289,12 @@ public final class AsyncHTTPTransport: Transport {
             case .tlsHandshakeTimeout: .insecure(host: host, reason: "the TLS handshake did not finish in time")
             default: .cut(host: host, reason: error.shortDescription)
             }
+        case NIOSSLError.uncleanShutdown, NIOSSLError.readInInvalidTLSState:
+            .cut(host: host, reason: "the TLS connection ended within the response")
         case let error as NIOSSLError:
             .insecure(host: host, reason: tlsReason(error))
-        case is BoringSSLError:
+        // Of a file of authorities that does not load. Others come from a connection that was made, and bytes may have arrived.
+        case BoringSSLError.unknownError:
             .insecure(host: host, reason: authoritiesReason)
         case is NIOSSLExtraError:
             .insecure(host: host, reason: "the certificate does not fit the host name")

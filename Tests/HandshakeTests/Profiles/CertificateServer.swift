@@ -105,6 +105,15 @@ final class CertificateServer: Sendable {
             let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
             let thumbprint = (try? certificate?.toDERBytes()).map { Base64URL.encode(SHA256.hash(data: $0)) }
             let words = lines[0].split(separator: " ").map(String.init)
+            if words.count > 1, words[1] == "/broken",
+                let tls = try? context.pipeline.syncOperations.context(
+                    handlerType: NIOSSLServerHandler.self)
+            {
+                // Past the TLS handler: a record that no key of the connection has sealed.
+                tls.writeAndFlush(
+                    NIOAny(ByteBuffer(bytes: [0x17, 3, 3, 0, 48] + [UInt8](repeating: 9, count: 48))), promise: nil)
+                return
+            }
             let answer = server.answer(
                 words.count > 1 ? words[1] : "", String(body), authorization: fields["authorization"],
                 thumbprint: thumbprint, isCertified: isCertified)

@@ -114,6 +114,18 @@ struct TransportTests {
         try await server.stop()
     }
 
+    @Test("C7: a TLS record that breaks after the request was sent does not say that nothing was sent")
+    func brokenRecord() async throws {
+        let server = try await CertificateServer.start()
+        let transport = try AsyncHTTPTransport(trusting: Array(TestCertificates.authority.utf8))
+        let request = RequestMessage(.post, try EndpointURL(server.issuer + "/broken"))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await transport.send(request, limits: TransferLimits())
+        }
+        #expect(error?.mayHaveArrived == true && error?.code != "tls_failed", "\(String(describing: error))")
+        try await server.stop()
+    }
+
     @Test("C7: a peer that does not speak TLS is refused")
     func noTLS() async throws {
         let sandbox = try await Sandbox.start()
