@@ -251,7 +251,7 @@ public final class PostgresVault: Vault {
                     try await open(record, as: hold.name, newest: hold.newest, ciphers: hold.ciphers).contents
             }
             let locked = HeldRecord(
-                self.path(of: hold.name), contents: contents,
+                self.path(of: hold.name), contents: contents, version: { hold.version },
                 confirm: { [self] time throws(VaultError) in try await confirm(hold, for: time) },
                 journal: { [self] contents throws(VaultError) in
                     try await write(contents, canonical: canonical, kind: kind, isUnfinished: true, with: hold)
@@ -283,10 +283,12 @@ public final class PostgresVault: Vault {
 }
 
 extension PostgresVault: RestoringVault {
-    package func restore(_ key: VaultKey, _ newer: @Sendable ([UInt8]) throws -> [UInt8]?) async throws -> Bool {
+    package func restore(
+        _ key: VaultKey, from version: Int64, _ newer: @Sendable ([UInt8]) throws -> [UInt8]?
+    ) async throws -> Bool {
         try Task.checkCancellation()
         return try await holding(name(of: key)) { hold, record in
-            guard let record, record.version < hold.newest else { return false }
+            guard let record, record.version < hold.newest, version == hold.newest else { return false }
             let older = try await open(record, as: hold.name, newest: 0, ciphers: hold.ciphers)
             guard let contents = try newer(older.contents) else { return false }
             try await write(contents, canonical: older.canonical, kind: record.kind, with: hold)

@@ -25,6 +25,8 @@ public final class Account: Sendable {
 
     private struct State {
         var current: AccessCredential
+        /// The version of the vault's record that this is; nil where it is not known.
+        var version: Int64?
         /// A record that is not stored yet: it is stored before any caller sees it.
         var unstored: Unstored?
         /// Until when a failed refresh is not repeated while the present token still lives; seconds since 1970.
@@ -171,9 +173,11 @@ public final class Account: Sendable {
     }
 
     /// Takes over a stored record. Call it only while the record is held, so that a newer one is never undone.
-    func adopt(_ record: AccountRecord) {
+    ///
+    /// - Parameter version: the version that was stored; nil where it does not matter.
+    func adopt(_ record: AccountRecord, at version: Int64? = nil) {
         let current = AccessCredential(record, of: client, margin: refreshMargin)
-        state.withLock { $0 = State(current: current) }
+        state.withLock { $0 = State(current: current, version: version) }
         environment.release(id)
     }
 
@@ -182,6 +186,9 @@ public final class Account: Sendable {
         state.withLock { $0.unstored = record }
         environment.retain(self)
     }
+
+    /// The version of the vault's record that is known here; nil where none is.
+    var storedVersion: Int64? { state.withLock { $0.version } }
 
     var unstored: Unstored? {
         state.withLock { $0.unstored }

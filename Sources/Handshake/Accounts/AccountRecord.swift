@@ -130,7 +130,7 @@ struct AccountRecord: Sendable {
     ///
     /// A generation alone does not tell: another sign-in counts from the beginning.
     func isNewer(than other: AccountRecord) -> Bool {
-        guard isUsable, other.isUsable else { return false }
+        guard isUsable, other.isUsable, grant.identity?.subject == other.grant.identity?.subject else { return false }
         if generation == other.generation { return grant.accessToken.matches(other.grant.accessToken) }
         return generation > other.generation && grant.issuedAt >= other.grant.issuedAt
     }

@@ -63,9 +63,9 @@ extension Account {
     ///
     /// - Returns: whether the vault had one that this process's record follows, or is.
     private func storeAgain() async throws -> Bool {
-        guard let vault = environment.vault as? any RestoringVault else { return false }
+        guard let vault = environment.vault as? any RestoringVault, let version = storedVersion else { return false }
         let known = record
-        return try await vault.restore(id.vaultKey) { bytes in
+        return try await vault.restore(id.vaultKey, from: version) { bytes in
             guard known.isNewer(than: try AccountRecord(stored: bytes, expected: self.id)) else { return nil }
             return try known.stored()
         }
@@ -87,7 +87,7 @@ extension Account {
         if isSettled { stored = try await settle(stored, in: locked) }
         if isNewEnough(stored, after: refused) {
             let isNews = stored.generation != known && !isSettled
-            adopt(stored)
+            adopt(stored, at: await locked.storedVersion)
             if isNews { announce(.adopted) }
             return stored
         }
@@ -194,7 +194,7 @@ extension Account {
             keepUnstored(Unstored(record: next, replaced: stored.grant.accessToken))
             throw error
         }
-        adopt(next)
+        adopt(next, at: await locked.storedVersion)
         return next
     }
 
@@ -365,7 +365,7 @@ extension Account {
             announce(.refreshFailed(code: error.code))
             return error
         case .uncertain(let error):
-            adopt(stored.entering(.refreshing(since: environment.time.now())))
+            adopt(stored.entering(.refreshing(since: environment.time.now())), at: await locked.storedVersion)
             announce(.refreshUncertain)
             return error
         }

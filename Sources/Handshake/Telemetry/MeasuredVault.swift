@@ -50,9 +50,11 @@ struct MeasuredVault: RestoringVault {
         try await counting { try await base.returnUnfinished(keys) }
     }
 
-    func restore(_ key: VaultKey, _ newer: @Sendable ([UInt8]) throws -> [UInt8]?) async throws -> Bool {
+    func restore(
+        _ key: VaultKey, from version: Int64, _ newer: @Sendable ([UInt8]) throws -> [UInt8]?
+    ) async throws -> Bool {
         guard let vault = base as? any RestoringVault else { return false }
-        return try await counting { try await vault.restore(key, newer) }
+        return try await counting { try await vault.restore(key, from: version, newer) }
     }
 
     fileprivate func counting<Value>(_ body: () async throws -> Value) async throws -> Value {
@@ -68,11 +70,12 @@ struct MeasuredVault: RestoringVault {
 }
 
 /// A held record whose failures are counted, also where the caller makes other errors of them.
-private struct MeasuredRecord: LockedRecord {
+private struct MeasuredRecord: VersionedRecord {
     let base: any LockedRecord
     let vault: MeasuredVault
 
     var contents: [UInt8]? { get async { await base.contents } }
+    var version: Int64? { get async { await base.storedVersion } }
 
     func replace(with contents: [UInt8]) async throws {
         try await vault.counting { try await base.replace(with: contents) }

@@ -2,7 +2,7 @@
 ///
 /// An actor, because a body may use it from several tasks concurrently: changes happen one after the other, also where storing
 /// suspends, and none after the hold ended.
-package actor HeldRecord: LockedRecord {
+package actor HeldRecord: VersionedRecord {
     package private(set) var contents: [UInt8]?
     /// Why nothing can be changed any more; nil while the body may.
     private var reason: String?
@@ -13,15 +13,18 @@ package actor HeldRecord: LockedRecord {
     private let journaling: (@Sendable ([UInt8]) async throws(VaultError) -> Void)?
     private let concluding: (@Sendable ([UInt8]) async throws(VaultError) -> Void)?
     private let store: @Sendable ([UInt8]?) async throws(VaultError) -> Void
+    private let versioning: (@Sendable () -> Int64)?
 
     /// - Parameters:
     ///   - name: what errors call the record; no secret.
+    ///   - version: the version of what is stored now; nil for a vault that counts none.
     ///   - confirm: makes sure that the hold lasts for a time from now; nil for a hold that ends with its process alone.
     ///   - journal: as `store`, for contents that another replacement is to follow; nil for a vault in which both are the same.
     ///   - conclude: as `store`, for the last contents of this hold, which may end with it; nil for a vault in which both are the same.
     ///   - store: makes the given contents, or their absence, durable before it returns.
     package init(
         _ name: @autoclosure @escaping @Sendable () -> String, contents: [UInt8]?,
+        version: (@Sendable () -> Int64)? = nil,
         confirm: (@Sendable (Duration) async throws(VaultError) -> Void)? = nil,
         journal: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
         conclude: (@Sendable ([UInt8]) async throws(VaultError) -> Void)? = nil,
@@ -33,7 +36,10 @@ package actor HeldRecord: LockedRecord {
         journaling = journal
         concluding = conclude
         self.store = store
+        versioning = version
     }
+
+    package var version: Int64? { versioning?() }
 
     package func replace(with contents: [UInt8]) async throws(VaultError) {
         try await change(to: contents)

@@ -108,6 +108,22 @@ struct PostgresRefreshTests {
         #expect(try await service.sends() == 4)
     }
 
+    @Test("VL43: an account is not stored again where its vault has seen what another process stored after it")
+    func failoverOfAnother() async throws {
+        let vault = try await folder.vault()
+        try await service.make(accountIn: vault)
+        let account = try #require(try await service.app(vault).account())
+        try await account.refresh()
+        try await keepRows()
+        try await #require(try await service.app(folder.place.open()).account()).refresh()
+        _ = try await service.app(vault).account()
+        try await putRowsBack()
+        // Its refresh token was used by the other process.
+        let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+        #expect(error?.code == "vault_damaged")
+        #expect(try await service.sends() == 2)
+    }
+
     private func keepRows() async throws {
         for table in ["record", "lease"] {
             try await folder.edit("CREATE TABLE @.kept_\(table) AS SELECT * FROM @.\(table)")
