@@ -44,6 +44,15 @@ public struct Service: Sendable {
             }
         }
 
+        /// Whether both are known in the same way: by one issuer, or by the same endpoints.
+        package func isSame(as other: AuthorizationServer) -> Bool {
+            switch (self, other) {
+            case (.discovered(let own, _), .discovered(let others, _)): own == others
+            case (.described(let own), .described(let others)): own == others
+            default: false
+            }
+        }
+
         /// The rules for its addresses.
         public var security: TransportSecurity {
             switch self {

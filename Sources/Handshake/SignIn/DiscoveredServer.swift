@@ -32,13 +32,17 @@ public struct DiscoveredServer: Sendable {
     ///   - scopes: what to ask for; nil asks for the service's smallest useful scope.
     ///   - transport: how requests reach the network.
     ///   - limits: what one request may cost.
-    /// - Throws: ``HandshakeError/undiscovered(issuer:failures:)``; ``HandshakeError/exchange(_:)`` for metadata of another issuer;
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a service with stated endpoints; ``HandshakeError/undiscovered(issuer:failures:)``; ``HandshakeError/exchange(_:)`` for metadata of another issuer;
     ///   ``HandshakeError/network(_:)``, `CancellationError`.
     public static func discover(
         _ service: Service, scopes: [String]? = nil,
         transport: any Transport = .platform, limits: TransferLimits = TransferLimits()
     ) async throws -> DiscoveredServer {
-        DiscoveredServer(
+        // Endpoints that were stated by hand are vouched for by no metadata: a registration for the issuer must not go there.
+        guard case .discovered = service.authorizationServer else {
+            throw HandshakeError.configuration(member: "service", problem: "it must be known by its issuer")
+        }
+        return DiscoveredServer(
             service: service, server: try await Environment(transport: transport, limits: limits).server(of: service),
             scopes: scopes ?? service.defaultScopes, transport: transport, limits: limits)
     }
@@ -76,7 +80,7 @@ public struct DiscoveredServer: Sendable {
 }
 
 extension DiscoveredServer: RegisteringServer {
-    /// No API has an address like it.
+    /// Stands for the API in vault keys of registrations without one; no address equals it.
     package static let noAPI = "issuer"
 
     package var registeredFor: String { Self.noAPI }

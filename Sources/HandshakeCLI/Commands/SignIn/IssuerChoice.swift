@@ -15,24 +15,26 @@ struct IssuerChoice {
 
     /// The registered client; nil where the server registers none and none is known.
     ///
-    /// - Throws: ``CommandError`` when the account's client is another server's: what one server has given goes to no other
-    ///   (`any-server.md` 9).
+    /// - Throws: ``CommandError``.
     func client() async throws -> Client? {
+        // Endpoints that the user states are vouched for by no metadata.
+        guard case .discovered = service.authorizationServer else { return nil }
         let found = try await DiscoveredServer.discover(service, scopes: scopes)
-        if let previous = registration.previous {
-            let known = previous.service.authorizationServer.issuer
-            guard known == service.authorizationServer.issuer else {
-                let account = registration.options.account ?? service.name
-                throw CommandError.usage(
-                    "“\(quoted(account, limit: 200))” is an account at \(known), where the app registered itself. Sign it out with: "
-                        + "handshake logout \(KnownAccount.shellWord(account)), or give the new account another name with "
-                        + "--account NAME")
-            }
-            if let client = try await registration.client(of: previous, at: found, key: key) { return client }
+        if let previous = registration.previous,
+            let client = try await registration.client(of: previous, at: found, key: key)
+        {
+            return client
         }
-        guard found.server.registrationEndpoint != nil else { return nil }
+        guard found.server.registrationEndpoint != nil else {
+            guard registration.options.registrationTokenFile == nil else {
+                throw CommandError.usage(
+                    "\(found.server.issuer) registers no apps itself. Register one there, and sign in with its identifier: "
+                        + "\(command) --client-id ID")
+            }
+            return nil
+        }
         let client = try await registration.client(at: found, for: scopes, key: key, by: command) { _ in }
-        Output.note("\(found.server.issuer) registers apps itself: this one is registered there.")
+        Output.note("\(found.server.issuer) registers apps itself. This app is now registered there.")
         return client
     }
 }

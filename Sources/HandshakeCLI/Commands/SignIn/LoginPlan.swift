@@ -67,6 +67,15 @@ struct LoginPlan {
             return
         }
         let service = try server.service()
+        // What one server gave at registration goes to no other, whichever endpoints are stated (`any-server.md` 9).
+        if let previous, previous.registration != nil,
+            !previous.service.authorizationServer.isSame(as: service.authorizationServer)
+        {
+            throw CommandError.usage(
+                "“\(quoted(account, limit: 200))” is an account at \(previous.service.authorizationServer.issuer), where the app "
+                    + "registered itself. Sign it out with: handshake logout \(KnownAccount.shellWord(account)), or give the "
+                    + "new account another name with --account NAME")
+        }
         let scopes =
             options.scope.isEmpty
             ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
