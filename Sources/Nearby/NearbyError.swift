@@ -11,7 +11,9 @@ public enum NearbyError: Error, Sendable, Hashable {
     case sharedKeys(String)
     /// A friend's keys are signed by another identity than the friend's earlier ones.
     case otherIdentity(UserNumber)
-    /// The keys in a file are for a number that a circle's member has.
+    /// The keys in a file are for the number of a circle's member.
+    ///
+    /// Also of one who left less than 30 days ago.
     case keysOfMember(UserNumber)
     /// A circle could not be used.
     case circle(CircleProblem)
@@ -43,7 +45,7 @@ extension NearbyError: CustomStringConvertible {
         case .otherIdentity(let person):
             "the keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first"
         case .keysOfMember(let person):
-            "number \(person) is a member of your circle, and a file does not show who made its keys. Pair with the person instead"
+            "number \(person) belongs to a member of your circle, or to one who has left, and a file does not show who made its keys. Pair with the person instead"
         case .circle(let problem): "\(problem)"
         case .everyoneForgotten:
             "everyone was forgotten, or the account was signed out, while this ran. Nothing was stored. Start it again"

@@ -9,6 +9,11 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
     /// The user and the person have exchanged keys themselves.
     case paired = 2
 
+    /// Reads a stored trust. One that this version does not know counts as unverified.
+    public init(from decoder: any Decoder) throws {
+        self = try Trust(rawValue: decoder.singleValueContainer().decode(Int.self)) ?? .unverified
+    }
+
     /// A stable word for programs, which people understand too.
     package var word: String {
         switch self {

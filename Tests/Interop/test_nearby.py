@@ -198,7 +198,7 @@ def test_forgetting_everyone_leaves_nothing_and_says_what_it_removed(hub: Hub, r
     path = recording(*packets(65535, begin, 20), *packets(70000, begin, 20, ad=wide_frame(70000)))
     hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
     done = hub.handshake.run("nearby", "forget", "--everyone").ok()
-    assert done.stderr.startswith("Removed 2 people: 2 encounter logs, 2 profiles") and "your own seed" in done.stderr
+    assert done.stderr.startswith("Removed 2 people: 2 encounter logs, 2 profiles") and "your Bluetooth identity" in done.stderr
     assert files(hub.handshake) == empty
     assert "nothing to remove" in hub.handshake.run("nearby", "forget", "--everyone").ok().stderr
     hub.handshake.run("nearby", "share").ok()

@@ -53,16 +53,41 @@ struct EncounterLogTests {
             _ = try await log().note(encounter(first, trust), with: ada, wasLogged: false)
         }
         var history = try #require(try await log().history(of: ada))
-        #expect(history.encounters.map(\.trust) == [.circle, .paired])
+        // A number after the verified part is an encounter of its own.
+        #expect(history.encounters.map(\.trust) == [.circle, .unverified, .paired])
         let earlier = Data(#"{"firstSeen":1,"lastSeen":2,"duration":1,"wasAnnounced":false}"#.utf8)
         history.encounters.append(try JSONDecoder().decode(Encounter.self, from: earlier))
         history.encounters.append(encounter(9500, .unverified))
         let cells = PersonHistory.csv([history]).split(separator: "\r\n").map { $0.split(separator: ",").last }
-        #expect(cells == ["trust", "unverified", "paired", "circle", "false"])
+        #expect(cells == ["trust", "unverified", "paired", "unverified", "circle", "false"])
         let words = try PersonHistory.json([history]).map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["trust"] as? String
         }
-        #expect(words == ["unverified", "paired", "circle", nil])
+        #expect(words == ["unverified", "paired", "unverified", "circle", nil])
+    }
+
+    @Test("CI47: a number that any device can send does not continue an encounter with a person whom a key verified")
+    func numberAfterAnEncounter() async throws {
+        let parts: [(Double, Trust)] = [(1_000, .circle), (1_020, .unverified), (1_040, .unverified)]
+        for (first, trust) in parts {
+            let encounter = Encounter(firstSeen: first, lastSeen: first + 10, duration: 10, trust: trust)
+            _ = try await log().note(encounter, with: ada, wasLogged: false)
+        }
+        let encounters = try #require(try await log().history(of: ada)).encounters
+        #expect(encounters.map(\.trust) == [.circle, .unverified])
+        #expect(encounters.map(\.lastSeen) == [1_010, 1_050])
+    }
+
+    @Test("a trust that only a later version knows counts as unverified, and the record can be read")
+    func laterTrust() async throws {
+        let encounter = #"{"firstSeen":1,"lastSeen":2,"duration":1,"wasAnnounced":false,"trust":9}"#
+        let record = #"{"person":759,"lastAnnounced":1,"announcedTrust":9,"encounters":[\#(encounter)]}"#
+        try await vault.replace(VaultKey(.encounters, ["recurse-center", "759"]), with: Array(record.utf8))
+        let history = try #require(try await log().history(of: ada))
+        #expect(history.announcedTrust == .unverified)
+        #expect(history.encounters.map(\.trust) == [.unverified])
+        let stored = try JSONEncoder().encode(Trust.allCases)
+        #expect(try JSONDecoder().decode([Trust].self, from: stored) == Trust.allCases)
     }
 
     @Test("of many concurrent callers, one announces")

@@ -275,6 +275,39 @@ struct EncounterTrackerTests {
         #expect(tracker.trust(ada) == .circle && tracker.people.count == Trust.circle.places)
     }
 
+    @Test("CI47: a number that any device can send neither prolongs nor moves a person whom a key verified")
+    func kept() {
+        var tracker = EncounterTracker()
+        _ = tracker.note(sighting(0, trust: .paired, distance: 2))
+        tracker.announced(ada, at: 1_000_000)
+        for second in stride(from: 60.0, through: 3_660, by: 60) {
+            let response = tracker.note(sighting(second, distance: 0.1))
+            #expect(!response.began && !response.shouldAnnounce)
+            #expect(tracker.lastHeard(ada)?.distance == 2 && tracker.lastHeard(ada)?.instant == .zero)
+        }
+        let left = tracker.advance(to: .seconds(3_660)).map(\.encounter)
+        let paired = Encounter(firstSeen: 1_000_000, lastSeen: 1_000_000, duration: 0, closest: 2, trust: .paired)
+        #expect(left == [paired])
+        // The number is another encounter, of what any device can send.
+        #expect(tracker.note(sighting(3_661)).began)
+        #expect(tracker.trust(ada) == .unverified)
+    }
+
+    @Test("CI47: a member who was one of a crowd is announced on the return, though the number was heard all the time")
+    func returned() {
+        var tracker = EncounterTracker()
+        _ = tracker.note(sighting(0, trust: .circle))
+        tracker.countAsCrowd(ada)
+        for second in stride(from: 60.0, to: 36_000, by: 60) {
+            _ = tracker.advance(to: .seconds(second))
+            _ = tracker.note(sighting(second))
+        }
+        _ = tracker.advance(to: .seconds(36_000))
+        let response = tracker.note(sighting(36_000, trust: .circle))
+        #expect(response.shouldAnnounce)
+        #expect(tracker.trust(ada) == .circle)
+    }
+
     @Test("CI48: who is heard from two devices at the same moment has the remark and no distance")
     func relayed() {
         var tracker = EncounterTracker()

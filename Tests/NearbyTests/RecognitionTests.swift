@@ -393,6 +393,34 @@ struct RollingKeysTests {
         #expect(try await trust(of: stranger) == nil)
     }
 
+    @Test("CI20: keys from a file stay unverified, and are refused, while a circle remembers the member who has left")
+    func fileAfterTheMember() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let stranger = RollingKeys(in: MemoryVault(), community: "c")
+        let environment = CircleEnvironment(
+            vault: vault, community: "c",
+            time: TimeSource(now: { [newYear] in newYear.secondsSince1970 }, clock: ContinuousClock()))
+        func trust() async throws -> Trust? {
+            var recognition = try await KnownPeople(in: environment, own: person(5)).recognition
+            let token = try await stranger.seed().token(in: try RollingWindow(at: newYear))
+            return recognition.recognize(.rolling(token), at: newYear)?.trust
+        }
+        let file = try await stranger.share(ada, days: 1, from: newYear)
+        try await mine.addFriend(file, at: newYear)
+        try await join(ada, "Ada Example", in: vault)
+        let records = try #require(try await CircleRecords.all(in: vault, community: "c").first)
+        var table = try await records.table()
+        table.depart(UInt32(ada.value), at: UInt64(newYear.secondsSince1970))
+        try await records.replaceTable(table)
+        #expect(try await trust() == .unverified)
+        await #expect(throws: NearbyError.keysOfMember(ada)) { try await mine.addFriend(file, at: newYear) }
+        table.forget(UInt32(ada.value))
+        try await records.replaceTable(table)
+        #expect(try await trust() == .paired)
+        try await mine.addFriend(file, at: newYear)
+    }
+
     @Test("keys of past days only are refused")
     func expired() async throws {
         let mine = RollingKeys(in: MemoryVault(), community: "c")

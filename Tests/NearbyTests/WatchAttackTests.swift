@@ -98,6 +98,17 @@ struct WatchAttackTests {
         #expect(alerts.allSatisfy { !$0.isUpdate })
     }
 
+    @Test("CI47: a friend's number that is heard for an hour after the friend has left is announced as unverified")
+    func numberOfAFriend() async {
+        let watch = scene.watch()
+        for second in 0..<10 { await hear([(ada, .paired, nil)], at: second, in: watch) }
+        for second in stride(from: 60, through: 3_900, by: 60) {
+            await hear([(ada, .unverified, nil)], at: second, in: watch)
+        }
+        let alerts = await scene.outcome().alerts
+        #expect(alerts.map(\.trust) == [.paired, .unverified])
+    }
+
     @Test("CI46: numbers that are sent under a member's address do not silence the alert about the member")
     func numbersUnderAnAddress() async {
         let watch = scene.watch()

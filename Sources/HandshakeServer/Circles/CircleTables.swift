@@ -73,8 +73,23 @@ extension MemberCircle {
 
     /// What changed in the rows since a cursor.
     ///
+    /// It waits for a change that is being stored, which has raised the revision already.
+    ///
     /// - Throws: 410 for a cursor of another table, or older than the tombstones.
     func memberPage(
+        for recipient: UInt32, since cursor: String?, limit: Int
+    ) async throws -> CirclePage<MemberEntry> {
+        try await inTurn { circle in try circle.rows(for: recipient, since: cursor, limit: limit) }
+    }
+
+    /// What changed in the day keys since a cursor, as ``memberPage(for:since:limit:)``.
+    func keyPage(
+        for recipient: UInt32, since cursor: String?, limit: Int
+    ) async throws -> CirclePage<KeyPage.Entry> {
+        try await inTurn { circle in try circle.keys(for: recipient, since: cursor, limit: limit) }
+    }
+
+    private func rows(
         for recipient: UInt32, since cursor: String?, limit: Int
     ) throws(RequestRefusal) -> CirclePage<MemberEntry> {
         try page(for: recipient, since: cursor, limit: limit, revision: \.rowRevision, isShown: \.hasRow) { member in
@@ -84,8 +99,7 @@ extension MemberCircle {
         }
     }
 
-    /// What changed in the day keys since a cursor.
-    func keyPage(
+    private func keys(
         for recipient: UInt32, since cursor: String?, limit: Int
     ) throws(RequestRefusal) -> CirclePage<KeyPage.Entry> {
         try page(for: recipient, since: cursor, limit: limit, revision: \.keysRevision, isShown: \.hasKeys) { member in

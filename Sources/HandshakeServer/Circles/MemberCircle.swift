@@ -271,10 +271,10 @@ public actor MemberCircle {
 extension KeyRecord {
     /// Whether all keys are of past days: keys that a member who is silent has published, and that link the member to recordings.
     ///
-    /// The last identifier of a day is sent until five minutes after it.
+    /// Waves of the last day arrive on the day after; members delete the keys then too.
     fileprivate func isPast(at now: Double) -> Bool {
         guard let last = dayKeys.last?.day else { return false }
-        return now >= (Double(last) + 1) * 86_400 + 3_600
+        return now >= (Double(last) + 2) * 86_400
     }
 }
 #endif

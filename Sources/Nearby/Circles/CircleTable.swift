@@ -75,6 +75,11 @@ struct CircleTable: Sendable, Codable, Equatable {
         UInt32(exactly: person.value).flatMap { rows[$0] }.map { Entry(person: person, row: $0) }
     }
 
+    /// Whether an identity is pinned: of a member, or of one who has left.
+    func hasPin(_ person: UserNumber) -> Bool {
+        UInt32(exactly: person.value).map { rows[$0] != nil || departures?[$0] != nil } ?? false
+    }
+
     var entries: [Entry] {
         rows.compactMap { number, row in
             (try? UserNumber(Int(number))).map { Entry(person: $0, row: row) }

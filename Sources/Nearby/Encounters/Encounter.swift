@@ -35,6 +35,9 @@ public struct Encounter: Sendable, Hashable, Codable {
 }
 
 extension Encounter {
+    /// Whether a key verified the person. It is false where the trust is not known.
+    var isVerified: Bool { (trust ?? .unverified) > .unverified }
+
     /// How near the person came. Rough where ``closest`` is nil: it follows from the strongest signal then.
     public var proximity: Proximity { Proximity(metres: estimatedDistance) }
 

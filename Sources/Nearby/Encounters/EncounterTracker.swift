@@ -113,12 +113,19 @@ struct EncounterTracker: Sendable {
 
     /// Adds a sighting.
     ///
-    /// Sightings out of order never shorten an encounter. Call ``advance(to:)`` first: it ends encounters after too long a
-    /// silence, so that this function does not extend them.
+    /// An unverified sighting does nothing while the person is near and verified: the encounter ends when no key has
+    /// verified the person for longer than ``EncounterRules/absence``. Sightings out of order never shorten an encounter.
+    ///
+    /// Call ``advance(to:)`` first: it ends encounters after too long a silence, so that this function does not extend
+    /// them.
     mutating func note(_ sighting: Sighting) -> Response {
         var response = Response()
         if let transmitter = sighting.transmitter {
             transmitters.note(sighting.person, trust: sighting.trust, from: transmitter, at: sighting.instant)
+        }
+        // What any device can send neither prolongs nor moves a person whom a key verified.
+        if sighting.trust == .unverified, let known = presences[sighting.person], known.trust > .unverified {
+            return response
         }
         guard var presence = presence(for: sighting, &response) else { return response }
         presence.take(sighting, transmitters: Self.maximumTransmitters)

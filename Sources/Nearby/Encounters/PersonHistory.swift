@@ -27,7 +27,7 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     /// Adds a running or past encounter and returns it as the log then has it.
     ///
     /// One that begins less than `absence` seconds after the last one ended continues that one: the app was restarted, or
-    /// two processes listen.
+    /// two processes listen. An unverified encounter never continues a verified one.
     mutating func note(_ encounter: Encounter, absence: Double) -> Encounter {
         guard let place = place(of: encounter, absence: absence) else {
             encounters.append(encounter)
@@ -51,7 +51,8 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     func place(of encounter: Encounter, absence: Double) -> Int? {
         encounters.lastIndex {
             $0.firstSeen == encounter.firstSeen
-                || ($0.firstSeen <= encounter.firstSeen && encounter.firstSeen - $0.lastSeen <= absence)
+                || ($0.firstSeen <= encounter.firstSeen && encounter.firstSeen - $0.lastSeen <= absence
+                    && (encounter.isVerified || !$0.isVerified))
         }
     }
 

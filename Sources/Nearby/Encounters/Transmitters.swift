@@ -3,7 +3,7 @@ import Beacons
 /// Which people were heard from which transmitter: one that is three people in a term is suspect (circles dossier 7).
 ///
 /// Any device can send plain numbers under the address of another one. People whom keys verify therefore count for
-/// themselves: only three of them make a fourth one suspect.
+/// themselves: only three of them make their transmitter suspect.
 struct Transmitters: Sendable {
     private struct Record: Sendable {
         /// The highest trust of each; of each trust no more people than make the transmitter suspect.

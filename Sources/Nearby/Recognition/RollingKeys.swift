@@ -105,8 +105,8 @@ public struct RollingKeys: Sendable {
     ///   - shared: the friend's keys. The first ones pin the friend's identity: accept them only from that person.
     ///   - time: the present.
     /// - Throws: ``NearbyError/sharedKeys(_:)`` for keys that are changed, expired, or another person's, and for the user's own
-    ///   number; ``NearbyError/otherIdentity(_:)``; ``NearbyError/keysOfMember(_:)``: a circle says who has the number, and the
-    ///   file does not. Nothing is stored then.
+    ///   number; ``NearbyError/otherIdentity(_:)``; ``NearbyError/keysOfMember(_:)``: a circle says who has the number, or
+    ///   had it until 30 days ago, and the file does not. Nothing is stored then.
     public func addFriend(_ shared: Shared, at time: Timestamp) async throws {
         let keys = try shared.dayKeys()
         let identity = try shared.verifiedIdentity(of: keys, in: community)
@@ -117,7 +117,7 @@ public struct RollingKeys: Sendable {
         guard try await !isOwn(shared.person) else {
             throw NearbyError.sharedKeys("number \(shared.person) is your own")
         }
-        guard try await !circleTables().contains(where: { $0.entry(shared.person) != nil }) else {
+        guard try await !circleTables().contains(where: { $0.hasPin(shared.person) }) else {
             throw NearbyError.keysOfMember(shared.person)
         }
         try await refuseKnown(keys, of: shared.person, at: time)

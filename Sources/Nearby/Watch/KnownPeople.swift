@@ -39,12 +39,12 @@ public struct KnownPeople: Sendable {
         if own == nil { own = try await ask() }
         let (friends, damaged) = try await rolling.friends()
         let scopes = try await OwnScopes(in: environment.vault, community: environment.community, at: time)
-        var members: Set<UserNumber> = []
-        for circle in circles { members.formUnion(try await circle.members().map(\.person)) }
+        let tables = try await rolling.circleTables()
         var people = try await rolling.pairedNames().mapValues { Person(name: $0) }
         // A file of keys does not show who made it. It may be older than what a circle says of the number.
+        // What the circle said of a member who has left still counts.
         let paired = Set(people.keys)
-        let isDoubtful = { (friend: UserNumber) in members.contains(friend) && !paired.contains(friend) }
+        let isDoubtful = { (friend: UserNumber) in !paired.contains(friend) && tables.contains { $0.hasPin(friend) } }
         var recognition = Recognition(friends: friends.filter { !isDoubtful($0.0) })
         recognition.add(friends.filter { isDoubtful($0.0) }, trust: .unverified)
         // The user's own beacons, as received by another adapter.

@@ -133,8 +133,9 @@ struct PersonFacts {
         encounters.min { ($0.estimatedDistance ?? .infinity) < ($1.estimatedDistance ?? .infinity) }
     }
     private var strongest: Double? { encounters.compactMap(\.strongest).max() }
-    private var trust: Trust? { encounters.compactMap(\.trust).max() }
-    /// Who verified the person in an encounter; empty when that is unknown.
+    /// How sure it is who the person was in the last encounter.
+    private var trust: Trust? { encounters.max { $0.lastSeen < $1.lastSeen }?.trust }
+    /// Who verified the person in the last encounter; empty when that is unknown.
     private var verified: String {
         switch trust {
         case nil: ""

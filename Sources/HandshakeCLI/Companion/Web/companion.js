@@ -279,7 +279,7 @@ async function showLog() {
   if (!answer?.ok) return
   const rows = await answer.json()
   $('entries').replaceChildren(...rows.map((row) => element('tr', {},
-    element('td', { textContent: `${named(row)}${row.batch ? ` (${row.batch})` : ''}${row.trust === 'unverified' ? ', unverified' : ''}` }),
+    element('td', { textContent: `${named(row)}${row.batch ? ` (${row.batch})` : ''}${row.trust === 'unverified' || row.trust === null ? ', not verified' : ''}` }),
     element('td', { textContent: moment(row.last).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' }) }),
     element('td', { textContent: length(row.seconds) }),
     element('td', { textContent: row.closest === null ? near(row.proximity, true) : `${row.closest.toFixed(1)} m` }),
