@@ -26,8 +26,12 @@ struct App: Sendable {
 
     /// The vault of all users' grants: one SQLite file where the package is built with the trait `SQLite`.
     static func vault(in folder: String) throws -> any Vault {
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw FolderProblem(folder: folder)
+        }
         #if SQLite
         return try SQLiteVault("\(folder)/accounts.sqlite", keyFile: "\(folder)/key/key")
         #else
@@ -147,6 +151,14 @@ struct App: Sendable {
             uses.record(account.id)
         }
         return Response.seeOther("/")
+    }
+}
+
+/// The folder of the accounts cannot be created, or is a file.
+struct FolderProblem: Error, CustomStringConvertible {
+    let folder: String
+    var description: String {
+        "The folder “\(folder)” cannot be created, or is a file. Choose another one with --folder."
     }
 }
 

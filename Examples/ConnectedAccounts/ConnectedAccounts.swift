@@ -25,7 +25,7 @@ struct ConnectedAccounts {
 
           --port N           the app's port, from 0 to 65535; any free one unless stated
           --folder PATH      keeps the accounts in this folder, which is created; otherwise they are deleted at the end
-          --sandbox-port N   the first port of the services, any free ones unless stated; with --folder 8091 unless stated,
+          --sandbox-port N   the first port of the services, any free ones unless stated; with --folder 8100 unless stated,
                              since accounts belong to a service's address
           --print-json       prints one line with the addresses and the users, for programs
           -h, --help         prints this
@@ -35,17 +35,26 @@ struct ConnectedAccounts {
     static func main() async throws {
         let options = ServerOptions.ofProcess("ConnectedAccounts", help: help, own: ["--folder", "--sandbox-port"])
         let kept = options.values["--folder"]
-        guard let port = options.values["--sandbox-port"].map({ UInt16($0) }) ?? (kept == nil ? 0 : 8_091) else {
-            FileHandle.standardError.write(
-                Data("ConnectedAccounts: --sandbox-port needs a number from 0 to 65535\n".utf8))
-            exit(64)
+        if kept?.isEmpty ?? false { end("--folder needs a path", status: 64) }
+        // The sandbox takes six ports, one after the other.
+        guard let port = options.values["--sandbox-port"].map({ UInt16($0) }) ?? (kept == nil ? 0 : 8_100),
+            port <= 65_530
+        else {
+            end("--sandbox-port needs a number from 0 to 65530", status: 64)
         }
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("connected-accounts-\(UUID())")
-        // The sandbox forgets its users' grants when it stops: after the next start, its services ask users to sign in again.
         defer { try? FileManager.default.removeItem(at: temporary) }
-        let sandbox = try await Sandbox.start(Sandbox.Configuration(port: Int(port)))
+        let sandbox: Sandbox
+        let vault: any Vault
         do {
-            try await run(options, sandbox, kept ?? temporary.path)
+            vault = try App.vault(in: kept ?? temporary.path)
+            sandbox = try await Sandbox.start(Sandbox.Configuration(port: Int(port)))
+        } catch {
+            try? FileManager.default.removeItem(at: temporary)
+            end("\(error)", status: 1)
+        }
+        do {
+            try await run(options, sandbox, vault)
         } catch {
             await sandbox.stop()
             throw error
@@ -53,8 +62,13 @@ struct ConnectedAccounts {
         await sandbox.stop()
     }
 
-    private static func run(_ options: ServerOptions, _ sandbox: Sandbox, _ folder: String) async throws {
-        let vault = try App.vault(in: folder)
+    /// Ends the process with a line that says why.
+    private static func end(_ problem: String, status: Int32) -> Never {
+        FileHandle.standardError.write(Data("ConnectedAccounts: \(problem)\n".utf8))
+        exit(status)
+    }
+
+    private static func run(_ options: ServerOptions, _ sandbox: Sandbox, _ vault: any Vault) async throws {
         // Before there is a Handshake, which keeps to what was chosen then.
         let figures = PrometheusFigures()
         MetricsSystem.bootstrap(figures)

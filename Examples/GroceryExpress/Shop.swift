@@ -137,6 +137,7 @@ struct Shop: Sendable {
         own.add(to: router.group("connect/own"))
         hosted.add(to: router.group("connect/hosted"))
         // Where a button looks for its server unless told otherwise: the pages to copy tell it nothing.
+        // A server of your own adds its routes once, at the path of their address.
         hosted.add(to: router.group("connect"))
         webhooks.add(to: router)
         tokens.add(to: router.group("api"))

@@ -104,13 +104,14 @@ public struct ConnectedAccount: Sendable, Hashable, Identifiable {
             .first { !$0.allSatisfy(\.isWhitespace) }
     }
 
-    /// A name from outside, at most 100 characters of it.
+    /// A name from outside: one line of at most 100 characters, without characters that change the direction.
     private static func bounded(_ name: String) -> String? {
-        let scalars = name.unicodeScalars.prefix(1_000).map {
-            $0.properties.generalCategory == .control ? " " as Unicode.Scalar : $0
-        }
+        let breaks: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
         var text = String.UnicodeScalarView()
-        text.append(contentsOf: scalars)
+        for scalar in name.unicodeScalars.prefix(1_000)
+        where !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value) {
+            text.append(breaks.contains(scalar.properties.generalCategory) ? " " : scalar)
+        }
         let line = String(text).split(separator: " ").joined(separator: " ").prefix(100)
         return line.isEmpty ? nil : String(line)
     }

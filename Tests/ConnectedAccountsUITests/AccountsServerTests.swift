@@ -34,14 +34,26 @@ struct AccountsServerTests {
     }
 
     nonisolated private static let redirect = "com.example.app:/accounts"
+    nonisolated private static let tooLong = String(repeating: "a", count: 5_000_000)
+    /// Stands for an answer that does not arrive.
+    nonisolated private static let lost = 0
 
     nonisolated private static func response(_ status: Int, _ text: String = "") -> ResponseMessage {
         ResponseMessage(head: HTTPResponse(status: .init(code: status)), content: Array(text.utf8))
     }
 
-    nonisolated private static func list(_ state: String, token: String = "t", user: String = "null") -> String {
-        #"{"accounts":[{"service":"standard","name":"Standard","state":"\#(state)","user":\#(user),"#
-            + #""is_name_available":false,"last_use":null,"token":"\#(token)"}]}"#
+    nonisolated private static func list(
+        _ state: String, token: String = "t", user: String = "null", isNameAvailable: Bool = false,
+        lastUse: String = "null"
+    ) -> String {
+        #"{"accounts":[\#(account(state, token, user, isNameAvailable, lastUse))]}"#
+    }
+
+    nonisolated private static func account(
+        _ state: String, _ token: String, _ user: String, _ isNameAvailable: Bool, _ lastUse: String
+    ) -> String {
+        #"{"service":"standard","name":"Standard","state":"\#(state)","user":\#(user),"#
+            + #""is_name_available":\#(isNameAvailable),"last_use":\#(lastUse),"token":"\#(token)"}"#
     }
 
     private func model(
@@ -123,6 +135,55 @@ struct AccountsServerTests {
         #expect(model.failure == .loggedOut && transport.requests == [])
     }
 
+    @Test("a session that cannot be read now leaves what was shown, one that is gone does not")
+    func session() async throws {
+        struct Gone: Error {}
+        let problem = Mutex<(any Error)?>(nil)
+        let transport = Scripted { _ in Self.response(200, Self.list("signed_in")) }
+        let server = try AccountsServer(at: "https://app.example", redirect: Self.redirect, transport: transport) {
+            if let error = problem.withLock({ $0 }) { throw error }
+            return [:]
+        }
+        let model = ConnectedAccountsModel(server)
+        await model.load()
+        problem.withLock { $0 = ConnectedAccountsError.unavailable }
+        await model.load()
+        #expect(model.failure == .unavailable && model.accounts.map(\.state) == [.signedIn])
+        problem.withLock { $0 = Gone() }
+        await model.load()
+        #expect(model.failure == .loggedOut && model.accounts == [] && transport.requests.count == 1)
+    }
+
+    @Test(
+        "a name is shown only in the list of the user whose account it is",
+        arguments: [("t", "Ada"), ("of-grace", nil)] as [(String, String?)])
+    func named(_ token: String, _ name: String?) async throws {
+        let transport = Scripted { request in
+            let isList = request.head.path?.hasSuffix("/connected-accounts") ?? false
+            return Self.response(
+                200,
+                isList
+                    ? Self.list("signed_in", isNameAvailable: true)
+                    : Self.account(name == nil ? "sign_in_required" : "signed_in", token, #""Ada""#, true, "null"))
+        }
+        let model = try model(transport)
+        await model.load()
+        #expect(transport.requests.count == 2)
+        #expect(model.accounts.map(\.userName) == [name] && model.accounts.map(\.state) == [.signedIn])
+    }
+
+    @Test(
+        "a last use far beyond any date is none",
+        arguments: [
+            ("-9223372036854775808", nil), ("9223372036854775807", nil), ("253402300800", nil), ("-1", -1),
+            ("253402300799", 253_402_300_799),
+        ] as [(String, Double?)])
+    func lastUse(_ text: String, _ time: Double?) async throws {
+        let model = try model(Scripted { _ in Self.response(200, Self.list("signed_in", lastUse: text)) })
+        await model.load()
+        #expect(model.failure == nil && model.accounts.map(\.lastUse) == [time])
+    }
+
     @Test("of a hostile list, what can be read is shown, bounded")
     func hostile() async throws {
         let long = String(repeating: "x", count: 1_000)
@@ -155,15 +216,35 @@ struct AccountsServerTests {
             (redirect + "?a=b&connected-accounts=cancelled#x", "absent", .cancelled),
             (redirect + "#?connected-accounts=cancelled", "absent", .connectFailed),
             (redirect + "?connected-accounts=connected", "absent", .connectFailed),
-            (redirect + "2", "signed_in", .connectFailed), ("com.example.other:/accounts", "signed_in", .connectFailed),
-            ("https://evil.example/" + redirect, "signed_in", .connectFailed), ("", "signed_in", .connectFailed),
-            (redirect + "?" + String(repeating: "a", count: 5_000_000), "signed_in", .connectFailed),
+            (redirect + "?connected-accounts=failed", "signed_in", .connected), ("", "signed_in", .connected),
+            (redirect + "2?connected-accounts=cancelled", "absent", .connectFailed), ("", "absent", .connectFailed),
+            ("com.example.other:/accounts?connected-accounts=cancelled", "absent", .connectFailed),
+            ("https://evil.example/\(redirect)?connected-accounts=cancelled", "absent", .connectFailed),
+            ("\(redirect)?connected-accounts=cancelled&\(tooLong)", "absent", .connectFailed),
         ] as [(String, String, ConnectedAccountsModel.Outcome)])
     func redirects(_ url: String, _ state: String, _ outcome: ConnectedAccountsModel.Outcome) async throws {
         let model = try model(Scripted { _ in Self.response(200, Self.list(state)) })
         model.connect("standard", through: Returning(url: url))
         await model.finish("standard")
         #expect(model.outcomes["standard"] == outcome)
+    }
+
+    @Test(
+        "what was said about a failed connection ends when the account is in another state",
+        arguments: [
+            (redirect + "?connected-accounts=cancelled", .cancelled), ("", .connectFailed),
+        ] as [(String, ConnectedAccountsModel.Outcome)])
+    func connectedLater(_ url: String, _ outcome: ConnectedAccountsModel.Outcome) async throws {
+        let state = Mutex("absent")
+        let model = try model(Scripted { _ in Self.response(200, Self.list(state.withLock { $0 })) })
+        model.connect("standard", through: Returning(url: url))
+        await model.finish("standard")
+        await model.load()
+        #expect(model.outcomes["standard"] == outcome, "nothing has changed")
+        // In another window, the user has connected it.
+        state.withLock { $0 = "signed_in" }
+        await model.load()
+        #expect(model.outcomes == [:] && model.accounts.map(\.state) == [.signedIn])
     }
 
     @Test("whether an account is connected is not told while the list cannot be read")
@@ -188,7 +269,7 @@ struct AccountsServerTests {
                 return AccountsServerTests.redirect
             }
         }
-        let transport = Scripted { _ in Self.response(200, Self.list("signed_in")) }
+        let transport = Scripted { _ in Self.response(200, Self.list("absent")) }
         let (browser, refused) = (Shown(), try model(transport) { _ in page })
         refused.connect("standard", through: browser)
         await refused.finish("standard")
@@ -229,6 +310,8 @@ struct AccountsServerTests {
             (200, "{}", "absent", .disconnected), (502, "{}", "signing_out", .disconnectFailed),
             (403, "{}", "signed_in", .disconnectFailed), (429, "", "signed_in", .tooMany),
             (200, "<html>", "signed_in", .disconnectFailed), (302, "", "signed_in", .disconnectFailed),
+            (lost, "", "absent", .disconnected), (lost, "", "signing_out", .disconnectFailed),
+            (502, "{}", "absent", .disconnected),
         ] as [(Int, String, String, ConnectedAccountsModel.Outcome)])
     func disconnections(
         _ status: Int, _ text: String, _ state: String, _ outcome: ConnectedAccountsModel.Outcome
@@ -240,6 +323,7 @@ struct AccountsServerTests {
                     return Self.response(200, Self.list(isDone.withLock { $0 } ? state : "signed_in"))
                 }
                 isDone.withLock { $0 = true }
+                guard status != Self.lost else { throw TransportError.timedOut(host: "app.example") }
                 return Self.response(status, text)
             })
         await model.load()
@@ -266,6 +350,11 @@ struct AccountsServerTests {
         model.cancel("standard")
         await model.finish("standard")
         #expect(model.running == [:] && model.outcomes["standard"] == (isDone ? .disconnected : .mayFinish))
+        // It finishes later.
+        state.withLock { $0 = "absent" }
+        await model.load()
+        let later: ConnectedAccountsModel.Outcome? = isDone ? .disconnected : nil
+        #expect(model.outcomes["standard"] == later)
     }
 
     @Test(

@@ -43,13 +43,18 @@ struct ConnectedAccountTests {
     @Test(
         "a name from outside is one line of at most a hundred characters",
         arguments: [
-            ("Ada", "Ada"), (" a\u{0}\n\tb ", "a b"), ("", nil), (" \u{7}", nil),
+            ("Ada", "Ada"), (" a\u{0}\n\tb ", "a b"), ("", nil), (" \u{7}", nil), ("a\u{2028}b\u{2029}c", "a b c"),
+            ("\u{202E}evil\u{202A} \u{2066}x\u{2069}", "evil x"), ("\u{2067}", nil),
             (String(repeating: "x", count: 100_000), String(repeating: "x", count: 100)),
             ("e" + String(repeating: "\u{301}", count: 100_000), "e" + String(repeating: "\u{301}", count: 999)),
         ] as [(String, String?)])
     func names(given: String, shown: String?) throws {
         let account = ConnectedAccount(.recurseCenter, status: nil).named(given)
         #expect(account.userName == shown)
+        let described = ConnectedAccount(
+            service: "standard", displayName: given, state: .signedIn, userName: given, isNameAvailable: false,
+            lastUse: nil)
+        #expect(described.displayName == shown ?? "standard" && described.userName == shown)
     }
 
     @Test("a name that would turn the text around is kept to itself")

@@ -106,7 +106,7 @@ struct FileSelectorModelTests {
         }
         await model.load()
         model.choose(FileShelf.own[1])
-        #expect(model.state.selected == FileShelf.own[1] && model.state.remembered?.id == FileShelf.own[1].id)
+        #expect(model.state.selected == FileShelf.own[1] && model.state.remembered == nil)
         var calls = 0
         model.onForget = { calls += 1 }
         model.forget()

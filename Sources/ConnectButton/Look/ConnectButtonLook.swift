@@ -26,7 +26,7 @@ struct ConnectButtonLook: Sendable, Hashable, Encodable {
         case email
         /// A tap continues to the service.
         case proceed
-        /// A tap opens the app's set-up page.
+        /// A tap opens the set-up.
         case setUp = "set_up"
         /// One of two answers.
         case choice

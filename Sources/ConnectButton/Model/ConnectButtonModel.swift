@@ -105,6 +105,9 @@ public final class ConnectButtonModel {
     /// The page to open when the user finishes set-up and ``onSetUp`` is nil.
     ///
     /// It is IFTTT's, which manages the connection. Nil where nothing is to be set up.
+    ///
+    /// The user may finish set-up on that page. A view of your own therefore calls ``refresh()`` when the app becomes
+    /// active again, as ``ConnectButton`` does.
     public var setUpPage: URL? {
         onSetUp == nil && state.step == .pending ? state.manageURL : nil
     }

@@ -12,7 +12,7 @@ struct Press: Sendable, Hashable {
         let curve: Timeline.Curve
     }
 
-    /// When the finger touched, in seconds; nil while nothing is pressed.
+    /// When the finger touched, in seconds; nil before the first press and after a tap.
     private var since: Double?
     /// When a flash has ended, in seconds.
     private var flashEnd: Double?

@@ -29,7 +29,8 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     public var next: Step?
     /// The page that manages the connection at IFTTT. The About page links to it while connected.
     public var manageURL: URL?
-    /// The app's set-up page of a pending connection. `nil` where the page or the app opens it itself.
+    /// The app's set-up page of a pending connection. `nil` where the page or the app opens it itself, or
+    /// ``manageURL`` is opened instead.
     public var setUpURL: URL?
     /// The store page of the IFTTT app, when the app is known to be missing.
     public var storeURL: URL?

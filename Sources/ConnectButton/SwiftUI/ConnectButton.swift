@@ -63,6 +63,8 @@ public struct ConnectButton: View {
     @State private var made: Made?
     @Environment(\.colorScheme) private var colorScheme
     @Environment(\.connectCallback) private var callback
+    @Environment(\.connectReturns) private var returns
+    @Environment(\.scenePhase) private var phase
     @Environment(\.openURL) private var openURL
 
     /// Creates a button.
@@ -90,6 +92,9 @@ public struct ConnectButton: View {
         .task(id: identity) { await run() }
         .onOpenURL { url in current?.open(url) }
         .onChange(of: callback?.number, initial: true) { openCallback() }
+        // The user may have changed the connection on IFTTT's page. During an attempt, nothing is fetched.
+        .onChange(of: phase) { _, now in if now == .active { current?.refresh() } }
+        .onChange(of: returns) { current?.refresh() }
     }
 
     private var current: ConnectButtonModel? {

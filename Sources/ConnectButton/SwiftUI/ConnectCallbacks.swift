@@ -30,6 +30,18 @@ extension EnvironmentValues {
     }
 }
 
+private struct ConnectReturnsKey: EnvironmentKey {
+    static let defaultValue = 0
+}
+
+extension EnvironmentValues {
+    /// How often an app of UIKit has become active: views there have no scene phase.
+    var connectReturns: Int {
+        get { self[ConnectReturnsKey.self] }
+        set { self[ConnectReturnsKey.self] = newValue }
+    }
+}
+
 private struct ConnectCallbacks: ViewModifier {
     @State private var callback: ConnectCallback?
 

@@ -20,6 +20,7 @@ struct PillView: View {
     /// Increases by one with every refused address.
     @State private var shakes = 0.0
     @State private var press = Press()
+    @State private var player = PressPlayer()
     /// The opacity of what a press dims.
     @State private var pressOpacity = 1.0
     @State private var answers: [ConnectButtonFace.Action]
@@ -119,7 +120,7 @@ struct PillView: View {
         press.change(isPressed: isPressed, at: Self.now).map { play([$0]) }
     }
 
-    private func play(_ changes: [Press.Change]) { changes.play { pressOpacity = $0 } }
+    private func play(_ changes: [Press.Change]) { player.play(changes) { pressOpacity = $0 } }
 
     // MARK: The finger
 

@@ -17,6 +17,7 @@ struct PressedButton<Label: View>: View {
     @ViewBuilder let label: Label
 
     @State private var press = Press()
+    @State private var player = PressPlayer()
     @State private var opacity = 1.0
 
     var body: some View {
@@ -31,19 +32,46 @@ struct PressedButton<Label: View>: View {
 
     private static var now: Double { Date.now.timeIntervalSinceReferenceDate }
 
-    private func play(_ changes: [Press.Change]) { changes.play { opacity = $0 } }
+    private func play(_ changes: [Press.Change]) { player.play(changes) { opacity = $0 } }
 }
 
-extension [Press.Change] {
-    /// Animates the changes, one after the other.
-    @MainActor func play(_ set: @escaping @MainActor (Double) -> Void) {
-        guard let first else { return }
+/// Animates what a press looks like: its changes, one after the other.
+///
+/// A change waits before its opacity is set. If the animation waited instead, a flash meanwhile would set the opacity
+/// that is set already, and animate nothing.
+@MainActor final class PressPlayer {
+    /// The change that waits.
+    private var waiting: Task<Void, Never>?
+    /// Counts the plays: only the newest one continues.
+    private var plays = 0
+
+    /// Plays the changes instead of those before. No changes leave those before as they are.
+    func play(_ changes: [Press.Change], _ set: @escaping @MainActor (Double) -> Void) {
+        guard !changes.isEmpty else { return }
+        waiting?.cancel()
+        plays += 1
+        next(changes[...], of: plays, set)
+    }
+
+    private func next(_ changes: ArraySlice<Press.Change>, of play: Int, _ set: @escaping @MainActor (Double) -> Void) {
+        guard play == plays, let first = changes.first else { return }
+        guard first.delay > 0 else { return animate(first, then: changes.dropFirst(), of: play, set) }
+        waiting = Task {
+            guard (try? await Task.sleep(for: .seconds(first.delay))) != nil, play == plays else { return }
+            animate(first, then: changes.dropFirst(), of: play, set)
+        }
+    }
+
+    private func animate(
+        _ change: Press.Change, then rest: ArraySlice<Press.Change>, of play: Int,
+        _ set: @escaping @MainActor (Double) -> Void
+    ) {
         let curve: Animation =
-            first.curve == .easeOut ? .easeOut(duration: first.duration) : .easeInOut(duration: first.duration)
-        withAnimation(curve.delay(first.delay)) {
-            set(first.opacity)
+            change.curve == .easeOut ? .easeOut(duration: change.duration) : .easeInOut(duration: change.duration)
+        withAnimation(curve) {
+            set(change.opacity)
         } completion: {
-            Array(dropFirst()).play(set)
+            self.next(rest, of: play, set)
         }
     }
 }

@@ -42,6 +42,8 @@ public final class ConnectButtonView: UIView {
     private var button: ConnectButton?
     private var callback: ConnectCallback?
     private var content: (any UIView & UIContentView)?
+    /// How often the app has become active.
+    private var returns = 0
 
     /// Creates a button.
     ///
@@ -90,6 +92,18 @@ public final class ConnectButtonView: UIView {
         return button
     }
 
+    /// Fetches the connection when the app becomes active: the user may have changed it on IFTTT's page.
+    private func refreshOnReturn() {
+        Task { [weak self] in
+            let name = UIApplication.didBecomeActiveNotification
+            for await _ in NotificationCenter.default.notifications(named: name) {
+                guard let self else { return }
+                self.returns += 1
+                self.show()
+            }
+        }
+    }
+
     private func show() {
         let configuration = UIHostingConfiguration {
             if let button {
@@ -99,6 +113,7 @@ public final class ConnectButtonView: UIView {
                     .onDisconnect { [weak self] in self?.onDisconnect($0) }
                     .onFailure { [weak self] in self?.onFailure($0) }
                     .environment(\.connectCallback, callback)
+                    .environment(\.connectReturns, returns)
             } else {
                 ConnectButtonContent(ConnectButtonState(.connect), locale: locale) { _ in }
             }
@@ -110,6 +125,7 @@ public final class ConnectButtonView: UIView {
         }
         let made = configuration.makeContentView()
         content = made
+        refreshOnReturn()
         made.translatesAutoresizingMaskIntoConstraints = false
         addSubview(made)
         NSLayoutConstraint.activate([

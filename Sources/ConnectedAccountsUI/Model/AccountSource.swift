@@ -9,7 +9,7 @@ protocol AccountSource: Sendable {
     func accounts() async throws -> [ListedAccount]
 
     /// The account, after its service has been asked whose it is. Nil while that is not known.
-    func named(_ account: ConnectedAccount) async -> ConnectedAccount?
+    func named(_ account: ConnectedAccount) async -> ListedAccount?
 
     /// Connects an account through a browser. Nil when it is not known how that ended.
     func connect(_ service: String, through browser: some Browser) async -> ConnectedAccountsModel.Outcome?

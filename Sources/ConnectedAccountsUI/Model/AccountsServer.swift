@@ -31,6 +31,8 @@ public struct AccountsServer: Sendable {
     ///     whose session the browser does not share asks its server for a single-use address here, which begins a session there
     ///     and leads on to the start route. By default it is the start route itself.
     ///   - fields: the fields of the user's session at the server, such as `Authorization`.
+    ///     Throw ``ConnectedAccountsError/unavailable`` when the session cannot be read now; any other error means that
+    ///     the user is logged out.
     /// - Throws: ``ConnectedAccountsError/configuration(member:problem:)``.
     public init(
         at address: String, redirect: String, security: TransportSecurity = .httpsOnly,
@@ -42,8 +44,10 @@ public struct AccountsServer: Sendable {
             base = try EndpointURL(
                 String(address.reversed().drop { $0 == "/" }.reversed()), security: security, member: "address")
             self.redirect = try RedirectURI(redirect)
+        } catch OAuthError.configuration(let member, let problem) {
+            throw .configuration(member: member, problem: problem)
         } catch {
-            throw .configuration(member: "accounts server", problem: "\(error)")
+            throw .configuration(member: "address", problem: "it cannot be used")
         }
         guard base.query == nil else { throw .configuration(member: "address", problem: "it must not have a query") }
         guard [.privateScheme, .claimed].contains(self.redirect.kind), !redirect.contains("?") else {
@@ -69,12 +73,12 @@ extension AccountsServer: AccountSource {
             .filter { seen.insert($0.account.service).inserted }
     }
 
-    func named(_ account: ConnectedAccount) async -> ConnectedAccount? {
+    func named(_ account: ConnectedAccount) async -> ListedAccount? {
         guard let body = try? await answer("/connected-accounts/\(account.service)").body,
             let listed = Self.listed(body),
             listed.account.service == account.service
         else { return nil }
-        return listed.account
+        return listed
     }
 
     func connect(_ service: String, through browser: some Browser) async -> ConnectedAccountsModel.Outcome? {
@@ -153,6 +157,8 @@ extension AccountsServer: AccountSource {
             headers = try await fields()
         } catch let error as CancellationError {
             throw error
+        } catch let error as ConnectedAccountsError {
+            throw error
         } catch {
             // Without a session the server would say the same.
             throw ConnectedAccountsError.loggedOut
@@ -193,7 +199,7 @@ extension AccountsServer: AccountSource {
                 state: members["state"]?.string.flatMap(ConnectedAccount.State.init) ?? .signInRequired,
                 userName: members["user"]?.string, isNameAvailable: members["is_name_available"]?.bool ?? false,
                 // Far beyond any date, formatting fails.
-                lastUse: members["last_use"]?.integer.flatMap { abs($0) <= 253_402_300_799 ? Double($0) : nil }),
+                lastUse: members["last_use"]?.integer.flatMap { $0.magnitude <= 253_402_300_799 ? Double($0) : nil }),
             token: token)
     }
 

@@ -116,6 +116,7 @@ public final class ConnectedAccountsModel {
             outcomes[service] = nil
             if asked == service { asked = nil }
         }
+        for item in found { endOutcome(of: item.account, before: known[item.account.id]) }
         accounts = found.map { item in
             let (account, old) = (item.account, known[item.account.id])
             let isSame =
@@ -126,14 +127,24 @@ public final class ConnectedAccountsModel {
         if !canDisconnect(asked) { asked = nil }
     }
 
+    /// Ends what was said about an account while it was in another state.
+    private func endOutcome(of account: ConnectedAccount, before: ConnectedAccount?) {
+        guard let before, before.state != account.state else { return }
+        switch outcomes[account.service] {
+        case .mayFinish, .cancelled, .connectFailed: outcomes[account.service] = nil
+        default: break
+        }
+    }
+
     private func learnNames() async {
         for account in accounts where account.state.isConnected && account.userName == nil && account.isNameAvailable {
             guard let before = listed[account.service], let learned = await source.named(account) else { continue }
             // The user may have disconnected it meanwhile, and another one may have logged in.
             guard let index = accounts.firstIndex(of: account),
-                listed[account.service].map({ before.isOfUser(of: $0) }) ?? false
+                listed[account.service].map({ before.isOfUser(of: $0) }) ?? false, learned.isOfUser(of: before)
             else { continue }
-            accounts[index] = learned
+            endOutcome(of: learned.account, before: account)
+            accounts[index] = learned.account
             if !canDisconnect(asked) { asked = nil }
         }
     }
@@ -219,8 +230,11 @@ public final class ConnectedAccountsModel {
         switch (operation, outcome) {
         // What finished just when the user stopped waiting is told as it is.
         case (.connecting, .cancelled) where state?.isConnected ?? false: .connected
+        // The answer was lost, or came from elsewhere: the list knows better.
+        case (.connecting, .connectFailed) where state?.isConnected ?? false: .connected
         case (.connecting, .connected) where !(state?.isConnected ?? false): .connectFailed
         case (.disconnecting, .mayFinish) where state == .absent: .disconnected
+        case (.disconnecting, .disconnectFailed) where state == .absent: .disconnected
         default: outcome
         }
     }

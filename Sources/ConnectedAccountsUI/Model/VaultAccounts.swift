@@ -36,12 +36,12 @@ struct VaultAccounts: AccountSource {
         }
     }
 
-    func named(_ account: ConnectedAccount) async -> ConnectedAccount? {
+    func named(_ account: ConnectedAccount) async -> ListedAccount? {
         do {
             let identity = try await handshake.account(name, of: account.service)?.identity()
-            return account.named(identity?.name ?? identity?.subject)
+            return ListedAccount(account: account.named(identity?.name ?? identity?.subject))
         } catch HandshakeError.signInRequired {
-            return account.ended
+            return ListedAccount(account: account.ended)
         } catch {
             // The account stands as it did; only its name is not known.
             return nil

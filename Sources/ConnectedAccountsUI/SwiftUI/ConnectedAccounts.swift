@@ -15,11 +15,12 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     private let browser: SignInBrowser
     private let locale: InterfaceLocale
     private let logIn: (@MainActor () -> Void)?
+    @Environment(\.scenePhase) private var phase
 
     /// Creates a list.
     ///
     /// - Parameters:
-    ///   - model: the accounts. The list loads it when it appears.
+    ///   - model: the accounts. The list loads it when it appears, and when the app becomes active.
     ///   - browser: shows the services' pages, such as `WebAuthenticationBrowser`.
     ///   - languages: the user's languages, the best first; by default the device's.
     ///   - logIn: logs the user in to the app, when the session at its server has ended. Load the model afterwards.
@@ -52,6 +53,11 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
             .padding(16)
         }
         .task { await model.load() }
+        .onChange(of: phase) { _, now in
+            // What runs ends with a load.
+            guard now == .active, model.running.isEmpty else { return }
+            Task { await model.load() }
+        }
         .onChange(of: model.outcomes) { before, after in announce(before, after) }
     }
 

@@ -41,7 +41,9 @@ public struct FileSelectorState: Sendable {
     public var search = ""
     /// The order of the rows.
     public var order = Order.service
-    /// The choice of an earlier launch; nil once it is forgotten.
+    /// The choice of an earlier launch.
+    ///
+    /// Nil once it is forgotten, or the user has continued with another file.
     public private(set) var remembered: RememberedChoice?
 
     private var segments: [Tab: Segment] = [:]
@@ -210,9 +212,11 @@ extension FileSelectorState {
         remembered = nil
     }
 
-    /// Replaces the choice of an earlier launch by what the user has chosen now. Ignored where none is remembered.
+    /// Takes the file with which the user continues.
+    ///
+    /// Another file ends the choice of an earlier launch.
     public mutating func remember(_ file: GeneticFile) {
-        if remembered != nil { remembered = RememberedChoice(file) }
+        if remembered?.id != file.id { remembered = nil }
     }
 }
 

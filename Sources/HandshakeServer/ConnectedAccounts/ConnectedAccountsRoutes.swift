@@ -110,7 +110,9 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
 
     /// Opens the app. The redirect says no more than how the sign-in ended.
     private func backToApp(_ request: Request) -> Response {
-        guard let app else { return RequestRefusal(.notFound, "not_found", "No app is opened from here").response }
+        guard let app else {
+            return RequestRefusal(.notFound, "not_found", "This server has no app to return to").response
+        }
         let word = request.uri.queryParameters["connected-accounts"].map { String($0) }
         let query = word.flatMap { ["cancelled", "failed"].contains($0) ? "?connected-accounts=\($0)" : nil }
         var response = Response.seeOther(app.string + (query ?? ""))
