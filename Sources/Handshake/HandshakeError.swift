@@ -62,7 +62,7 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case absent
         /// The service refused the refresh token.
         case refreshRejected = "refresh_rejected"
-        /// The answer to an earlier refresh was lost. The service no longer takes the old refresh token.
+        /// The answer to an earlier refresh was lost. Its refresh token cannot be used again.
         case answerLost = "answer_lost"
         /// The access token has expired, and there is no refresh token.
         case notRefreshable = "not_refreshable"
@@ -167,7 +167,7 @@ extension HandshakeError.SignInReason {
         switch self {
         case .absent: "there is no such account in the vault"
         case .refreshRejected: "the service no longer accepts the refresh token"
-        case .answerLost: "the answer to a refresh was lost and the service has revoked the old token"
+        case .answerLost: "the answer to a refresh was lost, and the old refresh token cannot be used again"
         case .notRefreshable: "the service no longer accepts the access token and gave no refresh token"
         case .keyLost: "the key that its tokens are bound to was lost"
         case .notBound: "its tokens are not bound to a key, and the FAPI 2.0 profile (fapi2) demands tokens that are"

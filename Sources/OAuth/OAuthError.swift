@@ -218,8 +218,8 @@ extension OAuthError: CustomStringConvertible {
             error.description
         case .malformed(.resource, "Location", _, _):
             "The API redirected the request to an address that is not allowed, so nothing was sent there. Check the address."
-        case .malformed(let step, "content", let expected, let found):
-            "The service answered the \(step.words) request with \(found) instead of \(expected). \(step.cureOfMalformedResponse)"
+        case .malformed(let step, "content", "a JSON object", let found):
+            "The service answered the \(step.words) request with \(found) instead of a JSON object. \(step.cureOfMalformedResponse)"
         case .malformed(let step, let member, let expected, let found):
             "The service's \(step.words) response is not valid: expected \(member) to be \(expected), found \(found). "
                 + step.cureOfMalformedResponse

@@ -80,7 +80,7 @@ struct CitationTests {
         "leave the sections of other documents alone",
         arguments: [
             "(RFC 6749, section 10.12)", "(OpenID Connect Core, section 3.1.3.7)", "(HTML, section 9.2)",
-            "agrees (X25519)",
+            "agrees (X25519)", "a challenge (S256)",
         ])
     func others(_ text: String) {
         #expect(Citation.all(in: text, of: "Sources/Radio/Radio.swift").isEmpty)
@@ -226,14 +226,20 @@ private struct Citation {
         }
         let text = words[...last]
         let references = text.map(bare)
-        // A row has three digits at most: “(X25519)” is none.
-        guard references.allSatisfy({ isReference($0) && $0.first?.isLetter == true && (2...6).contains($0.count) })
-        else { return nil }
+        guard references.allSatisfy(isRow) else { return nil }
         let letters = String(references[0].prefix { $0.isLetter })
         let isOfAnyServer = letters == "M" && references[0].count == 4
-        return Citation(
-            dossier: isOfAnyServer ? "any-server.md" : series[letters] ?? ofFolder(file), references: references,
-            text: text.joined(separator: " "))
+        guard let dossier = isOfAnyServer ? "any-server.md" : series[letters] ?? ofFolder(file) else { return nil }
+        return Citation(dossier: dossier, references: references, text: text.joined(separator: " "))
+    }
+
+    /// Whether a word is a row's identifier: `W6`, `MO25`, `F056`, `RC-27`. “X25519”, “S256” and “RS256” are none.
+    private static func isRow(_ word: String) -> Bool {
+        let letters = word.prefix { $0.isUppercase && $0.isASCII }
+        let digits = word.dropFirst(letters.count).drop { $0 == "-" }
+        let most = ["F", "M"].contains(letters) ? 3 : 2
+        return (letters.count == 1 || series[String(letters)] != nil) && (1...most).contains(digits.count)
+            && digits.allSatisfy { $0.isNumber && $0.isASCII }
     }
 
     /// The dossiers whose rows' letters no other one has.

@@ -9,7 +9,7 @@ import Foundation
 
 /// The authority that issues the sandbox's certificates (RFC 5280): those of its listeners, and those of clients.
 ///
-/// Its key is new in every process and leaves it never, because a user may have told a program to trust it.
+/// Its key is new in every process and never leaves it, because a user may have told a program to trust it.
 package struct CertificateAuthority: Sendable {
     /// That of this process.
     package static let shared = CertificateAuthority()

@@ -39,7 +39,7 @@ public enum FileCategory: Sendable, Hashable {
     }
 }
 
-/// The sex of the person whose data the file holds, as the service states it (dossier 4.1, `Sex`).
+/// The sex of the person whose data the file holds (dossier 4.1, `Sex`).
 public enum Sex: Sendable, Hashable {
     case female, male
     /// An unknown word.

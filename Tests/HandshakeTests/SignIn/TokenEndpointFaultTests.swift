@@ -19,15 +19,15 @@ struct TokenEndpointFaultTests {
     @Test(
         "a bad answer to the code exchange is a typed error that names the member; nothing is stored and nothing leaks",
         arguments: [
-            Row(fault: "garbage", code: "malformed_response", member: "content"),
+            Row(fault: "garbage", code: "malformed_response", member: "instead of a JSON object"),
             Row(fault: "body {}", code: "malformed_response", member: "access_token"),
-            Row(fault: "body []", code: "malformed_response", member: "content"),
+            Row(fault: "body []", code: "malformed_response", member: "instead of a JSON object"),
             Row(fault: "body {\(token)}", code: "malformed_response", member: "token_type"),
             Row(fault: "body {\(token),\"token_type\":\"mac\"}", code: "malformed_response", member: "token_type"),
             Row(fault: "body {\(token),\"token_type\":7}", code: "malformed_response", member: "token_type"),
             Row(
                 fault: "body {\(token),\(token),\"token_type\":\"Bearer\"}", code: "malformed_response",
-                member: "content"),
+                member: "instead of a JSON object"),
             Row(
                 fault: "body {\"access_token\":\"\",\"token_type\":\"Bearer\"}", code: "malformed_response",
                 member: "access_token"),

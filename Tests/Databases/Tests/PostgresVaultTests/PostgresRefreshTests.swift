@@ -97,7 +97,7 @@ struct PostgresRefreshTests {
         for _ in 0..<3 { try await account.refresh() }
         now.change { $0 += 1 }
         // The next session counts from the beginning.
-        try await #require(try await service.app(vault).account()).signOut()
+        _ = try await #require(try await service.app(vault).account()).signOut()
         let next = try await service.signIn(vault)
         #expect(next.status.generation < account.status.generation)
         try await keepRows()
