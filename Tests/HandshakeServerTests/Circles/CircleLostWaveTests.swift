@@ -369,6 +369,13 @@ struct CircleReplacedKeysTests {
         }
     }
 
+    /// Zoë waves back, and both are told.
+    private func expectZoesAnswerToBeTold(_ meeting: CircleMeeting) async throws {
+        try await meeting.zoeWaves()
+        #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
+        #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+    }
+
     @Test(
         "CI44: who had waved before a new seed or identity is told the answer of somebody who does not know it",
         arguments: ["hide", "resume", "rotate"])
@@ -377,9 +384,7 @@ struct CircleReplacedKeysTests {
             let meeting = try await CircleMeeting(world)
             try await meeting.adaWaves()
             try await renew(meeting, by: action)
-            try await meeting.zoeWaves()
-            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
-            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+            try await expectZoesAnswerToBeTold(meeting)
         }
     }
 
@@ -390,9 +395,7 @@ struct CircleReplacedKeysTests {
             try await meeting.adaWaves()
             try await renew(meeting, by: "hide")
             try await meeting.zoes.synchronize()
-            try await meeting.zoeWaves()
-            #expect(try await meeting.zoes.collectWaves().map(\.text) == ["Coffee?"])
-            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+            try await expectZoesAnswerToBeTold(meeting)
         }
     }
 
