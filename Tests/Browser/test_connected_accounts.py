@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts_visit import (SERVICES, App, act, agree, connect, disconnect, log_in, open_app, picture, row, said)
 from person import overflow, violations
@@ -140,6 +140,23 @@ def test_disconnecting_is_shown_for_as_long_as_it_takes(app: App, page: Page, de
         assert "longer than usual" in said(page)
     expect(row(page, "standard")).to_contain_text("is disconnected.")
     expect(act(page, "Connect", "standard")).to_be_focused()
+
+
+def test_a_disconnection_whose_answer_is_lost_is_told_once_the_server_has_done_it(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    events(page)
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/connect/standard/disconnect", lose)
+    disconnect(page, "standard")
+    expect(row(page, "standard")).to_contain_text("Not connected")
+    expect(row(page, "standard")).to_contain_text("is disconnected.")
+    expect(row(page, "standard")).not_to_contain_text("Disconnect again")
+    assert page.evaluate("heard") == [
+        ["failed", {"service": "standard", "reason": "unfinished"}], ["disconnected", {"service": "standard"}]]
 
 
 def test_a_user_who_stops_waiting_is_told_what_is_known(app: App, page: Page) -> None:

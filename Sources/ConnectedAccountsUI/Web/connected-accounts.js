@@ -382,6 +382,12 @@ class Row {
       ? { ...account, user: before.user } : account
     if (!isSameUser) this.said = null
     if (before.state !== account.state && ["may_finish", "cancelled", "connect_failed"].includes(this.said)) this.said = null
+    // The answer to the disconnection was lost, and it was done.
+    if (account.state === "absent" && this.said === "disconnect_failed") {
+      this.said = "now_disconnected"
+      this.list.announce(this.said, account.name)
+      this.list.tell("disconnected", { service: account.service })
+    }
     this.draw()
   }
 

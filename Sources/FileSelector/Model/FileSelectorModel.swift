@@ -84,7 +84,7 @@ public final class FileSelectorModel {
 
     /// Takes the file with which the user continues.
     ///
-    /// It is selected, and replaces the choice of an earlier launch.
+    /// It is selected, and ends the choice of an earlier launch where that was another file.
     public func choose(_ file: GeneticFile) {
         state.select(file.id)
         state.remember(file)
