@@ -2,51 +2,6 @@
 import Foundation
 import GRDB
 import Handshake
-import Synchronization
-
-/// Who wrote a record last. It outlives the record, so that versions never start again.
-struct SQLiteLease: Sendable, Hashable {
-    let holder: [UInt8]
-    let fence: Int64
-    let version: Int64
-}
-
-/// One hold of a record: what its lease must be for the next write, or nil while there is none.
-///
-/// A class, because the writes of one body change it, one after the other.
-final class SQLiteHold: Sendable {
-    let holder = newHolder()
-    private let expected: Mutex<SQLiteLease?>
-
-    init(_ lease: SQLiteLease?) {
-        expected = Mutex(lease)
-    }
-
-    /// What no other hold is called: 16 random bytes.
-    static func newHolder() -> [UInt8] {
-        (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    }
-
-    /// The lease that follows the stored one; nil when this hold no longer knows the record.
-    ///
-    /// A write whose answer was lost may have been stored: then this holder wrote last.
-    ///
-    /// - Parameter newest: a version that the next one is above, whatever is stored.
-    func next(after stored: SQLiteLease?, above newest: Int64) -> SQLiteLease? {
-        let expected = expected.withLock { $0 }
-        guard stored == expected || stored?.holder == holder else { return nil }
-        let isFirst = stored?.holder != holder
-        let fence = stored?.fence ?? 0
-        guard fence < .max - 1, let version = RecordVersion.next(after: stored?.version ?? 0, seen: newest) else {
-            return nil
-        }
-        return SQLiteLease(holder: holder, fence: isFirst ? fence + 1 : fence, version: version)
-    }
-
-    func wrote(_ lease: SQLiteLease) {
-        expected.withLock { $0 = lease }
-    }
-}
 
 /// The database of a vault: its statements, each group in a transaction of its own.
 ///
@@ -349,48 +304,6 @@ extension SQLiteStore {
 
     static func now() -> Int64 {
         Int64(Date().timeIntervalSince1970 * 1000)
-    }
-
-    /// What an error of SQLite means for a vault.
-    static func failure(_ error: any Error, _ path: String) -> VaultError {
-        if let error = error as? VaultError { return error }
-        guard let error = error as? DatabaseError else {
-            // A column has another type than this version wrote.
-            return .damaged(what: path, reason: "it holds what this version did not write")
-        }
-        let text = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy(path)
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_MISMATCH:
-            return .damaged(what: path, reason: "\(text). Restore it from a backup")
-        case .SQLITE_ERROR where text.hasPrefix("no such"):
-            return .damaged(what: path, reason: "\(text). Restore it from a backup")
-        case .SQLITE_READONLY:
-            return .denied(what: path, reason: "it cannot be written (\(text)); check its file system, owner and mode")
-        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
-            return .denied(what: path, reason: "it cannot be opened (\(text)); check owner and mode, there and above")
-        case .SQLITE_FULL: return .unavailable("no space is left to write \(path)")
-        default: return .unavailable("\(path): \(text)")
-        }
-    }
-}
-
-extension Row {
-    /// A column's value. GRDB's own subscript traps where a hand edit put another type.
-    func stored<Value: DatabaseValueConvertible>(_ column: String) throws(VaultError) -> Value {
-        guard let value = Value.fromDatabaseValue(self[column] as DatabaseValue) else {
-            throw .damaged(what: "column \(column)", reason: "it holds what this version did not write")
-        }
-        return value
-    }
-}
-
-extension [UInt8] {
-    var data: Data { Data(self) }
-
-    /// The one value of a query that is a blob; nil when there is none.
-    static func blob(_ db: Database, _ sql: String) throws -> [UInt8]? {
-        try Data.fetchOne(db, sql: sql).map { Array($0) }
     }
 }
 #endif

@@ -32,6 +32,11 @@ struct CommonOptions: ParsableArguments {
         try await vaultChoice(settings).openExisting().vault
     }
 
+    /// An account of the existing vault, for commands that only read.
+    func existingAccount(_ name: String) async throws -> KnownAccount {
+        try await KnownAccount.open(name, in: try await existingVault(try Settings.load()))
+    }
+
     /// Which vault that is, and where its key lies.
     func vaultChoice(_ settings: Settings) throws -> VaultChoice {
         try VaultChoice(vault, key: vaultKey, settings: settings)

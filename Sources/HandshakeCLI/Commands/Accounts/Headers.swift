@@ -37,8 +37,7 @@ struct Headers: BoundedCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await common.existingVault(try Settings.load())
-        let known = try await KnownAccount.open(account, in: vault)
+        let known = try await common.existingAccount(account)
         guard !known.account.status.isBound else { throw CommandError.usage(known.boundTokenNote) }
         try await SecretDisplay.confirm("the access token", isWanted: show)
         let fields = try await known.use { try await $0.authorizationFields(for: address) }

@@ -31,8 +31,7 @@ struct Inspect: BoundedCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await common.existingVault(try Settings.load())
-        let known = try await KnownAccount.open(account, in: vault)
+        let known = try await common.existingAccount(account)
         var members = describe(known)
         if let introspect {
             let told = try await known.use { try await $0.introspection(signed: introspect == .signed) }
