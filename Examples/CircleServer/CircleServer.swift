@@ -100,7 +100,7 @@ struct CircleServer {
         let profile = try await center.profile(.me)
         guard let number = UInt32(exactly: profile.id.number) else { return nil }
         // A name and no photo is better than nothing. One that is too large is left out, and the log says so: an app with an image
-        // library shrinks it to CircleApplicant.maximumPhoto here.
+        // library shrinks it to CircleApplicant.maximumPhotoSize here.
         let photo = try? await center.photo(of: profile)
         return CircleApplicant(
             number: number, name: profile.name, batch: profile.batchLabel, photo: photo.map { Array($0.bytes) })

@@ -5,7 +5,7 @@ public struct AuthorizationDetail: Sendable, Hashable {
     /// All members, `type` among them.
     public let members: JSONObject
 
-    /// The most details of one request or response.
+    /// The maximum number of details of one request or response.
     public static let maximumCount = 64
 
     /// States a detail.

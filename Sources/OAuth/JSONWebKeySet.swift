@@ -4,7 +4,7 @@ public struct JSONWebKeySet: Sendable {
 
     /// The longest document that is read, in bytes.
     public static let maximumLength = 1_048_576
-    /// The most keys that one document may list. Without a `kid` they are tried one by one.
+    /// The maximum number of keys that one document may list. Without a `kid` they are tried one by one.
     public static let maximumCount = 128
 
     /// Reads a key set. A key that is not understood is skipped, and the rest stays usable (RFC 7517, section 5).

@@ -88,7 +88,7 @@ struct PostgresSchema: Sendable {
     }
 
     /// More keys than rotations leave behind; each is asked for at the key store.
-    private static let mostKeys = 1000
+    private static let maximumKeys = 1000
 
     /// The keys that are not retired.
     func keys(
@@ -97,11 +97,11 @@ struct PostgresSchema: Sendable {
         let rows = try await run(
             PostgresStatement(
                 "SELECT id, identifier, substring(proof FROM 1 FOR 64), substring(names FROM 1 FOR 256), state = 'active' FROM \(table("key")) WHERE state <> 'retired' "
-                    + "ORDER BY id LIMIT \(Self.mostKeys + 1)"))
-        guard rows.count <= Self.mostKeys else {
+                    + "ORDER BY id LIMIT \(Self.maximumKeys + 1)"))
+        guard rows.count <= Self.maximumKeys else {
             throw VaultError.damaged(
                 what: "\(address), table \(name).key",
-                reason: "it names more than \(Self.mostKeys) keys that are not retired")
+                reason: "it names more than \(Self.maximumKeys) keys that are not retired")
         }
         return try rows.map { row in
             guard let identifier = VaultIdentifier(stored: try row.uuid(1)) else {

@@ -199,7 +199,7 @@ struct AccountsServerTests {
         let short = #"{"accounts":["# + (bad + many.prefix(100) + many.prefix(50)).joined(separator: ",") + "]}"
         let shown = try self.model(Scripted { _ in Self.response(200, short) })
         await shown.load()
-        #expect(shown.failure == nil && shown.accounts.count == AccountsServer.mostAccounts - bad.count)
+        #expect(shown.failure == nil && shown.accounts.count == AccountsServer.maximumCount - bad.count)
         #expect(Set(shown.accounts.map(\.service)).count == shown.accounts.count)
         for account in shown.accounts {
             #expect(account.state == .signInRequired && account.displayName.count == 100 && account.lastUse == nil)

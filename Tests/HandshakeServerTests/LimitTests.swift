@@ -88,7 +88,7 @@ final class LimitTests: Sendable {
         let changes: [(String, @Sendable (inout ConnectButtonSettings) -> Void)] = [
             ("freshness", { $0.freshness = .seconds(-1) }), ("requestTimeout", { $0.requestTimeout = .zero }),
             ("streams", { $0.streams.interval = .zero }), ("streams", { $0.streams.userInterval = .seconds(1e9) }),
-            ("streams", { $0.streams.maximum = 0 }), ("streams", { $0.streams.restingInterval = .seconds(-3) }),
+            ("streams", { $0.streams.maximumCount = 0 }), ("streams", { $0.streams.restingInterval = .seconds(-3) }),
             ("analytics", { $0.analytics = ConnectAnalytics(in: MemoryVault()) }),
         ]
         for (member, change) in changes {

@@ -270,7 +270,7 @@ struct ProcessTests {
     func places() throws {
         var limits = ConnectButtonSettings.Streams()
         limits.maximumPerUser = 2
-        limits.maximum = 3
+        limits.maximumCount = 3
         let streams = ChangeStreams(limits)
         func response(_ user: String) throws -> Response {
             let subject = ChangeStreams.Subject(user: user, look: { nil }, isPresent: { true })

@@ -166,7 +166,7 @@ struct FileTests {
                 try reader.end(into: &fixes)
             } catch { #expect(["invalid_track", "no_positions"].contains(error.code)) }
             #expect(reader.visited <= 4 * bytes.count)
-            #expect(reader.held <= GPXReader.longestTag)
+            #expect(reader.held <= GPXReader.maximumTagLength)
         }
     }
 
@@ -248,7 +248,8 @@ struct FileTests {
         let folder = try TemporaryFolder()
         let sentence = "\n$GPRMC,150000.00,A,4041.4000,N,07359.1000,W,023.0,020.7,020326,,,A*45\n"
         for (noise, count, isTrack) in [
-            (" ", TrackFile.longestPrelude + 70_000, false), ("x", TrackFile.longestPrelude + 70_000, false),
+            (" ", TrackFile.maximumPreludeLength + 70_000, false),
+            ("x", TrackFile.maximumPreludeLength + 70_000, false),
             ("x", 900_000, true), (" ", 900_000, true),
         ] {
             let path = folder.path + "/noise-\(noise == " ")-\(count)"

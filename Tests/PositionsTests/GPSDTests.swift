@@ -141,7 +141,7 @@ struct GPSDTests {
         let daemon = try StandIn(sessions: Array(repeating: session, count: 20), goesOn: true)
         defer { daemon.stop() }
         var source = GPSD(port: daemon.port, clock: HurriedClock())
-        source.longestSilence = 1
+        source.maximumSilence = 1
         var updates: [PositionUpdate] = []
         for try await update in source.updates() {
             updates.append(update)
@@ -159,7 +159,7 @@ struct GPSDTests {
             sessions: Array(repeating: [Self.version + "\n"], count: 20), goesOn: true, answer: Self.fix + "\n")
         defer { daemon.stop() }
         var source = GPSD(port: daemon.port, clock: HurriedClock())
-        source.longestSilence = 2
+        source.maximumSilence = 2
         var updates: [PositionUpdate] = []
         for try await update in source.updates() {
             updates.append(update)

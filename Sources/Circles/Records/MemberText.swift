@@ -1,20 +1,20 @@
 /// A member's name or batch, as other members see it (circles dossier 3, limits).
 public enum MemberText {
-    /// The most bytes of a name.
-    public static let maximumName = 80
-    /// The most bytes of a batch.
-    public static let maximumBatch = 40
+    /// The maximum length of a name in bytes.
+    public static let maximumNameLength = 80
+    /// The maximum length of a batch in bytes.
+    public static let maximumBatchLength = 40
 
     /// Whether a text can be a name.
     ///
     /// A name has 1 to 80 bytes, and no control, line or bidirectional characters.
     public static func isName(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= maximumName && isPlain(text)
+        !text.isEmpty && text.utf8.count <= maximumNameLength && isPlain(text)
     }
 
     /// Whether a text can be a batch: at most 40 bytes without such characters.
     public static func isBatch(_ text: String) -> Bool {
-        text.utf8.count <= maximumBatch && isPlain(text)
+        text.utf8.count <= maximumBatchLength && isPlain(text)
     }
 
     /// The text as a name or batch, cut at a character. What it may not have is left out.

@@ -18,9 +18,9 @@ public struct KeyPage: Sendable, Hashable {
     public let entries: [Entry]
 
     private static let magic: [UInt8] = Array("SHT1".utf8)
-    /// The longest cursor in bytes.
+    /// The maximum length of a cursor in bytes.
     public static let maximumCursor = 64
-    /// How many entries a page has at most.
+    /// The maximum number of entries of a page.
     public static let maximumEntries = 1_000
 
     public init(epoch: UInt32, revision: UInt64, hasMore: Bool, cursor: String, entries: [Entry]) {

@@ -4,11 +4,11 @@ import Crypto
 ///
 /// Everyone fetches whole packs, so that the server does not learn whose photo is wanted (circles dossier 4).
 public struct PhotoPack: Sendable, Hashable {
-    /// The photos by number: JPEG of at most ``maximumPhoto`` bytes.
+    /// The photos by number: JPEG of at most ``maximumPhotoSize`` bytes.
     public let photos: [UInt32: [UInt8]]
 
-    /// The longest photo in bytes.
-    public static let maximumPhoto = 4_096
+    /// The maximum size of a photo in bytes.
+    public static let maximumPhotoSize = 4_096
 
     public init(_ photos: [UInt32: [UInt8]]) {
         self.photos = photos
@@ -34,7 +34,7 @@ public struct PhotoPack: Sendable, Hashable {
         var photos: [UInt32: [UInt8]] = [:]
         while reader.rest > 0 {
             guard let number = reader.number(UInt32.self), let length = reader.number(UInt16.self),
-                length <= Self.maximumPhoto, let photo = reader.bytes(Int(length)),
+                length <= Self.maximumPhotoSize, let photo = reader.bytes(Int(length)),
                 photos.updateValue(photo, forKey: number) == nil
             else { throw .malformed(.photos) }
         }

@@ -14,7 +14,7 @@ public struct WaveSecret: Sendable {
     public static let meetings = 8
     /// The length of a sealed greeting.
     public static let boxLength = 128
-    /// The longest text in bytes.
+    /// The maximum length of a greeting's text in bytes.
     public static let maximumText = 80
     private static let plainLength = 100
     private static let windowsOfDay: UInt32 = 96

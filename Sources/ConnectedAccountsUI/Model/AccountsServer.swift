@@ -14,10 +14,10 @@ public struct AccountsServer: Sendable {
     private let fields: @Sendable () async throws -> HTTPFields
     private let page: @Sendable (_ start: String) async throws -> String
 
-    /// The most bytes that are read of an answer.
-    static let longestAnswer = 256 << 10
-    /// The most accounts that are read of a list.
-    static let mostAccounts = 100
+    /// The maximum length of an answer in bytes.
+    static let maximumAnswerLength = 256 << 10
+    /// The maximum number of accounts that are read of a list.
+    static let maximumCount = 100
 
     /// Describes a server. Nothing is sent.
     ///
@@ -69,7 +69,7 @@ extension AccountsServer: AccountSource {
             throw ConnectedAccountsError.unreadable
         }
         var seen: Set<String> = []
-        return elements.prefix(Self.mostAccounts).compactMap { Self.listed($0) }
+        return elements.prefix(Self.maximumCount).compactMap { Self.listed($0) }
             .filter { seen.insert($0.account.service).inserted }
     }
 
@@ -172,7 +172,7 @@ extension AccountsServer: AccountSource {
                 RequestMessage(
                     content == nil ? .get : .post, endpoint, headers: headers,
                     content: content.map { .bytes($0) } ?? .none),
-                limits: TransferLimits(maximumContentLength: Self.longestAnswer, timeout: timeout))
+                limits: TransferLimits(maximumContentLength: Self.maximumAnswerLength, timeout: timeout))
         } catch let error as CancellationError {
             throw error
         } catch {

@@ -3,8 +3,9 @@
 /// A Point with a `radius` in metres is a circle; a Polygon or MultiPolygon is an area. The identifier is the feature's `id`, a
 /// string or a number, or the property `id`; the radius is the property `radius`. Unknown members are ignored.
 public enum GeoJSON {
-    /// How much one file may hold.
+    /// The maximum number of regions of a file.
     public static let maximumRegions = 2_000_000
+    /// The maximum number of positions of a file, in all its polygons.
     public static let maximumPositions = 10_000_000
 
     /// Reads the regions in the order of the file, in time linear in its length.

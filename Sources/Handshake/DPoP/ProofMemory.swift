@@ -21,9 +21,9 @@ final class ProofMemory: Sendable {
 
     private let state = Mutex(State())
 
-    /// The most nonces of one key.
+    /// The maximum number of nonces of one key.
     static let maximumNonces = 100
-    /// The most keys whose nonces are known, and the most origins whose clocks are.
+    /// The maximum number of keys whose nonces are known, and of origins whose clocks are.
     static let maximumCount = 4_096
     /// A clock that differs by more is not followed, in seconds.
     static let maximumOffset = 600.0

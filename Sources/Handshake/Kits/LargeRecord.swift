@@ -9,7 +9,7 @@ package struct LargeRecord: Sendable {
 
     /// The bytes of a part.
     private static let partLength = 900 << 10
-    /// The most parts that are read.
+    /// The maximum number of parts that are read.
     private static let maximumParts = 64
 
     /// - Parameters:

@@ -25,9 +25,9 @@ package final class Telemetry: Sendable {
     /// A figure's labels, as names and values.
     package typealias Labels = KeyValuePairs<String, String>
 
-    /// More names of services are one: a backend keeps each for ever.
-    private static let mostServices = 100
-    private static let longestService = 64
+    /// Further and longer names are one label, “other”: a backend keeps each label forever.
+    private static let maximumServices = 100
+    private static let maximumNameLength = 64
 
     private let factory: (any MetricsFactory)?
     private let tracer: (any Tracer)?
@@ -102,10 +102,10 @@ package final class Telemetry: Sendable {
 
     /// A service's name as a label. Apps that find services from addresses may have any number of them.
     private func bounded(_ service: String) -> String {
-        guard service.utf8.count <= Self.longestService else { return "other" }
+        guard service.utf8.count <= Self.maximumNameLength else { return "other" }
         return handlers.withLock { handlers in
             if handlers.services.contains(service) { return service }
-            guard handlers.services.count < Self.mostServices else { return "other" }
+            guard handlers.services.count < Self.maximumServices else { return "other" }
             handlers.services.insert(service)
             return service
         }

@@ -71,7 +71,7 @@ package struct HostResolver: Sendable {
 package struct AddressCheck: Sendable {
     let resolver: HostResolver
 
-    /// The most addresses of one host that are tried.
+    /// The maximum number of addresses of one host that are tried.
     static let maximumCount = 4
 
     package init(resolver: HostResolver) {

@@ -32,7 +32,7 @@ public final class AsyncHTTPTransport: Transport {
     private let check: AddressCheck
     /// The clients of hosts that documents have named, each with the address that was checked; the newest last.
     private let pinned = Mutex<[PinnedClient]>([])
-    /// The most clients that are cached. The oldest gives way to a new host, and its host needs a new connection (`any-server.md` 9).
+    /// The maximum number of clients that are cached. The oldest gives way to a new host, and its host needs a new connection (`any-server.md` 9).
     private static let maximumPinned = 64
 
     /// A client that connects to one address for one host. It is closed with the last exchange that uses it.

@@ -25,7 +25,7 @@ struct CompanionServer: Sendable {
 
     /// How often a reader of the state hears something even when nothing changes, so that it notices a connection that is gone.
     private static let heartbeat = Duration.seconds(15)
-    /// The most bytes that an action has.
+    /// The maximum number of bytes that an action has.
     private static let actionLimit = 8_192
 
     /// Serves until the task is cancelled.

@@ -5,7 +5,7 @@ import Handshake
 ///
 /// It is a hint: the events are in the vault, where users beyond the bound are found.
 struct DueUsers: Sendable {
-    /// The most users in the list; beyond it, the vault is listed.
+    /// The maximum number of users in the list; beyond it, the vault is listed.
     static let capacity = 4096
 
     /// Whether the vault may have others: initially, and after the list was full.

@@ -71,7 +71,7 @@ final class ChangeStreams: Sendable {
 
     private func enter(_ user: [UInt8]) throws(RequestRefusal) {
         let refusal = open.withLock { open -> RequestRefusal? in
-            guard open.all < limits.maximum else {
+            guard open.all < limits.maximumCount else {
                 return RequestRefusal(.serviceUnavailable, "unavailable", "Too many streams are open", retryAfter: 30)
             }
             guard open.byUser[user, default: 0] < limits.maximumPerUser else {
@@ -95,7 +95,7 @@ final class ChangeStreams: Sendable {
     }
 
     /// Whether streams of resting buttons must end to make room for active ones.
-    fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.maximum / 2 } }
+    fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.maximumCount / 2 } }
 
     fileprivate func leave(_ user: [UInt8]) {
         open.withLock { open in

@@ -66,10 +66,10 @@ public struct ConnectButtonSettings: Sendable {
         public var restingLifetime: Duration = .seconds(60)
         /// How often the app is asked for the browser's user. The stream ends when the user has logged out or changed.
         public var userInterval: Duration = .seconds(10)
-        /// The most streams per user and process.
+        /// The maximum number of streams per user and process.
         public var maximumPerUser = 8
-        /// The most streams per process.
-        public var maximum = 1024
+        /// The maximum number of streams per process.
+        public var maximumCount = 1024
 
         public init() {}
     }
@@ -127,7 +127,7 @@ public struct ConnectButtonSettings: Sendable {
             streams.interval, streams.restingInterval, streams.attention, streams.heartbeat, streams.lifetime,
             streams.restingLifetime, streams.userInterval,
         ]
-        guard pauses.allSatisfy(times.contains), streams.maximum >= 1, streams.maximumPerUser >= 1 else {
+        guard pauses.allSatisfy(times.contains), streams.maximumCount >= 1, streams.maximumPerUser >= 1 else {
             throw .configuration(
                 member: "streams", problem: "every time must be from a millisecond to a day, every number at least one")
         }

@@ -27,8 +27,8 @@ extension MemberCircle {
             if member.identity != nil, member.bearers.values.allSatisfy({ $0 <= now }) {
                 try await circle.endIdentity(of: &member)
             }
-            let name = MemberText.clean(applicant.name, limit: MemberText.maximumName)
-            let batch = MemberText.clean(applicant.batch, limit: MemberText.maximumBatch)
+            let name = MemberText.clean(applicant.name, limit: MemberText.maximumNameLength)
+            let batch = MemberText.clean(applicant.batch, limit: MemberText.maximumBatchLength)
             member.hasLargePhoto = applicant.hasLargePhoto
             if (member.name, member.batch) != (name, batch) || member.photo != applicant.photo || member.joined == 0 {
                 member.name = name.isEmpty ? "Member \(applicant.number)" : name
@@ -142,7 +142,7 @@ extension MemberCircle {
             guard showsPhoto != true || !member.hasLargePhoto else {
                 throw RequestRefusal(
                     .unprocessableContent, "photo_too_large",
-                    "Your photo has more than \(CircleApplicant.maximumPhoto) bytes: it cannot be shown. Choose a smaller one at the service, and join again"
+                    "Your photo has more than \(CircleApplicant.maximumPhotoSize) bytes: it cannot be shown. Choose a smaller one at the service, and join again"
                 )
             }
             member.showsPhoto = showsPhoto ?? member.showsPhoto

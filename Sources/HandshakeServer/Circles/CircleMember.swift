@@ -15,7 +15,7 @@ public struct CircleApplicant: Sendable, Hashable {
     public var name: String
     /// The batch, or another group; empty for none.
     public var batch: String
-    /// A JPEG image of at most ``maximumPhoto`` bytes; nil for none.
+    /// A JPEG image of at most ``maximumPhotoSize`` bytes; nil for none.
     ///
     /// A longer one is left out: the page on which the user joins says so, and the log of the routes says how many there are. The
     /// server has no image library, so the app shrinks photos before it hands them over.
@@ -23,8 +23,8 @@ public struct CircleApplicant: Sendable, Hashable {
     /// Whether the photo was left out because it is too long.
     private(set) var hasLargePhoto = false
 
-    /// The longest photo in bytes: 4,096.
-    public static var maximumPhoto: Int { PhotoPack.maximumPhoto }
+    /// The maximum size of a photo in bytes: 4,096.
+    public static var maximumPhotoSize: Int { PhotoPack.maximumPhotoSize }
 
     public init(number: UInt32, name: String, batch: String = "", photo: [UInt8]? = nil) {
         self.number = number
@@ -35,7 +35,7 @@ public struct CircleApplicant: Sendable, Hashable {
 
     /// The applicant without a photo that is too long.
     var withoutLargePhoto: CircleApplicant {
-        guard let photo, photo.count > Self.maximumPhoto else { return self }
+        guard let photo, photo.count > Self.maximumPhotoSize else { return self }
         var applicant = self
         (applicant.photo, applicant.hasLargePhoto) = (nil, true)
         return applicant

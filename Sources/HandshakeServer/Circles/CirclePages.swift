@@ -36,7 +36,7 @@ enum CirclePages {
     }
 
     private static let largePhoto =
-        "<p>Your photo has more than \(CircleApplicant.maximumPhoto) bytes: the circle leaves it out.</p>"
+        "<p>Your photo has more than \(CircleApplicant.maximumPhotoSize) bytes: the circle leaves it out.</p>"
     private static let replacement =
         """
         <p>This device gets a new identity. Your other devices are signed out of the circle, and members are told to ask you in \

@@ -173,7 +173,7 @@ extension CircleRoutes {
     private func reportLargePhotos() async {
         let count = await circle.members.values.count { $0.hasLargePhoto }
         log.warning(
-            "Photos of \(count) members are left out: more than \(CircleApplicant.maximumPhoto) bytes. The applicant closure can shrink them"
+            "Photos of \(count) members are left out: more than \(CircleApplicant.maximumPhotoSize) bytes. The applicant closure can shrink them"
         )
     }
 

@@ -52,7 +52,7 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
     ///     `RemoteAddressRequestContext`; behind a reverse proxy that is the proxy: pass ``forwardedAddress(_:_:)``. Callers
     ///     whose address is unknown share one limit, and the log says so once.
     ///   - applicant: asks the service who an account belongs to; nil when it is no member of the community. It shrinks the photo
-    ///     to ``CircleApplicant/maximumPhoto``.
+    ///     to ``CircleApplicant/maximumPhotoSize``.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for another redirect URI or several clients.
     public init(
         _ circle: MemberCircle, joiningThrough handshake: Handshake, log: Logger = Logger(label: "handshake.server"),

@@ -5,7 +5,7 @@
 /// digest, its expiry, and a byte that says whether claimant and lease follow. Digests and claimants are 16 bytes, times 8
 /// (IEEE 754), most significant byte first.
 struct DeliveryRecord: Sendable, Equatable {
-    /// The most webhooks per record: 25 kB. 20,000 webhooks each quarter of an hour are 1.9 million a day, 469 per record and by
+    /// The maximum number of webhooks per record: 25 kB. 20,000 webhooks each quarter of an hour are 1.9 million a day, 469 per record and by
     /// chance at most 600 in one; four times 1024 leaves room for a day twice as busy.
     static let capacity = 1024
 

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A class, because requests share it.
 final class OwnDeliveries: Sendable {
-    /// The most webhooks that are remembered while the vault cannot be written.
+    /// The maximum number of webhooks that are remembered while the vault cannot be written.
     static let capacity = 4096
 
     enum Standing: Sendable {

@@ -30,11 +30,11 @@ public enum GPX {
 /// Takes GPX piece by piece; each byte is looked at a bounded number of times, and what is held does not grow with the file.
 struct GPXReader: TrackReader {
     /// The longest element, from `<` to `>`, in bytes.
-    static let longestTag = 65_536
+    static let maximumTagLength = 65_536
     /// Points of routes are held until it is clear that there is no track.
     static let maximumRoutePoints = 100_000
     /// No number and no time is longer.
-    private static let longestText = 64
+    private static let maximumTextLength = 64
 
     private let assumedAccuracy: Double
     private var place = Place.text
@@ -128,7 +128,7 @@ struct GPXReader: TrackReader {
             quote = nil
             place = .tag
         } else if field != nil {
-            if !isSpace(byte), text.count < Self.longestText {
+            if !isSpace(byte), text.count < Self.maximumTextLength {
                 text.append(byte)
             } else if !text.isEmpty {
                 finishText()
@@ -159,8 +159,8 @@ struct GPXReader: TrackReader {
         } else if byte == UInt8(ascii: "<") {
             throw failure("an element is not closed")
         }
-        guard tag.count < Self.longestTag else {
-            throw failure("an element is longer than \(Self.longestTag) bytes")
+        guard tag.count < Self.maximumTagLength else {
+            throw failure("an element is longer than \(Self.maximumTagLength) bytes")
         }
         tag.append(byte)
         if tag.count <= 8, tag[0] == UInt8(ascii: "!") || tag[0] == UInt8(ascii: "?") { try readDeclaration() }
@@ -223,7 +223,7 @@ struct GPXReader: TrackReader {
             else { return nil }
             if name.withUTF8Buffer({ found.elementsEqual($0) }) {
                 let value = quoted[(quoted.startIndex + 1)..<end].drop(while: isSpace).prefix { !isSpace($0) }
-                return value.count <= Self.longestText ? Double(decimal: value) : nil
+                return value.count <= Self.maximumTextLength ? Double(decimal: value) : nil
             }
             rest = quoted[(end + 1)...]
         }

@@ -30,7 +30,7 @@ public enum NMEA {
 /// Turns sentences into fixes, piece by piece.
 struct NMEAReader: TrackReader {
     /// 82 characters by the standard; receivers send somewhat more.
-    private static let longestSentence = 256
+    private static let maximumSentenceLength = 256
 
     private let assumedAccuracy: Double
     /// The sentence from its `$` on; nil until one begins.
@@ -57,7 +57,7 @@ struct NMEAReader: TrackReader {
             case UInt8(ascii: "$"): sentence = []
             default:
                 guard let count = sentence?.count else { continue }
-                if count < Self.longestSentence { sentence?.append(byte) } else { sentence = nil }
+                if count < Self.maximumSentenceLength { sentence?.append(byte) } else { sentence = nil }
             }
         }
     }

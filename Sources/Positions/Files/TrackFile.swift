@@ -70,11 +70,11 @@ actor TrackFile {
     }
 
     /// What has no beginning in so many bytes is no track. A device may have no end either.
-    static let longestPrelude = 1 << 20
+    static let maximumPreludeLength = 1 << 20
 
     private func passOver(_ count: Int, _ missing: PositionsError) throws(PositionsError) {
         prelude += count
-        guard prelude <= Self.longestPrelude else { throw missing }
+        guard prelude <= Self.maximumPreludeLength else { throw missing }
     }
 
     private func read() async throws -> [UInt8] {

@@ -15,9 +15,9 @@ public struct GPSD: PositionSource {
     /// gpsd at its standard port.
     public static let standardPort: UInt16 = 2_947
     /// The longest line that is read, in bytes; gpsd's own limit is 10,240.
-    static let longestLine = 65_536
+    static let maximumLineLength = 65_536
     /// After how many seconds without any byte the connection counts as lost.
-    var longestSilence = 30
+    var maximumSilence = 30
 
     public init(host: String = "127.0.0.1", port: UInt16 = standardPort, clock: any Clock<Duration> = ContinuousClock())
     {
@@ -62,7 +62,8 @@ public struct GPSD: PositionSource {
             do {
                 let lines = LineConnection(
                     host: host, port: port, request: Array("?WATCH={\"enable\":true,\"json\":true};\n".utf8),
-                    question: Array("?VERSION;\n".utf8), longestLine: Self.longestLine, longestSilence: longestSilence)
+                    question: Array("?VERSION;\n".utf8), maximumLineLength: Self.maximumLineLength,
+                    maximumSilence: maximumSilence)
                 for try await line in lines.lines() {
                     guard let update = try Self.update(of: line, source: name) else { continue }
                     // A daemon that greets and closes is asked less and less often.

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// A TCP connection that sends one request and reads lines. When nothing comes for half of ``longestSilence`` it sends a
+/// A TCP connection that sends one request and reads lines. When nothing comes for half of ``maximumSilence`` it sends a
 /// question, to which a daemon that lives has an answer.
 ///
 /// A thread of its own reads, so a slow name server or a silent daemon blocks no other task. It looks for cancellation
@@ -19,9 +19,9 @@ struct LineConnection: Sendable {
     let port: UInt16
     let request: [UInt8]
     let question: [UInt8]
-    let longestLine: Int
+    let maximumLineLength: Int
     /// After how many seconds without a byte the connection counts as lost: the other machine may be gone without a word.
-    let longestSilence: Int
+    let maximumSilence: Int
 
     /// The lines without their ends; it throws ``PositionsError`` when connecting fails and for a line that is too long.
     func lines() -> AsyncThrowingStream<[UInt8], any Error> {
@@ -135,8 +135,8 @@ struct LineConnection: Sendable {
         while !isCancelled.isSet {
             guard wait(descriptor, for: CShort(POLLIN)) else {
                 silence += 1
-                if silence == 5 * longestSilence { try send(question, to: descriptor, isCancelled) }
-                guard silence < 10 * longestSilence else { throw lost("it said nothing for \(longestSilence) s") }
+                if silence == 5 * maximumSilence { try send(question, to: descriptor, isCancelled) }
+                guard silence < 10 * maximumSilence else { throw lost("it said nothing for \(maximumSilence) s") }
                 continue
             }
             silence = 0
@@ -152,7 +152,9 @@ struct LineConnection: Sendable {
                     if !line.isEmpty { yield(line) }
                     line.removeAll(keepingCapacity: true)
                 } else {
-                    guard line.count < longestLine else { throw lost("it sent a line over \(longestLine) bytes") }
+                    guard line.count < maximumLineLength else {
+                        throw lost("it sent a line over \(maximumLineLength) bytes")
+                    }
                     line.append(byte)
                 }
             }

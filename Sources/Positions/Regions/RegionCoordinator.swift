@@ -39,8 +39,8 @@ public actor RegionCoordinator {
     /// Registrations follow one another in it.
     private var turns = TurnQueue()
 
-    /// How long a fix says where the user is, in seconds.
-    private static let currency = 60.0
+    /// The greatest age of a fix that counts as the present position, in seconds.
+    private static let maximumFixAge = 60.0
     /// How long the source is asked for a position. The system gives an app that it launches some ten seconds.
     private static let positionTimeout = Duration.seconds(8)
     private static let minimumRadius = 100.0
@@ -115,7 +115,7 @@ public actor RegionCoordinator {
     /// Whether a crossing only tells where the user was when the region was registered.
     private func isFirstLook(_ crossing: RegionCrossing) -> Bool {
         guard let start = undetermined.removeValue(forKey: crossing.region) else { return false }
-        return crossing.date.timeIntervalSince(start) <= Self.currency
+        return crossing.date.timeIntervalSince(start) <= Self.maximumFixAge
     }
 
     private func inTurn(_ work: @escaping @Sendable () async -> Void) async {
@@ -156,7 +156,7 @@ public actor RegionCoordinator {
             && fix.coordinate.distance(to: selected.around.coordinate) > max(fix.accuracy, Self.minimumRadius / 2)
     }
 
-    private func isCurrent(_ fix: Fix) -> Bool { now().timeIntervalSince(fix.time).magnitude <= Self.currency }
+    private func isCurrent(_ fix: Fix) -> Bool { now().timeIntervalSince(fix.time).magnitude <= Self.maximumFixAge }
 
     /// The newest fix if it is current, else one of the source; nil when that has none in time.
     private func currentFix(since date: Date = .distantPast) async -> Fix? {

@@ -41,7 +41,7 @@ public final class PhotoCache: Sendable {
         store = PhotoStore(vault: vault, community: community, account: account)
         self.lifetime = lifetime
         var limits = limits
-        limits.maximumContentLength = min(limits.maximumContentLength, PhotoStore.longestImage)
+        limits.maximumContentLength = min(limits.maximumContentLength, PhotoStore.maximumImageSize)
         self.limits = limits
         self.time = time
     }

@@ -15,9 +15,9 @@ struct PhotoStore: Sendable {
     let community: String
     let account: String
 
-    /// The longest image: a vault's record takes a MiB, with the description.
-    static let longestImage = (1 << 20) - longestNote
-    private static let longestNote = 16 << 10
+    /// The maximum size of an image in bytes: a vault's record takes a MiB, with the description.
+    static let maximumImageSize = (1 << 20) - maximumNoteSize
+    private static let maximumNoteSize = 16 << 10
 
     /// A person's photo; nil when there is none, or its record cannot be read.
     func record(_ id: PersonID) async -> Record? {
@@ -28,8 +28,8 @@ struct PhotoStore: Sendable {
     /// Stores a photo in place of the previous one.
     func write(_ record: Record, of id: PersonID) async throws {
         let note = Self.note(record)
-        guard note.count <= Self.longestNote else {
-            throw RecurseCenterError.photo(.address("it is longer than \(Self.longestNote) bytes"))
+        guard note.count <= Self.maximumNoteSize else {
+            throw RecurseCenterError.photo(.address("it is longer than \(Self.maximumNoteSize) bytes"))
         }
         let length = (0..<4).map { UInt8(truncatingIfNeeded: note.count >> (24 - 8 * $0)) }
         let dated = DatedRecord(storedAt: record.fetchedAt, content: length + note + record.photo.bytes)
@@ -57,7 +57,7 @@ struct PhotoStore: Sendable {
         let content = dated.content
         guard content.count >= 4 else { return nil }
         let length = content.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        guard length <= min(longestNote, content.count - 4),
+        guard length <= min(maximumNoteSize, content.count - 4),
             let members = (try? JSONValue(parsing: Array(content[4..<(4 + length)])))?.object,
             let url = members["url"]?.string
         else { return nil }

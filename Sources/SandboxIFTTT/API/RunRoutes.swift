@@ -115,7 +115,7 @@ struct RunRoutes: Sendable {
             login: login, connection: connection, capability: capability, configuration: configuration, body: body)
     }
 
-    /// The most rows of a page. The dossier names none: a request for more gets a page and its `next`.
+    /// The maximum number of rows of a page. The dossier names none: a request for more gets a page and its `next`.
     private static let longestPage = 50
 
     private static func limit(_ json: JSON?) throws(Refusal) -> Int {

@@ -155,7 +155,7 @@ struct Flow: Sendable {
 }
 
 extension State {
-    /// The most accounts; beyond, new users must sign in to an existing one.
+    /// The maximum number of accounts; beyond, new users must sign in to an existing one.
     static let accountLimit = 10_000
 
     /// A new account, named after its address.

@@ -52,7 +52,7 @@ struct CirclePhotoTests {
     @Test("a photo of 4,096 bytes is shown, and nothing is logged")
     func largest() async throws {
         let lines = LogLines(.warning)
-        try await CircleWorld.with(photo: Self.photos(CircleApplicant.maximumPhoto), log: lines.logger) { world in
+        try await CircleWorld.with(photo: Self.photos(CircleApplicant.maximumPhotoSize), log: lines.logger) { world in
             let (ada, _, _, zoes) = try await world.pair()
             #expect(try await zoes.photo(of: try UserNumber(759))?.count == 4_096)
             #expect(try await settings(world, ada, #"{"photo":true}"#).status == 204)

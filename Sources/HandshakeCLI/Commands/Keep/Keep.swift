@@ -38,7 +38,7 @@ struct Keep: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Refresh an account after this time, however long its token lives.", valueName: "seconds"))
-    var longestAge = 86_400
+    var maximumAge = 86_400
 
     @Option(help: ArgumentHelp("Where to report sessions that ended, as a Standard Webhook.", valueName: "url"))
     var webhook: String?
@@ -50,8 +50,8 @@ struct Keep: AsyncParsableCommand {
         guard rate.isFinite, (0.001...100_000).contains(rate) else {
             throw .usage("--rate takes 0.001 to 100000 refreshes a second, not \(rate).")
         }
-        guard (1...31_536_000).contains(longestAge) else {
-            throw .usage("--longest-age takes 1 to 31536000 seconds, not \(longestAge).")
+        guard (1...31_536_000).contains(maximumAge) else {
+            throw .usage("--maximum-age takes 1 to 31536000 seconds, not \(maximumAge).")
         }
         guard (0...31_536_000).contains(ahead) else {
             throw .usage("--ahead takes 0 to 31536000 seconds, not \(ahead).")
@@ -69,7 +69,7 @@ struct Keep: AsyncParsableCommand {
         let choice = try common.vaultChoice(Settings.load())
         let vault = try await (once || dryRun ? choice.openExisting() : choice.openShared()).vault
         var options = Keeper.Options()
-        options.maximumAge = Double(longestAge)
+        options.maximumAge = Double(maximumAge)
         options.limit.perSecond = rate
         let keeper = Keeper(of: KnownAccounts(in: vault), options: options, webhook: hook)
         if dryRun { return try await plan(keeper) }

@@ -6,8 +6,8 @@ import Positions
 
 /// What a user is told of positions that give no event: the first one, those that are ignored, and that none come.
 struct PositionNotes {
-    /// After how many ignored positions one after another, and after how many seconds of silence, it is told.
-    private static let (maximumIgnored, longestSilence) = (3, 10.0)
+    /// After how many ignored positions one after another, and after how many seconds of silence, a note is printed.
+    private static let (maximumIgnored, maximumSilence) = (3, 10.0)
 
     /// Whether an area was entered or left.
     var hasEvents = false
@@ -99,10 +99,10 @@ struct PositionNotes {
 
     /// Tells of a receiver that says nothing.
     mutating func passTime(to now: Date) {
-        guard !hasToldSilence, now.timeIntervalSince(lastHeard) >= Self.longestSilence else { return }
+        guard !hasToldSilence, now.timeIntervalSince(lastHeard) >= Self.maximumSilence else { return }
         hasToldSilence = true
-        // A receiver that tells only of changes is silent while the user stands still.
-        if first == nil { Output.note("No position for \(Int(Self.longestSilence)) s. Still waiting.") }
+        // A receiver that reports only changes is silent while the user stands still.
+        if first == nil { Output.note("No position for \(Int(Self.maximumSilence)) s. Still waiting.") }
     }
 
     /// Tells what a file did not give.
