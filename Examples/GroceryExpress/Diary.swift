@@ -23,8 +23,8 @@ struct Diary: Sendable {
         var fate = Fate.underway
         /// When its last upload began, in seconds since 1970.
         var sentAt: Double?
-        /// When IFTTT told the shop of it, in seconds since 1970.
-        var toldAt: Double?
+        /// When IFTTT notified the shop of it, in seconds since 1970.
+        var notifiedAt: Double?
     }
 
     enum Fate: Sendable {
@@ -47,7 +47,7 @@ struct Diary: Sendable {
         case stopped
     }
 
-    /// More crossings than these are uploaded all the same, but not shown.
+    /// More crossings than these are uploaded anyway, but not shown.
     private static let limit = 100
 
     private(set) var isWalking = false
@@ -55,7 +55,7 @@ struct Diary: Sendable {
     /// The areas as IFTTT described them last.
     private(set) var areas: [Area] = []
     private(set) var legs: [Leg] = []
-    /// The crossings of the last walk, and earlier ones that waited or of which IFTTT had not told; oldest first.
+    /// The crossings of the last walk, and earlier ones that waited or that IFTTT had not reported; oldest first.
     private(set) var entries: [Entry] = []
     private(set) var trouble: Trouble?
     private var end = 0.0
@@ -106,8 +106,8 @@ struct Diary: Sendable {
         case .uploadAttempted(let crossing, let delay):
             change(crossing) { entry in
                 let time = crossing.recordedAt + delay
-                // IFTTT tells of a crossing once: what is sent again after that changes nothing.
-                if entry.toldAt.map({ time <= $0 }) ?? true { entry.sentAt = time }
+                // IFTTT reports a crossing once: what is sent again after that changes nothing.
+                if entry.notifiedAt.map({ time <= $0 }) ?? true { entry.sentAt = time }
             }
         case .uploaded(let crossing, _): change(crossing) { $0.fate = .uploaded }
         case .uploadFailed(let crossing, let error, _): change(crossing) { $0.fate = .waiting(error) }
@@ -122,24 +122,24 @@ struct Diary: Sendable {
         body(&entries[place])
     }
 
-    /// Notes when IFTTT told the shop of a crossing: by the trigger's subscription, the direction and the second.
+    /// Notes when IFTTT notified the shop of a crossing: by the trigger's subscription, the direction and the second.
     mutating func hear(_ trigger: ConnectWebhook.Trigger, at now: Double) {
         let place = entries.firstIndex { entry in
             let direction = entry.crossing.kind == .enter ? "entered" : "exited"
-            return entry.toldAt == nil && entry.crossing.subscriptionID == trigger.userFeatureTriggerID
+            return entry.notifiedAt == nil && entry.crossing.subscriptionID == trigger.userFeatureTriggerID
                 && trigger.ingredients["EnteredOrExited"]?.string == direction
                 && trigger.ingredients["OccurredAt"]?.string?.utf8.starts(with: entry.second.utf8) == true
         }
-        if let place { entries[place].toldAt = now }
+        if let place { entries[place].notifiedAt = now }
     }
 }
 
 extension Diary.Entry {
-    /// Whether IFTTT has it and has not told of it.
-    fileprivate var awaitsEvent: Bool { if case .uploaded = fate { toldAt == nil } else { false } }
+    /// Whether IFTTT has it and has not reported it.
+    fileprivate var awaitsEvent: Bool { if case .uploaded = fate { notifiedAt == nil } else { false } }
 
     /// Whether there is more to be said of it than was said.
-    fileprivate var isOpen: Bool { if case .discarded = fate { false } else { toldAt == nil || isWaiting } }
+    fileprivate var isOpen: Bool { if case .discarded = fate { false } else { notifiedAt == nil || isWaiting } }
 
     private var isWaiting: Bool { if case .waiting = fate { true } else { false } }
 

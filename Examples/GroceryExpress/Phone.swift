@@ -57,7 +57,7 @@ final class Phone: Sendable {
         }
     }
 
-    /// Notes that IFTTT has told the shop of a crossing.
+    /// Notes that IFTTT has reported a crossing to the shop.
     func hear(_ trigger: ConnectWebhook.Trigger, at now: Double) { held.withLock { $0.diary.hear(trigger, at: now) } }
 
     private func take(_ token: @Sendable () async throws -> UserToken?) async -> Diary.Trouble? {

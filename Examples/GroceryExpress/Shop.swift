@@ -176,7 +176,7 @@ struct Shop: Sendable {
     /// How long a page waits for IFTTT before it shows what is known.
     static let deadline = Duration.seconds(2)
 
-    /// An answer if it comes soon. The work continues all the same, for the next page.
+    /// An answer if it comes soon. The work continues anyway, for the next page.
     func soon<Answer: Sendable>(_ work: @escaping @Sendable () async -> Answer?) async -> Answer? {
         let (answers, first) = AsyncStream<Answer?>.makeStream(bufferingPolicy: .bufferingOldest(1))
         Task { first.yield(await work()) }

@@ -160,7 +160,7 @@ struct ShopPages: Sendable {
             "Your groceries, by themselves", Self.front?.render(["connections": cards.map(\.values)]), visit, path: "/")
     }
 
-    /// - Parameter connection: nil when IFTTT has never answered; the button is there all the same, and says so.
+    /// - Parameter connection: nil when IFTTT has never answered; the button is there anyway, and says so.
     func connection(
         _ id: ConnectionID, _ connection: Connection?, _ answer: ConnectButtonAnswer?, _ visit: Visit, asks: Bool,
         iconOrigin: String

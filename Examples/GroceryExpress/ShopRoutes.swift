@@ -165,7 +165,7 @@ struct ShopRoutes: Sendable {
         return .seeOther("/connections/\(id)")
     }
 
-    /// What a customer is told when IFTTT did not take a configuration; the error's own words are a developer's.
+    /// What a customer reads when IFTTT did not take a configuration; the error's own words are a developer's.
     private static func words(for error: ConnectError) -> String {
         switch error.problemKind {
         case .malformedRequest, .invalidParameters: "IFTTT does not take these values. Change them and save again."

@@ -184,15 +184,15 @@ struct WalkPage {
 
     /// Whether IFTTT's event has arrived; nil when none is expected.
     private func event(_ entry: Diary.Entry) -> String? {
-        if let told = entry.toldAt {
-            guard let sent = entry.sentAt, told >= sent else { return "IFTTT told the shop." }
-            let seconds = told - sent
+        if let notified = entry.notifiedAt {
+            guard let sent = entry.sentAt, notified >= sent else { return "IFTTT notified the shop." }
+            let seconds = notified - sent
             return seconds < 0.1
-                ? "IFTTT told the shop less than 0.1 s later."
-                : "IFTTT told the shop \(String(format: "%.1f", seconds)) s later."
+                ? "IFTTT notified the shop less than 0.1 s later."
+                : "IFTTT notified the shop \(String(format: "%.1f", seconds)) s later."
         }
         guard case .uploaded = entry.fate else { return nil }
-        return "IFTTT has not told the shop yet. Reload this page in a moment."
+        return "IFTTT has not notified the shop yet. Reload this page in a moment."
     }
 
     private static func words(for error: ConnectError) -> String {

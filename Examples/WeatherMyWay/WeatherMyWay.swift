@@ -63,7 +63,7 @@ struct WeatherMyWay {
         return try await handshake.signIn(through: SandboxBrowser(sandbox: sandbox))
     }
 
-    /// Runs both chains on a file, and looks the advice up. A severe-weather alert is told whatever the chains answer.
+    /// Runs both chains on a file, and looks the advice up. A severe-weather alert is shown whatever the chains answer.
     static func advice(
         for file: GeneticFile, from genome: Sequencing, condition: String, alert: String? = nil
     ) async throws -> String {

@@ -18,7 +18,7 @@ package func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> CInt? {
         }
         if count < 0, errno == EINTR { continue }
         guard count >= 0 else { return errno }
-        // A device that takes nothing would be asked for ever.
+        // A device that takes nothing would be asked forever.
         guard count > 0 else { return EIO }
         done += count
     }

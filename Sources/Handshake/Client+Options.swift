@@ -10,7 +10,7 @@ extension Client {
         /// Whether tokens are bound to a key (RFC 9449). An account keeps what it was signed in with.
         public var dpop = Binding.automatic
 
-        /// What may sign the proofs, as the API lists it (RFC 9728, section 2).
+        /// Signature algorithms for proofs, as the API lists them (RFC 9728, section 2).
         ///
         /// The server's own list counts too. Nil leaves it to the server.
         public var dpopSigningAlgorithms: [String]?
@@ -85,13 +85,13 @@ extension Client {
             case never
         }
 
-        /// The usual.
+        /// Creates the defaults.
         public init() {}
     }
 }
 
 extension Client.Options {
-    /// Decodes the options. One that is absent, as in records from before it existed, is the usual.
+    /// Decodes the options. One that is absent, as in records from before it existed, has its default.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         pushedRequests = try values.decodeIfPresent(Pushing.self, forKey: .pushedRequests) ?? pushedRequests

@@ -20,7 +20,7 @@ public struct Client: Sendable {
     /// Further parameters of the authorization request.
     public private(set) var parameters: [String: String]
 
-    /// How sign-ins of this client differ from the usual ones.
+    /// How sign-ins of this client differ from the defaults.
     public var options = Options()
 
     /// The certificate of connections to the server and the APIs (RFC 8705). Nil for none.

@@ -74,7 +74,7 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case stillUnauthorized = "still_unauthorized"
         /// A sign-out has begun.
         case signingOut = "signing_out"
-        /// The user signed out at the service, which has told the app. Source: OpenID Connect Back-Channel Logout.
+        /// The user signed out at the service, which has notified the app. Source: OpenID Connect Back-Channel Logout.
         case loggedOut = "logged_out"
     }
 

@@ -3,7 +3,7 @@ import OAuth
 
 /// Clients that a command remembers between its runs, sealed into the same vault as the accounts they belong to.
 ///
-/// An app states its client in code and needs none of this. A command is told once, at sign-in, and has to refresh
+/// An app states its client in code and needs none of this. A command learns it once, at sign-in, and has to refresh
 /// later with the same identifier, secret and server.
 package struct Registrations: Sendable {
     private let vault: any Vault

@@ -81,7 +81,7 @@ public struct EndSessionRequest: Sendable {
 }
 
 extension EndSessionRequest {
-    /// Whether a return tells that the server ended this session. Source: OpenID Connect RP-Initiated Logout, section 3.
+    /// Whether a return shows that the server ended this session. Source: OpenID Connect RP-Initiated Logout, section 3.
     ///
     /// The return has to bring the request's state exactly once, to exactly the registered address. Any other is a return
     /// of unknown origin: the user is signed out here, and nothing is known of the server.

@@ -1,4 +1,4 @@
-/// What can go wrong in an exchange, and who can mend it.
+/// What can go wrong in an exchange, and who can fix it.
 ///
 /// No case carries a secret: text from a server is cut, and secrets, tokens and control characters are removed.
 public enum OAuthError: Error, Sendable, Hashable {

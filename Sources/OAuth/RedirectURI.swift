@@ -20,7 +20,7 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// What stands in a redirect's place where a page shows the code to the user. The page is the service's. It is an
     /// old convention that RFC 6749 does not know, and that some services keep for programs without a listener. PKCE
-    /// binds the code to its request all the same.
+    /// binds the code to its request anyway.
     public static let outOfBand = RedirectURI(outOfBand: "urn:ietf:wg:oauth:2.0:oob")
 
     private init(outOfBand string: String) {

@@ -89,7 +89,7 @@ struct SignedTextRules: Sendable {
         }
     }
 
-    /// Runs a check; what it refuses is told to be about this kind of text.
+    /// Runs a check; a refusal names this kind of text.
     func about<Value>(_ check: () throws(OAuthError) -> Value) throws(OAuthError) -> Value {
         do {
             return try check()

@@ -8,7 +8,7 @@ public protocol PositionSource: Sendable {
     /// Fixes and changes of the source's state, in order.
     ///
     /// A slow reader misses old fixes, never the newest; sources of a file wait for the reader instead. A device or a daemon that
-    /// goes away is reported and waited for; the sequence throws ``PositionsError`` only for what waiting cannot mend.
+    /// goes away is reported and waited for; the sequence throws ``PositionsError`` only for what waiting cannot fix.
     func updates() -> AsyncThrowingStream<PositionUpdate, any Error>
 }
 

@@ -18,7 +18,7 @@ public enum PositionsError: Error, Sendable, Hashable {
     case file(kind: String, line: Int, problem: String)
     /// A file without a single usable position.
     case noPositions(kind: String, reason: String)
-    /// A file whose format was to be told, and that is neither GPX nor NMEA.
+    /// A file whose format was not given, and that is neither GPX nor NMEA.
     case unknownFormat
     /// A file that cannot be opened or read.
     case unreadable(path: String, reason: String)

@@ -119,7 +119,7 @@ final class PostgresConnection: Sendable {
         }
     }
 
-    /// Whether it leads to the server itself, as far as can be told.
+    /// Whether it leads to the server itself, as far as is known.
     var isDirect: Bool { state.withLock { $0.prepares } }
 
     private static func connect(

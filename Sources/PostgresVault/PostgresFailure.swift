@@ -8,7 +8,7 @@ struct PostgresFailure: Error, Sendable {
     let state: String
     /// What libpq or the server says, without the password.
     let text: String
-    /// Whether the server may have done it all the same.
+    /// Whether the server may still have done it.
     let mayBeDone: Bool
     /// The number of the statement that failed, among those that were sent together; nil when it was all of them.
     var statement: Int?

@@ -3,12 +3,12 @@ import AsyncSupport
 import Handshake
 import Synchronization
 
-/// Tells waiting tasks that a record was released: by notifications, where a connection that stays can be had.
+/// Notifies waiting tasks that a record was released: by notifications, where a connection that stays can be had.
 ///
-/// Without one (a pooler in transaction mode, an engine that has no LISTEN, a connection that was lost) no waiter is told, and each
+/// Without one (a pooler in transaction mode, an engine that has no LISTEN, a connection that was lost) no waiter is notified, and each
 /// looks for itself after a while. Nothing depends on a notification.
 final class PostgresListener: Sendable {
-    /// One wait for a record. It is told once, or left.
+    /// One wait for a record. It is notified once, or left.
     struct Ticket: Sendable {
         fileprivate let name: String
         fileprivate let number: UInt64
@@ -90,7 +90,7 @@ final class PostgresListener: Sendable {
             try await clock.sleep(until: deadline, tolerance: nil)
             settle(ticket, .success(false))
         } catch {
-            // Cancelled: it was told, or left, before.
+            // Cancelled: it was notified, or left, before.
         }
     }
 

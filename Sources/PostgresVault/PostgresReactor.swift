@@ -94,7 +94,7 @@ final class PostgresReactor: Sendable {
                 let unwatched = pollfd(fd: -1, events: 0, revents: 0)
                 sockets = sockets.prefix(1) + [pollfd](repeating: unwatched, count: connections.count)
             }
-            // What was sent before the lock above was not told to this thread.
+            // What was sent before the lock above did not wake this thread.
             let sleeps = quietTicks > 4 && !connections.contains(where: \.isBusy)
             for (index, connection) in connections.enumerated() {
                 let (socket, isWriting) = connection.interest

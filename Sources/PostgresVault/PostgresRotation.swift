@@ -13,7 +13,7 @@ extension PostgresVault {
     /// The new key is durable in the key store, under ``keyIdentifier``, before the vault names it. Give it to the other machines: those that
     /// do not have it can neither read nor write what it seals. From then on each write of every process uses it. Each record is held
     /// while it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key; when a record
-    /// keeps it from being completed, the call makes one all the same. The role needs the right to change the table `key`.
+    /// keeps it from being completed, the call makes one anyway. The role needs the right to change the table `key`.
     ///
     /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
     /// - Throws: ``VaultError/busy(_:)`` while another rotation runs; `CancellationError`; what the key store throws; another

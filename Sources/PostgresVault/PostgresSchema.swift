@@ -1,7 +1,7 @@
 #if PostgreSQL
 import Handshake
 
-/// The tables of a vault, their version, and how they are told from other applications' (`vault-lease.md` 3).
+/// The tables of a vault, their version, and how they are distinguished from other applications' (`vault-lease.md` 3).
 struct PostgresSchema: Sendable {
     /// The version of the tables that this program makes.
     static let version: Int64 = 1

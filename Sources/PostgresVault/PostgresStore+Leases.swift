@@ -78,7 +78,7 @@ extension PostgresStore {
             return .done(version: try row.int(0), isReleased: try row.bool(1))
         }
         // Either it is lost, or the statement was applied before and its answer did not come. The body is sealed with a number that no other
-        // write has, so it tells whose it is, also when the lease was released with it and another holder has it.
+        // write has, so it shows whose it is, also when the lease was released with it and another holder has it.
         let state = try await look(at: hold)
         if state.version == record.version, state.body == record.body {
             // A concluding write releases the lease itself. After another one it was lost, and nothing may follow.

@@ -108,7 +108,7 @@ extension PostgresVault {
 }
 
 extension VaultError {
-    /// Whether a statement that acquires a lease may have done so all the same.
+    /// Whether a statement that acquires a lease may still have done so.
     fileprivate var mayLeaveLease: Bool {
         switch self {
         case .unavailable, .damaged: true

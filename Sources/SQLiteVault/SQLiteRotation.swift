@@ -10,7 +10,7 @@ extension SQLiteVault {
     /// The new key is durable where the vault's keys lie before the vault names it: in the key store under ``keyIdentifier``, or in a file
     /// with the key's identifier behind the name of the key file. From then on each write of every process uses it. Each record is held while
     /// it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key; when a record keeps
-    /// it from being completed, the call makes one all the same, and the vault has several old keys.
+    /// it from being completed, the call makes one anyway, and the vault has several old keys.
     ///
     /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
     /// - Throws: ``VaultError/busy(_:)`` while another rotation runs; `CancellationError`; what the key store throws; another

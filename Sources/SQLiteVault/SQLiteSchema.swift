@@ -2,7 +2,7 @@
 import GRDB
 import Handshake
 
-/// The tables of a vault, their version, and how they are told from other applications' (`vault-lease.md` 3, 11).
+/// The tables of a vault, their version, and how they are distinguished from other applications' (`vault-lease.md` 3, 11).
 enum SQLiteSchema {
     /// What SQLite's header says of the application: `HSVt` as a number.
     static let applicationID: Int32 = 0x4853_5674

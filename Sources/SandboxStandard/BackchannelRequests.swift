@@ -119,7 +119,7 @@ final class BackchannelRequests: Sendable {
         }
     }
 
-    /// Decides all pending requests of a user, and tells the notices that their clients are to get.
+    /// Decides all pending requests of a user, and returns the notices for their clients.
     func decide(_ decision: Decision, as user: SandboxUser) -> [(id: String, token: String?)] {
         pending.withLock { pending in
             let mine = pending.filter { $0.value.user.subject == user.subject }

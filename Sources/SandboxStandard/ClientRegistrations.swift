@@ -39,7 +39,7 @@ final class ClientRegistrations: Sendable {
         ]
     }
 
-    /// For how many seconds secrets count that are given from now on; 0 is for ever.
+    /// For how many seconds secrets count that are given from now on; 0 is forever.
     var secretLifetime: Int {
         get { state.withLock { $0.secretLifetime } }
         set { state.withLock { $0.secretLifetime = newValue } }

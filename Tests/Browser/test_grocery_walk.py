@@ -15,7 +15,7 @@ from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, look, open_c
 from strangers import http
 
 HOME = "Sample Square 1, Berlin"
-TOLD = re.compile(r"Uploaded\. IFTTT told the shop (less than 0\.1|\d+\.\d) s later\.")
+NOTIFIED = re.compile(r"Uploaded\. IFTTT notified the shop (less than 0\.1|\d+\.\d) s later\.")
 UPLOAD = "ifttt POST /v1/location_events"
 
 
@@ -118,7 +118,7 @@ def test_a_customer_chooses_an_area_takes_a_walk_and_the_event_arrives(shop: Sho
     entered, left = crossings(page).all()
     expect(entered).to_contain_text(re.compile(rf"\d\d:\d\d:\d\d UTC\s+Entered {HOME}Not uploaded: only leaving counts\.$"))
     expect(left).to_contain_text(f"Left {HOME}")
-    expect(left).to_contain_text(TOLD)
+    expect(left).to_contain_text(NOTIFIED)
     expect(page.get_by_role("status")).to_contain_text("The last walk ended at ")
     expect(page.locator(".map path.enter")).to_have_count(1)
     expect(page.locator(".map path.exit")).to_have_count(1)
@@ -139,7 +139,7 @@ def test_entering_and_leaving_are_uploaded_at_a_walkers_pace_just_before_the_pre
     texts = crossings(page).all_inner_texts()
     assert sorted((re.search("Entered|Left", text)[0], re.search(r"\((\w+)", text)[1], "Uploaded" in text) for text in texts) == [  # type: ignore[index]
         ("Entered", "Lock", False), ("Entered", "Unlock", True), ("Left", "Lock", True), ("Left", "Unlock", False)]
-    assert sum(bool(TOLD.search(text)) for text in texts) == 2
+    assert sum(bool(NOTIFIED.search(text)) for text in texts) == 2
     # Both areas are at one place: one map, one name.
     expect(page.locator(".map svg")).to_have_count(1)
     expect(page.locator(".map .label")).to_have_count(1)
@@ -201,7 +201,7 @@ def test_the_largest_the_smallest_and_the_northernmost_area_are_entered_and_left
     expect(page.locator(".areas li")).to_contain_text(f"Radius {size}.")
     walk(page)
     expect(crossings(page)).to_have_count(2)
-    expect(crossings(page).last).to_contain_text(TOLD)
+    expect(crossings(page).last).to_contain_text(NOTIFIED)
 
 
 # The link
@@ -254,7 +254,7 @@ def test_what_ifttt_does_not_take_waits_and_the_next_walk_uploads_it(shop: Shop,
     expect(crossings(page)).to_have_count(3)
     texts = crossings(page).all_inner_texts()
     assert [text.split("UTC")[1].split()[0] for text in texts] == ["Left", "Entered", "Left"]
-    assert all(TOLD.search(text) for text in (texts[0], texts[2])), texts
+    assert all(NOTIFIED.search(text) for text in (texts[0], texts[2])), texts
     assert [record["outcome"] for record in uploaded(shop)] == (["fired", "duplicate", "fired"] if fault == "drop" else ["fired", "fired"])
     walk(page)
     expect(crossings(page)).to_have_count(2)
@@ -271,12 +271,12 @@ def test_without_an_answer_about_the_areas_there_is_no_walk_and_the_page_says_so
     expect(page.get_by_role("alert")).to_contain_text("IFTTT has not said where the areas are")
     look(page, "walk-silent")
     walk(page)
-    expect(crossings(page).last).to_contain_text(TOLD)
+    expect(crossings(page).last).to_contain_text(NOTIFIED)
     # What the phone knows is enough for a walk, while IFTTT says nothing more of the areas.
     shop.misbehave(f"ifttt GET /v2/connections/{CONNECTION} => status 500")
     walk(page)
     expect(crossings(page)).to_have_count(2)
-    expect(crossings(page).last).to_contain_text(TOLD)
+    expect(crossings(page).last).to_contain_text(NOTIFIED)
 
 
 def test_a_token_that_cannot_be_fetched_is_told_and_what_was_crossed_meanwhile_is_uploaded_later(shop: Shop, page: Page) -> None:
@@ -322,7 +322,7 @@ def test_a_slow_answer_is_not_waited_for_and_shown_after_a_reload(shop: Shop, pa
     look(page, "walk-underway")
     reload_while(page, page.get_by_role("status"), "has not answered")
     expect(crossings(page)).to_have_count(2)
-    expect(crossings(page).last).to_contain_text(TOLD)
+    expect(crossings(page).last).to_contain_text(NOTIFIED)
 
 
 def test_a_late_event_is_said_to_be_missing_and_shown_after_a_reload(shop: Shop, page: Page) -> None:
@@ -331,11 +331,11 @@ def test_a_late_event_is_said_to_be_missing_and_shown_after_a_reload(shop: Shop,
     with held_webhooks(shop) as (release, waits):
         walk(page)
         left = crossings(page).last
-        expect(left).to_contain_text("Uploaded. IFTTT has not told the shop yet. Reload this page in a moment.")
+        expect(left).to_contain_text("Uploaded. IFTTT has not notified the shop yet. Reload this page in a moment.")
         assert waits.is_set()
         release.set()
-        reload_while(page, left, "has not told")
-        expect(left).to_contain_text(TOLD)
+        reload_while(page, left, "has not notified")
+        expect(left).to_contain_text(NOTIFIED)
 
 
 # Whose walk it is
@@ -350,7 +350,7 @@ def test_each_customer_sees_their_own_walks_and_no_others(shop: Shop, page: Page
     expect(other.locator(".areas")).to_contain_text("Radius 181 m")
     expect(crossings(other)).to_have_count(0)
     walk(other)
-    expect(crossings(other).last).to_contain_text(TOLD)
+    expect(crossings(other).last).to_contain_text(NOTIFIED)
     page.reload()
     assert crossings(page).all_inner_texts() == mine
     # The same customer in another browser.

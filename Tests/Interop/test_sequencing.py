@@ -348,7 +348,7 @@ def test_a_start_that_may_run_is_not_advised_a_second_time(
                                            (["chains", "Chain902", "Chain9"], "a list", "The app chains", "them")):
         done = ada.run("sequencing", *words, "--file", "227001")
         assert done.status == status and done.stderr.splitlines()[-1] == (
-            f"handshake: {reason.format(shape=shape)} {subject} may run all the same: the same command would start {started} a second time. "
+            f"handshake: {reason.format(shape=shape)} {subject} may still run: the same command would start {started} a second time. "
             "Jobs whose start was answered are listed by: handshake sequencing jobs"), done
         assert "try again" not in done.stderr.lower(), done
     assert len(genome.requests("/v2/StartApp")) == len(genome.requests("/v2/StartAppBatch")) == 1

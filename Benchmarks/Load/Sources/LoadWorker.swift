@@ -4,9 +4,9 @@ import Handshake
 import OAuth
 import Synchronization
 
-/// A process that uses random accounts: finds the account, gets a fresh token, and sends a request with it. It tells each second what it has done.
+/// A process that uses random accounts: finds the account, gets a fresh token, and sends a request with it. It reports each second what it has done.
 struct LoadWorker {
-    /// What a process tells.
+    /// What a process reports.
     struct Told: Codable, Sendable {
         var requests = 0
         var refreshes = 0

@@ -16,7 +16,7 @@ final class ImportModel {
         case asking
         case running(UnfinishedImport)
         case done(GeneticFile)
-        /// Several imports ran, and nothing tells which of these files is this one's.
+        /// Several imports ran, and nothing shows which of these files is this one's.
         case oneOf([GeneticFile])
         case late(UnfinishedImport)
 
@@ -33,7 +33,7 @@ final class ImportModel {
     private(set) var problem: String?
     /// Files of imports that ended while the user was at another one.
     private(set) var arrived: [GeneticFile] = []
-    /// The same where nothing tells which of several files is the import's: the files of each such import.
+    /// The same where nothing shows which of several files is the import's: the files of each such import.
     private(set) var uncertain: [[GeneticFile]] = []
     /// The imports whose files have not come, also those of an earlier launch.
     private(set) var left: [UnfinishedImport] = []
@@ -102,7 +102,7 @@ final class ImportModel {
         let wait = waits[lost.key]
         wait?.cancel()
         switch try? await wait?.value {
-        case .file?, .oneOf?: return  // It has come first, and is told.
+        case .file?, .oneOf?: return  // It has come first, and is shown.
         default: waits[lost.key] = nil
         }
         problem = nil
@@ -208,7 +208,7 @@ final class ImportModel {
         await look()
     }
 
-    /// Shows how an import ended, or tells of it beside another one that is shown.
+    /// Shows how an import ended, or reports it beside another one that is shown.
     private func show(_ end: (step: Step, problem: String?), _ attempt: Int?) {
         guard attempt == attempts else {
             switch end.step {

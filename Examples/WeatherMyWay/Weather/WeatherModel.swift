@@ -188,7 +188,7 @@ final class WeatherModel {
             isTold = false
         }
         if !isTold {
-            problem = "Signed out here. Sequencing.com could not be told."
+            problem = "Signed out here. Sequencing.com could not be notified."
             do { try await opened.handshake.forget() } catch { problem = "\(error)" }
         }
         step = .signedOut

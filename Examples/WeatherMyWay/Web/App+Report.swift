@@ -65,7 +65,7 @@ extension App {
         return try await told(session, try await genome(session))
     }
 
-    /// How the page is told of the imports.
+    /// How the page learns of the imports.
     private func told(_ session: String, _ genome: Sequencing) async throws -> Response {
         .json(try await Imports(visitors, session).told(UnfinishedImports(of: genome, in: vault)))
     }

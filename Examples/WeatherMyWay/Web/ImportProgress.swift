@@ -15,13 +15,13 @@ enum ImportProgress: Sendable {
     /// Sequencing.com fetches the data.
     case running(UnfinishedImport)
     case done(GeneticFile)
-    /// Several imports ran, and nothing tells which of these files is this one's.
+    /// Several imports ran, and nothing shows which of these files is this one's.
     case oneOf([GeneticFile])
     /// The wait is over, and the file is not in the list yet. The text says why, unless the time was over.
     case late(UnfinishedImport, String?)
     case failed(String)
 
-    /// How the page is told.
+    /// How the page learns of it.
     var json: JSONObject {
         switch self {
         case .none: ["state": .string("none")]
@@ -63,7 +63,7 @@ enum ImportProgress: Sendable {
 }
 
 extension Visit {
-    /// How the page is told of the imports.
+    /// How the page learns of the imports.
     var imported: JSONObject {
         var told = importing.json
         if !arrived.isEmpty { told["also"] = .array(arrived.map { .string($0.displayName) }) }
@@ -198,7 +198,7 @@ struct Imports: Sendable {
         change { if $0.importing.awaited?.key == key { $0.importing = .none } }
     }
 
-    /// How the page is told of the imports, with all whose files have not come.
+    /// How the page learns of the imports, with all whose files have not come.
     func told(_ unfinished: UnfinishedImports) async throws -> JSONObject {
         let left = try await unfinished.all
         let visit = visitors.visit(session)
@@ -230,7 +230,7 @@ struct Imports: Sendable {
         change { $0.show(progress, attempt) }
     }
 
-    /// Shows how an import ended, or tells of it beside another one that is shown.
+    /// Shows how an import ended, or reports it beside another one that is shown.
     ///
     /// - Parameter attempt: the attempt that started it; nil when none of this visit that is shown did.
     private func end(

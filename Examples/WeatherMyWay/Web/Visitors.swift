@@ -21,13 +21,13 @@ struct Visit: Sendable {
     var waits: [String: Task<Void, Never>] = [:]
     /// The files of imports that ended while a later one was shown.
     var arrived: [GeneticFile] = []
-    /// The same where nothing tells which of several files is the import's: the files of each such import.
+    /// The same where nothing shows which of several files is the import's: the files of each such import.
     var uncertain: [[GeneticFile]] = []
     /// Who has signed in; nil when the service did not say.
     var subject: String?
     /// How many sign-ins have ended of which it is not known yet whose they are.
     var newSignIns = 0
-    /// Whether some of them overlap: the order in which the service says who it is tells nothing then.
+    /// Whether some of them overlap: the order in which the service says who it is says nothing then.
     var isContested = false
     /// Whether pages may see it. While it is not known who has signed in, they see an empty one.
     var isKnown: Bool { number > 0 && newSignIns == 0 }

@@ -28,7 +28,7 @@ public struct LinkabilityAudit: Sendable {
     /// The outcome.
     public enum Verdict: String, Sendable, Hashable {
         case clean, linked
-        /// Fewer than three terms were heard of a scope that is sent, or of another one.
+        /// Fewer than three terms were heard of a scope that is sent or was heard.
         case tooShort = "too_short"
     }
 
@@ -52,7 +52,7 @@ public struct LinkabilityAudit: Sendable {
     public static let minimumTerms = 3
     /// How many terms show that a bit is constant.
     private static let conclusiveTerms = 8
-    /// The shortest silence between two terms, in microseconds.
+    /// The shortest silence between two terms.
     private static let shortestSilence = Duration.milliseconds(400)
     /// How far off the clocks of sender and receiver may be: it is one machine, or two beside each other.
     private static let tolerance = Duration.seconds(5)

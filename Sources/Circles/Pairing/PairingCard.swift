@@ -36,7 +36,7 @@ public struct PairingCard: Sendable, Hashable {
         else { throw .malformed(.card) }
         try self.init(name: name, member: MemberRecord(member), keys: KeyRecord(keys))
         guard self.keys.terms.isPair else { throw .malformed(.card) }
-        // A wrong clock is told as such, because the users can mend it.
+        // A wrong clock is reported as such, because the users can correct it.
         let ahead = Int64(clamping: self.member.issued) - Int64(clamping: now)
         guard ahead.magnitude <= MemberRecord.tolerance else { throw .pairing(.clocks(ahead)) }
         try self.member.check(in: scope, of: nil, at: now)

@@ -14,7 +14,7 @@ extension ConnectButtonState {
     ///   - isOffline: Whether this device has no network. Only then a failed connection is shown as offline (W6).
     ///   - undoRemaining: Seconds in which a disconnection can still be undone, from the timer of the deadline; `nil` is the
     ///     full time.
-    ///   - isPageOpen: Whether the service's page is open while the user is there. From then on nothing is told of what IFTTT does
+    ///   - isPageOpen: Whether the service's page is open while the user is there. From then on nothing is shown of what IFTTT does
     ///     (F032), as the user sees it, or has left the page.
     public init(
         _ activation: ConnectActivation, isOffline: Bool = false, undoRemaining: Double? = nil, isPageOpen: Bool = false

@@ -168,7 +168,7 @@ public final class ConnectButtonModel {
     /// Deletes the user's token and what was known about the user.
     ///
     /// For a user who logs out of the app. The connection stays as it is. An attempt under way ends, and its later redirect
-    /// is ignored. When one part cannot be deleted, the others are deleted all the same.
+    /// is ignored. When one part cannot be deleted, the others are deleted anyway.
     ///
     /// - Throws: `ConnectError/account(_:)` when the vault cannot be written. Call it again then.
     public func signOut() async throws {

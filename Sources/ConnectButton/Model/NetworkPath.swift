@@ -12,7 +12,7 @@ enum NetworkPath {
         monitor.start(queue: DispatchQueue(label: "handshake.connect-button.network"))
         return { monitor.currentPath.status == .unsatisfied }
         #else
-        // Elsewhere nothing tells.
+        // Elsewhere no framework reports it.
         return { false }
         #endif
     }

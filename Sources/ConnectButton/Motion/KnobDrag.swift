@@ -80,7 +80,7 @@ struct KnobDrag: Sendable, Hashable {
 struct ReleaseSpring: Sendable, Hashable {
     let from: Double
     let target: Double
-    /// The speed at the release, in ways per second, positive forward.
+    /// The speed at the release, in track lengths per second, positive forward.
     let velocity: Double
     /// Seconds.
     let duration: Double

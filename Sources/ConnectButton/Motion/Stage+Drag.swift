@@ -2,7 +2,7 @@ extension Stage {
     /// Begins a drag towards a step.
     ///
     /// - Parameters:
-    ///   - next: The step.
+    ///   - next: The step the drag leads to.
     ///   - label: The label that fades in on the way.
     mutating func grab(towards next: ConnectButtonState.Step, label: String) {
         drag = Drag(timeline: Timeline.dragging(from: scene.step, to: next))
@@ -19,7 +19,7 @@ extension Stage {
     ///
     /// - Parameters:
     ///   - completes: Whether the change goes on to its end.
-    ///   - velocity: The speed in ways per second, positive forward.
+    ///   - velocity: The speed in track lengths per second, positive forward.
     mutating func release(completes: Bool, velocity: Double = 0, at time: Double) {
         guard let current = drag else { return }
         let fraction = current.fraction(at: time)

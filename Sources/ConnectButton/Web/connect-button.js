@@ -138,7 +138,7 @@ export function dragged(x, grip, way, isOn, isRightToLeft) {
   return Math.min(Math.max((isOn !== isRightToLeft ? grip - x : x - grip) / way, 0), 1)
 }
 
-/** The progress `seconds` after a release: a critically damped spring that begins with the finger's velocity, in ways per second. */
+/** The progress `seconds` after a release: a critically damped spring that begins with the finger's velocity, in track lengths per second. */
 export function sprung(from, target, velocity, duration, seconds) {
   if (seconds >= duration) return target
   const pulse = TOKENS.motion.releaseSpring / duration

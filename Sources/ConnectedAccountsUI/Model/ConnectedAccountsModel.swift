@@ -228,7 +228,7 @@ public final class ConnectedAccountsModel {
         _ outcome: Outcome?, of operation: Operation, in state: ConnectedAccount.State?
     ) -> Outcome? {
         switch (operation, outcome) {
-        // What finished just when the user stopped waiting is told as it is.
+        // What finished just when the user stopped waiting is reported as it is.
         case (.connecting, .cancelled) where state?.isConnected ?? false: .connected
         // The answer was lost, or came from elsewhere: the list knows better.
         case (.connecting, .connectFailed) where state?.isConnected ?? false: .connected

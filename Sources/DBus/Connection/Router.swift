@@ -80,7 +80,7 @@ final class Router: Sendable {
         }
     }
 
-    /// Removes and returns a subscription; nil when it was gone.
+    /// Removes and returns a subscription; nil if there is none.
     func remove(_ number: Int) -> Subscription? {
         state.withLock { $0.subscriptions.removeValue(forKey: number) }
     }

@@ -17,7 +17,7 @@
  *   required, name  in a form: a choice is demanded; the id is submitted under this name
  *   name-field      in a form: the display name is submitted under this name
  *   upload-href     where a person without files can upload some (https://sequencing.com/)
- *   sign-in-href    where a person whose sign-in has expired can sign in again; it is offered in place of another try
+ *   sign-in-href    where a person whose sign-in has expired can sign in again; offered in place of a retry
  *   timeout         seconds to wait for the list (20)
  *   lang            here or further out: the language of the words
  *

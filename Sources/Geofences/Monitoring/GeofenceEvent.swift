@@ -13,7 +13,7 @@ public struct GeofenceEvent: Sendable, Hashable, Codable {
     public let fix: Fix
     /// The distance of the fix to the region's edge, in metres. Negative inside, positive outside.
     public let distanceToEdge: Double
-    /// The time of the first of the fixes that agree. It tells when the edge was crossed, as far as is known. For a
+    /// The time of the first of the fixes that agree. It says when the edge was crossed, as far as is known. For a
     /// dwell event, when the visit began.
     public let since: Date
 

@@ -16,7 +16,7 @@ public struct GeofenceMonitor: Sendable {
 
     private var visits: [Int: Visit] = [:]
     private var filter: FixFilter
-    /// Regions of which no fix has told yet whether the user is inside; nil for all.
+    /// Regions of which no fix has shown yet whether the user is inside; nil for all.
     private var undetermined: Set<Int>?
 
     /// How regions are monitored.
@@ -33,7 +33,7 @@ public struct GeofenceMonitor: Sendable {
         public var maximumAge: TimeInterval = 60
         /// The longest normal pause between fixes, in seconds. After a longer one, settling and dwelling start again.
         public var maximumGap: TimeInterval = 600
-        /// The fastest plausible move, in metres a second. A faster one is a teleport unless the fix itself tells such
+        /// The fastest plausible move, in metres a second. A faster one is a teleport unless the fix itself reports such
         /// a speed.
         public var maximumSpeed: Double = 340
 

@@ -15,7 +15,7 @@ public enum GeoJSON {
         try read(bytes).regions
     }
 
-    /// Also tells how many bytes were passed, those that were read again more than once.
+    /// Also returns how many bytes were passed, those that were read again more than once.
     static func read(_ bytes: [UInt8]) throws(GeofencesError) -> (regions: [Geofence], visited: Int) {
         var reader = GeoJSONReader(bytes)
         return (try reader.read(), reader.visited)

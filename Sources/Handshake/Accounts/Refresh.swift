@@ -38,7 +38,7 @@ extension Account {
         }
     }
 
-    /// Refreshes, and does so again where the vault could not take the record, and can after what is known here.
+    /// Refreshes; retries once if the record can then be stored.
     private func refreshStored(replacing refused: Secret?) async throws -> AccountRecord {
         do {
             return try await updateStored(replacing: refused)
@@ -219,7 +219,8 @@ extension Account {
             let next = stored.refreshed(grant.with(grant.idToken, identity), unchecked.binding)
             return try await keepRefreshed(next, replacing: stored, in: locked, isLast: isLast)
         } catch let error as HandshakeError {
-            let isGivenUp = error.mayNeedNewKeys && unchecked.receivedAt + Self.keyPatience <= environment.time.now()
+            let end = unchecked.receivedAt + Self.keyPublicationTimeout
+            let isGivenUp = error.mayNeedNewKeys && end <= environment.time.now()
             guard error.isRefusal || isGivenUp else {
                 announce(.refreshFailed(code: error.code))
                 throw error
@@ -232,8 +233,8 @@ extension Account {
         }
     }
 
-    /// How long a key may take until it is published, in seconds. Then the grant counts as refused, so that the session ends.
-    private static let keyPatience = 86_400.0
+    /// How long the server may take to publish a key, in seconds. After that the grant counts as refused, and the session ends.
+    private static let keyPublicationTimeout = 86_400.0
 
     private func verifiedIdentity(
         of unchecked: AccountRecord.Unchecked, in stored: AccountRecord

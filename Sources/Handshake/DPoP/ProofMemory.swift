@@ -4,7 +4,7 @@ import Synchronization
 
 /// What the next proofs need to know of servers: their newest nonces, and how their clocks differ from this one.
 ///
-/// In memory alone: a process that does not know a nonce is told it by the first answer (RFC 9449, section 8).
+/// In memory alone: a process that does not know a nonce learns it from the first answer (RFC 9449, section 8).
 final class ProofMemory: Sendable {
     /// A server as the giver of nonces (RFC 9449, sections 8.2 and 9).
     private struct Giver: Hashable {

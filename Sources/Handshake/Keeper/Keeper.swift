@@ -56,7 +56,7 @@ public final class Keeper: Sendable {
     /// - Parameters:
     ///   - handshake: the app.
     ///   - options: when accounts are refreshed, and how fast.
-    ///   - webhook: what is told of sessions that ended; nil for none.
+    ///   - webhook: where sessions that ended are reported; nil for nowhere.
     public convenience init(_ handshake: Handshake, options: Options = Options(), webhook: KeeperWebhook? = nil) {
         let environment = handshake.environment
         self.init(
@@ -80,7 +80,7 @@ public final class Keeper: Sendable {
     /// What happens to the accounts from now on, as this keeper sees it.
     public var events: AsyncStream<KeeperEvent> { broadcast.values() }
 
-    /// Ends the streams of events, after what was told so far.
+    /// Ends the streams of events, after the events so far.
     package func endEvents() { broadcast.finish() }
 
     /// What this keeper has done so far.
@@ -274,7 +274,7 @@ extension Keeper {
         for (service, count) in counts { telemetry.gauge("handshake_keeper_accounts", count, at: service) }
     }
 
-    /// Tells whether a service is left alone, also when it is not: of a keeper that says nothing, an alert could not tell.
+    /// Reports whether a service is left alone, also when it is not: of a keeper that says nothing, an alert could not tell.
     func tellPaused(_ service: String) {
         guard let telemetry else { return }
         let isPaused = lanes.withLock { $0 }.contains { $0.key.service == service && $0.value.isPaused }

@@ -42,7 +42,7 @@ extension KitError {
         }
     }
 
-    /// What a user is told of an answer that is no JSON: no name of the wire, no place in bytes. Nil for other defects.
+    /// What a user reads about an answer that is not JSON: no name of the wire, no place in bytes. Nil for other defects.
     ///
     /// - Parameters:
     ///   - member: what is malformed; the others are those of the error too.

@@ -40,7 +40,7 @@ public struct DiscoveredResource: Sendable {
     /// Each has to be known of this one server: a deviation weakens or leaves out what MCP demands. `handshake inspect` lists
     /// those of an account.
     public struct Deviations: Sendable, Hashable {
-        /// Whether the server takes PKCE by S256 although its metadata do not say so. S256 is sent all the same.
+        /// Whether the server takes PKCE by S256 although its metadata do not say so. S256 is sent anyway.
         public var assumesS256 = false
         /// Whether `resource` is left out of every request.
         ///

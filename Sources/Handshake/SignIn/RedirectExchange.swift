@@ -46,7 +46,7 @@ struct RedirectExchange<Value: Sendable>: Sendable {
         Answer(bytes: response(status, ResultPage.notForYou(language: .user).html, fields), accepted: nil)
     }
 
-    /// The page loads nothing, links nowhere, tells no referrer and is not kept (`oauth-security.md` B9, B10).
+    /// The page loads nothing, links nowhere, sends no referrer and is not kept (`oauth-security.md` B9, B10).
     private func response(_ status: String, _ page: String, _ fields: String = "") -> [UInt8] {
         let head = """
             HTTP/1.1 \(status)\r

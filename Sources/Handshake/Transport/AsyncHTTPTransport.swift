@@ -327,7 +327,7 @@ public final class AsyncHTTPTransport: Transport {
         String(cString: strerror(code))
     }
 
-    /// The library's own text names files of the machine that compiled it, so only the kind is told.
+    /// The library's own text names files of the machine that compiled it, so only the kind is reported.
     private static func tlsReason(_ error: NIOSSLError) -> String {
         switch error {
         case .handshakeFailed(.sslError(let reasons)):

@@ -1,4 +1,4 @@
-/// Why there is no response. Each case tells whether the request may have been processed all the same.
+/// Why there is no response. Each case says whether the request may have been processed.
 public enum TransportError: Error, Sendable, Hashable {
     /// No address was found for the host. The request was not sent.
     case unknownHost(host: String)
@@ -14,7 +14,7 @@ public enum TransportError: Error, Sendable, Hashable {
     case invalid(host: String, reason: String)
     /// The response is longer than what was to be read.
     case tooLarge(host: String, limit: Int)
-    /// The address leads into a private network, and only a document names it. The request was not sent.
+    /// The address is in a private network, and only a document names it. The request was not sent.
     case privateAddress(host: String)
     /// The package was built without a transport and was given none. The request was not sent.
     case missingTransport
@@ -59,7 +59,7 @@ extension TransportError: CustomStringConvertible {
         case .tooLarge(let host, let limit):
             "The response of \(host) is longer than \(limit) bytes. Request less, or allow more."
         case .privateAddress(let host):
-            "\(host) leads into a private network, and a server outside it has named the address, so nothing was sent. "
+            "\(host) is an address in a private network, named by a server outside it. Nothing was sent. "
                 + "Check the server's address."
         case .missingTransport: "There is no transport: \(Self.missingTransportCure)."
         }

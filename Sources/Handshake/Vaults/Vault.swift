@@ -46,7 +46,7 @@ public protocol Vault: Sendable {
     /// Removes a record durably while holding its key, without reading it. It is the way to be rid of one that is
     /// damaged.
     ///
-    /// Only for those who were told to remove it, whatever it holds. A vault that does not implement this reads the
+    /// Only for callers that were asked to remove it, whatever it holds. A vault that does not implement this reads the
     /// record first, and fails if it is damaged.
     ///
     /// - Returns: whether there was a record.
@@ -114,7 +114,7 @@ public protocol LockedRecord: Sendable {
     /// can, gives the key up with it, which saves an exchange. Other processes may get the key while the body runs on; callers in this
     /// process that use the same vault must wait for its end.
     ///
-    /// When it throws, the contents may be stored all the same, and another holder may have replaced them meanwhile: before they are stored
+    /// When it throws, the contents may still be stored, and another holder may have replaced them meanwhile: before they are stored
     /// later, check whether the record is the one that they follow.
     func conclude(with contents: [UInt8]) async throws
 

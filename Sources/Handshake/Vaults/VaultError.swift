@@ -1,8 +1,8 @@
 /// Why a vault cannot do what it was asked. Nothing is ever deleted because of an error.
 public enum VaultError: Error, Sendable, Hashable {
-    /// The vault is there and well, but cannot be opened now. Its key is missing, or a keyring is locked.
+    /// The vault is intact, but cannot be opened now. Its key is missing, or a keyring is locked.
     case locked(String)
-    /// A record, or the vault's own description, is not what was once written. `what` names it without secrets.
+    /// A record, or the vault's own description, is not what was written. `what` names it without secrets.
     case damaged(what: String, reason: String)
     /// The operating system or the vault's own checks forbid it: owner, mode, links. `what` names the file or item.
     case denied(what: String, reason: String)

@@ -45,7 +45,7 @@ struct CompanionActions: Sendable {
             let person = try person(request)
             let circle = try await circle(of: person)
             guard try await circle.wave(at: person, text: request["text"]?.string ?? "", log: log) else {
-                return "You have waved. The circle's server has not confirmed it yet, and is told again automatically."
+                return "You have waved. The circle's server has not confirmed the wave, which is sent again."
             }
             for wave in try await circle.collectWaves() { state.show(wave) }
             return "You have waved. It is seen when the other person waves too."
@@ -89,7 +89,7 @@ struct CompanionActions: Sendable {
         case "leave":
             let isTold = try await circle.leave()
             return "You have left the circle. Nothing of it is left on this device."
-                + (isTold ? "" : " Its server cannot be reached and is told later: until then you stay on its list.")
+                + (isTold ? "" : " Its server cannot be reached and learns it later. Until then you stay on its list.")
         case "hide":
             let person = try person(request)
             return CircleText.hidden(try await circle.hide(person), from: "this person")

@@ -16,7 +16,7 @@ struct CircleReading: Sendable {
     var quietUntil: Double?
 }
 
-/// What the companion's page shows, and who is told when it changes.
+/// What the companion's page shows, and which streams learn when it changes.
 ///
 /// A class with a lock, because the radio, the watch, circles and the page's actions report concurrently.
 final class CompanionState: NearbySink {

@@ -22,7 +22,7 @@ enum LoopbackPeer {
     /// The longest table that is read.
     private static let limit = 4 << 20
 
-    /// Whether a connection is another user's. Where the system does not tell, it counts as the user's own.
+    /// Whether a connection is another user's. Where the system does not say, it counts as the user's own.
     static func isForeign(_ peer: Int?, to port: Int) -> Bool {
         #if os(Linux)
         guard let peer, let file = FileHandle(forReadingAtPath: "/proc/self/net/tcp") else { return false }

@@ -10,7 +10,7 @@ enum Span {
         return minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
     }
 
-    /// `0.8 m`, `3 m`: a signal's strength tells no more.
+    /// `0.8 m`, `3 m`: a signal's strength says no more.
     static func metres(_ value: Double) -> String {
         value < 1 ? String(format: "%.1f m", value) : String(format: "%.0f m", value)
     }

@@ -15,7 +15,7 @@ extension Settings {
         }
     }
 
-    /// What `login` would otherwise be told by options, one table a service: `[services.recurse-center]`.
+    /// What `login` otherwise takes from options, one table a service: `[services.recurse-center]`.
     struct ServiceSettings: Decodable {
         var issuer: String?
         var baseURL: String?

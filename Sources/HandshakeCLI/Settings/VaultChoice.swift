@@ -235,7 +235,7 @@ struct VaultChoice {
         }
     }
 
-    /// Whether there certainly is nothing; a path that cannot be examined is not absent.
+    /// Whether the path certainly does not exist. A path that cannot be examined counts as existing.
     private static func isAbsent(_ path: String) -> Bool {
         // FileManager would also look up the names of owner and group.
         var status = stat()

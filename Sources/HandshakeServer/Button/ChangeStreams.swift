@@ -88,7 +88,7 @@ final class ChangeStreams: Sendable {
         tell()
     }
 
-    /// Within the lock: of two numbers told concurrently, the older one could otherwise be told last.
+    /// Within the lock: of two numbers reported concurrently, the older one could otherwise be reported last.
     private func tell() {
         guard let telemetry else { return }
         open.withLock { telemetry.gauge("handshake_event_streams", $0.all) }

@@ -251,7 +251,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
                 try await sessions.answer(session, place, to: page, in: locale).body()
             }
         } isPresent: {
-            // Without a user the stream ends; the component's next request is told why.
+            // Without a user the stream ends; the component's next request gets the reason.
             // By bytes, as records are: equivalent spellings are other users.
             (try? await user(request, context))?.id.utf8.elementsEqual(place.user.id.utf8) == true
         }

@@ -12,7 +12,7 @@ final class CircleCallers<Context: RequestContext>: Sendable {
     private let log: Logger
     private let hasWarned = Mutex(false)
 
-    /// - Parameter address: the app's own way to tell; nil takes the other end of the connection.
+    /// - Parameter address: the app's own way to find the caller's address; nil takes the other end of the connection.
     init(_ address: (@Sendable (Request, Context) -> String?)?, log: Logger) {
         self.address = address
         self.log = log

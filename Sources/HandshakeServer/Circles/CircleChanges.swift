@@ -152,7 +152,7 @@ extension MemberCircle {
         }
     }
 
-    /// Hides two members from each other, or ends that. Who hides is not told to the other; unknown numbers are taken too.
+    /// Hides two members from each other, or ends that. The other one does not learn who hides; unknown numbers are taken too.
     func hide(_ other: UInt32, from number: UInt32, _ isHidden: Bool) async throws {
         try await inTurn { circle in
             guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }

@@ -68,7 +68,7 @@ struct CircleMember: Sendable {
     var keysRevision: UInt64 = 0
     /// When the member left or was removed: seconds since 1970. What is left is a tombstone.
     var gone: Double?
-    /// Whether the member was removed, so that requests are told so.
+    /// Whether the member was removed, so that requests get that answer.
     var isRemoved = false
 
     init(number: UInt32) {
@@ -86,7 +86,7 @@ struct CircleMember: Sendable {
         var left = CircleMember(number: number)
         left.gone = now
         left.isRemoved = isRemoved
-        // Those of a removed member are told that they are, for as long as the tombstone stays.
+        // Those of a removed member get that answer for as long as the tombstone stays.
         left.bearers = isRemoved ? bearers : [:]
         left.rowRevision = revision
         left.keysRevision = revision

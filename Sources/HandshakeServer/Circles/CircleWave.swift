@@ -55,7 +55,7 @@ extension CircleWave {
 }
 
 extension MemberCircle {
-    /// What a member who polls is told of waves.
+    /// What a member who polls learns of waves.
     struct WaveReport: Sendable {
         var matched: [(id: String, box: [UInt8])] = []
         var waiting: [String] = []
@@ -104,7 +104,7 @@ extension MemberCircle {
     }
 
     /// Gives the other member of a match the box of this one, if that is still to be done: whatever comes between the two
-    /// writes, neither member is told without the other.
+    /// writes, neither member learns of it without the other.
     private func completeMatch(of wave: CircleWave, at now: Double) async throws {
         guard let matched = wave.matched else { return }
         spent[matched.value] = max(spent[matched.value] ?? 0, now + CircleWave.lifetime)

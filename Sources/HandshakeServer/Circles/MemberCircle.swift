@@ -14,7 +14,7 @@ import Foundation
 
 /// The server side of a circle (circles dossier 4).
 ///
-/// Members of one community recognise each other offline. It stores who is a member, what members see of each other, and sealed waves that wait. It is never told who met whom. All of
+/// Members of one community recognise each other offline. It stores who is a member, what members see of each other, and sealed waves that wait. It never learns who met whom. All of
 /// it is in memory, and each change is in the vault before anyone sees it: one process serves a circle. Keys of past days,
 /// service tokens and bearers are not stored; of a bearer there is a digest.
 ///

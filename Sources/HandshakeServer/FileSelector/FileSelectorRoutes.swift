@@ -108,7 +108,7 @@ extension RequestRefusal {
     fileprivate static let sequencingSignInNeeded = RequestRefusal(
         .unauthorized, "sign_in_required", "Sign in to Sequencing.com again", challenge: "Session")
 
-    /// What a page is told of an error of Sequencing.com. The service's own texts stay here.
+    /// What a page learns of an error of Sequencing.com. The service's own texts stay here.
     init(_ error: SequencingError, log: Logger) {
         switch FileProblem(error) {
         case .signInRequired: self = .sequencingSignInNeeded

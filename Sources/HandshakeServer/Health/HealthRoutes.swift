@@ -30,7 +30,7 @@ import Synchronization
 /// | `GET ready` | 200 when the vault can be read; 503 when it cannot, is too slow, or a graceful shutdown has begun |
 ///
 /// The content is `{"status":"alive"}`, `{"status":"ready"}` or `{"status":"unready","reason":"vault_unavailable"}`; the reason is a word, never a
-/// text. However many ask, the vault is read once a second at most. Keep the routes from the public all the same: who sees them learns when a
+/// text. However many ask, the vault is read once a second at most. Keep the routes from the public anyway: who sees them learns when a
 /// deployment changes.
 public struct HealthRoutes<Context: RequestContext>: ServiceLifecycle.Service {
     private let readiness: Readiness

@@ -45,7 +45,7 @@ struct FailureAnswers: Sendable {
 }
 
 extension HandshakeError {
-    /// The status that tells the browser who can fix the error.
+    /// The status that says to the browser who can fix the error.
     var status: HTTPResponse.Status {
         switch self {
         case .signInAbandoned: .forbidden

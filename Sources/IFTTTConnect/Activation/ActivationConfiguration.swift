@@ -44,7 +44,7 @@ extension ConnectActivation {
     public enum Disconnection: Sendable, Hashable, Codable {
         /// The user is asked to confirm.
         case confirmed
-        /// Without confirmation, but the user can undo it for this time. The service is told only after this time.
+        /// Without confirmation, but the user can undo it for this time. The service is notified only after this time.
         case undoable(seconds: Double)
         /// Immediately: one tap turns it off.
         case immediate

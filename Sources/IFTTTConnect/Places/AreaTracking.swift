@@ -60,7 +60,7 @@ extension PlacesSynchronizer {
         public let inside: Set<String>
     }
 
-    /// What the vault tells of where the user is.
+    /// What the vault says about where the user is.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
     public var whereabouts: Whereabouts {

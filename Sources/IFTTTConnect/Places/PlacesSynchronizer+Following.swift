@@ -60,7 +60,7 @@ extension PlacesSynchronizer {
         await synchronize(.forced)
     }
 
-    /// Is told of a fix, or with nil of time that has passed, and of what it brought.
+    /// Receives a fix, or nil when only time has passed, and what it brought.
     public typealias Report =
         @Sendable (_ fix: Fix?, _ outcome: FixOutcome, _ crossings: [AreaCrossing]) async throws -> Void
 

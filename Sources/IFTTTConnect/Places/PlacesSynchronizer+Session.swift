@@ -141,8 +141,8 @@ extension PlacesSynchronizer {
 
     private func requireSignIn(_ token: UserToken?) async {
         changePause(to: min(configuration.signInPause, configuration.interval))
-        if let fingerprint = token?.fingerprint, fingerprint != toldRefusal {
-            toldRefusal = fingerprint
+        if let fingerprint = token?.fingerprint, fingerprint != reportedRefusal {
+            reportedRefusal = fingerprint
             report(.signInRequired)
         }
         if let connections = try? await store.connections() { await publish(connections) }
@@ -194,7 +194,7 @@ extension PlacesSynchronizer {
         guard let error = ConnectError.placing(error) as? ConnectError else { return }
         lastFailure = error
         let failure = WatchedConnections.Failure(code: error.code, time: time.now())
-        // What cannot be written is told by the event.
+        // What cannot be written is reported by the event.
         _ = try? await store.change { $0.failure = failure }
         report(.synchronizationFailed(error))
         pace.failures += 1

@@ -10,7 +10,7 @@ extension PlacesSynchronizer {
         var hasArrived = false
         var answers = Answers()
         let (batches, damaged) = try await queue.contents()
-        for damage in damaged where toldDamage.insert(damage).inserted { report(.queueDamaged(damage)) }
+        for damage in damaged where reportedDamages.insert(damage).inserted { report(.queueDamaged(damage)) }
         for batch in batches {
             let connections = try await store.connections()
             // Another process may have seen another user meanwhile; what is queued now is that user's.

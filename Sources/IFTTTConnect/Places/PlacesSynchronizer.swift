@@ -4,7 +4,7 @@ public import Handshake
 public import Logging
 public import OAuth
 
-/// Follows a user's connections (dossier 6). It tells which areas to monitor, and uploads crossings of them.
+/// Follows a user's connections (dossier 6). It says which areas to monitor, and uploads crossings of them.
 ///
 /// Crossings are given up by age, never by number; after a 401 they wait for the next sign-in (dossier 10.2, W19). Create it as
 /// early as possible at launch: recording needs neither network nor token nor an activated connection.
@@ -16,11 +16,11 @@ public import OAuth
 ///    the queue; the next launch, or the next synchronization of any process, moves them to the queue.
 /// 2. A crossing stays in the queue until the service has answered its upload, so it may be sent again, always under the same
 ///    ``AreaCrossing/id``. The identifier follows from what happened: also a crossing that is found again, since the fix that
-///    told of it is delivered again or a recording is read from its start, is the same crossing for the service.
+///    showed it is delivered again or a recording is read from its start, is the same crossing for the service.
 /// 3. After a launch a recording may be read from its start. Fixes up to the last one that changed the record are skipped, and those
 ///    behind it give the crossings that they gave before.
 ///
-/// Lost are fixes that nothing delivers again; the next one tells where the user is then.
+/// Lost are fixes that nothing delivers again; the next one says where the user is then.
 ///
 /// An actor, because synchronizations, reports and changes of connections meet here; one synchronization runs at a time.
 public actor PlacesSynchronizer {
@@ -79,9 +79,9 @@ public actor PlacesSynchronizer {
     private var lastStatus: PlaceEvent.Status?
     private var running: Task<Outcome, Never>?
     /// The refused token that was reported.
-    var toldRefusal: String?
+    var reportedRefusal: String?
     /// The damages that were reported.
-    var toldDamage: Set<VaultError> = []
+    var reportedDamages: Set<VaultError> = []
     var pace: Pace
     /// Why the last synchronization of this synchronizer failed. Nil when it did not, or was stopped.
     public internal(set) var lastFailure: ConnectError?

@@ -4,7 +4,7 @@ import Geofences
 struct WatchedConnections: Sendable, Hashable, Codable {
     /// A UUID of this installation, for uploads; drawn once.
     var installation: String
-    /// IFTTT's name of the user to whom all of this belongs; nil before the service has told it.
+    /// IFTTT's name of the user to whom all of this belongs; nil before the service has named the user.
     private(set) var user: String?
     /// The fingerprint of the token by which the service told the user.
     private(set) var verifiedToken: String?

@@ -17,7 +17,7 @@ public struct RegionRegistration: RegionMonitoring {
     public init(name: String = "handshake.places", limit: Int = RegionSelection.appleLimit) async {
         self.limit = limit
         let maximum = await Self.systemMaximum()
-        // Negative where the system does not tell.
+        // Negative where the system does not know.
         maximumRadius = maximum > 0 ? maximum : .infinity
         monitor = await CLMonitor(name)
     }

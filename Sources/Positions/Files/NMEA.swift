@@ -16,7 +16,7 @@ public enum NMEA {
     ///
     /// - Parameters:
     ///   - bytes: the content of the file.
-    ///   - assumedAccuracy: the accuracy in metres where no GGA tells the dilution.
+    ///   - assumedAccuracy: the accuracy in metres where no GGA gives the dilution.
     /// - Throws: ``PositionsError/noPositions(kind:reason:)``.
     public static func fixes(in bytes: [UInt8], assumedAccuracy: Double = 15) throws(PositionsError) -> [Fix] {
         var reader = NMEAReader(assumedAccuracy: assumedAccuracy)

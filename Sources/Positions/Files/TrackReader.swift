@@ -26,7 +26,7 @@ public enum TrackFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The format of a file that begins with this, told by its first character: GPX begins with an element.
+    /// The format of a file that begins with this, recognised by its first character: GPX begins with an element.
     init?(beginningOf piece: some Sequence<UInt8>) {
         let isPassedOver = { (byte: UInt8) in [0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF].contains(byte) }
         guard let first = piece.first(where: { !isPassedOver($0) }) else { return nil }

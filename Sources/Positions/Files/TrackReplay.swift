@@ -36,7 +36,7 @@ public struct TrackReplay: PositionSource {
     ///
     /// - Parameters:
     ///   - path: the file, or `-` for standard input.
-    ///   - format: nil to have it told by the first character.
+    ///   - format: nil to recognise it by the first character.
     ///   - speed: the pace, compared with the recording.
     ///   - clock: measures the delays.
     public init(

@@ -68,10 +68,10 @@ public actor RegionCoordinator {
         self.now = now
     }
 
-    /// Monitors these regions from now on, and none else. Returns when those around the user are registered.
+    /// Replaces the monitored regions. Returns when those around the user are registered.
     ///
-    /// What is no circle, or is another owner's by its identifier, is left out. A circle beyond the system's greatest radius gets that
-    /// radius. With a second region of one identifier the first counts.
+    /// Leaves out regions that are not circles and those with another owner's identifier. A circle beyond the system's greatest radius
+    /// gets that radius. Of two regions with one identifier the first counts.
     public func monitor(_ regions: [Geofence]) async {
         let maximum = max(system.maximumRadius, 1)
         var names: Set<String> = [Self.boundaryID]
@@ -112,7 +112,7 @@ public actor RegionCoordinator {
         try Task.checkCancellation()
     }
 
-    /// Whether a crossing only tells where the user was when the region was registered.
+    /// Whether a crossing only says where the user was when the region was registered.
     private func isFirstLook(_ crossing: RegionCrossing) -> Bool {
         guard let start = undetermined.removeValue(forKey: crossing.region) else { return false }
         return crossing.date.timeIntervalSince(start) <= Self.maximumFixAge
@@ -129,7 +129,7 @@ public actor RegionCoordinator {
     }
 
     private func take(_ fix: Fix) async {
-        // One of the future stays in the way of no later one: the clock was set.
+        // A fix dated in the future, from before the clock was set, must not block later fixes.
         if let newest, isCurrent(newest) || newest.time < now(), fix.time <= newest.time { return }
         guard isDue || hasLeftBoundary(fix) else {
             newest = fix

@@ -26,6 +26,6 @@ public protocol RegionMonitoring: Sendable {
     /// The crossings of all regions, in order. First come those that the app has not seen yet, such as the one that
     /// launched it.
     ///
-    /// Their dates tell when the system noticed them, which may be long before the app runs.
+    /// Their dates say when the system noticed them, which may be long before the app runs.
     func crossings() -> AsyncThrowingStream<RegionCrossing, any Error>
 }

@@ -1,7 +1,7 @@
 #if Sandbox
 import SandboxCore
 
-/// What the IFTTT stand-in did and was told, for inspection (IFTTT Connect dossier, section 11.1).
+/// What the IFTTT stand-in did and received, for inspection (IFTTT Connect dossier, section 11.1).
 struct Logs: Sendable {
     private(set) var events: [JSON] = []
     private(set) var webhooks: [Webhook] = []

@@ -124,7 +124,7 @@ struct Flow: Sendable {
         }
     }
 
-    /// Stores what the user decided (step 6) and tells the partner.
+    /// Stores what the user decided (step 6) and notifies the partner.
     ///
     /// - Returns: the token that the redirect delivers; nil when the attempt is not that far.
     func finish(_ id: String, features: [UserFeature]) -> String? {

@@ -4,7 +4,7 @@ import SandboxCore
 
 /// Pictures of people, and the redirects that lead to them (Recurse Center dossier, sections 4.4 and 6).
 ///
-/// They need no token. The request log tells whether a request carried one all the same.
+/// They need no token. The request log shows whether a request carried one anyway.
 struct PhotoRoutes: Sendable {
     let server: AuthorizationServer
 

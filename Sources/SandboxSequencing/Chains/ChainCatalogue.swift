@@ -3,7 +3,7 @@ import SandboxCore
 
 /// An app chain of the stand-in: what it answers, and how its jobs go.
 struct ChainFixture: Sendable {
-    /// One answer about a job: that of the start, then of each poll. The last one is given for ever.
+    /// One answer about a job: that of the start, then of each poll. The last one is given forever.
     enum Step: Sendable, Equatable {
         case unfinished(String)
         case finished(String, succeeded: Bool)
@@ -23,7 +23,7 @@ struct ChainFixture: Sendable {
 /// The app chains by number (Sequencing dossier, sections 5.8 and 9.3).
 ///
 /// The script column is what a client sees: the answer of the start, then of each poll; `v1/StartApp` shows no status
-/// and uses up the first one all the same. Every chain completes without success on a file that no chain supports.
+/// and uses up the first one anyway. Every chain completes without success on a file that no chain supports.
 ///
 /// | chain | answer | script |
 /// |---|---|---|
@@ -39,7 +39,7 @@ struct ChainFixture: Sendable {
 /// | Chain903 | none | Pending, Running, Cancelled |
 /// | Chain904 | none | Pending, Failed |
 /// | Chain905 | none | Pending, Completed without success |
-/// | Chain906 | none | Pending, then Running for ever |
+/// | Chain906 | none | Pending, then Running forever |
 /// | Chain907 | `result` | Pending, HTTP 500 once, Completed |
 /// | Chain908 | `result` | Pending, Running, HTTP 401 once (that access token ends), Completed |
 /// | Chain909 | `result` | start: HTTP 500 once a user; then Completed |

@@ -69,7 +69,7 @@ struct ConnectLink: Sendable, Equatable {
 
     /// AES-256-CBC with PKCS#7, the key being the first 32 bytes of the secret, padded with zeros.
     ///
-    /// A `+` that was not percent-encoded arrives as a space, and one Python client encodes twice; both are mended.
+    /// A `+` that was not percent-encoded arrives as a space, and one Python client encodes twice; both are corrected.
     private static func decrypted(_ text: String, secret: String) -> [UInt8]? {
         let once = text.contains("%") ? PercentCoding.formDecoded(text) : text
         let base64 = String(once.map { $0 == " " ? "+" : $0 })

@@ -61,7 +61,7 @@ extension Sequencing {
 
     /// Waits for new files in the list, as Connect-To adds them.
     ///
-    /// It does not tell who added them: the own file of an import is what ``UnfinishedImports/arrival(of:polling:)`` waits for.
+    /// It does not say who added them: the own file of an import is what ``UnfinishedImports/arrival(of:polling:)`` waits for.
     /// Read `known` immediately before the call that adds the file.
     ///
     /// - Parameters:

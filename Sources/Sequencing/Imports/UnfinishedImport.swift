@@ -79,7 +79,7 @@ extension UnfinishedImport: CustomReflectable {
 public enum ImportArrival: Sendable, Hashable {
     /// The import's own file.
     case file(GeneticFile)
-    /// The import has ended, and one of these files is its own. Nothing at the service tells which.
+    /// The import has ended, and one of these files is its own. Nothing at the service shows which.
     case oneOf([GeneticFile])
     /// The deadline passed first. These new files may be this import's or another's.
     case late(candidates: [GeneticFile])
@@ -159,13 +159,13 @@ struct ImportMatching {
 }
 
 extension ThirdPartyImport.Source {
-    /// Words in the names of files that tell nothing about the user.
+    /// Words in the names of files that say nothing about the user.
     private static let commonWords: Set<String> = [
         "ancestry", "ancestrydna", "data", "dna", "file", "full", "genome", "raw",
         "csv", "gz", "tsv", "txt", "vcf", "zip",
     ]
 
-    /// Whether a word tells nothing of the user: a number, a file's extension, or what this source calls its files.
+    /// Whether a word says nothing about the user: a number, a file's extension, or what this source calls its files.
     fileprivate func isCommon(_ word: Substring) -> Bool {
         Self.commonWords.contains(String(word)) || word == rawValue.lowercased() || !word.contains(where: \.isLetter)
     }

@@ -19,7 +19,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Imports that were started elsewhere (on the website, by another app) are not in the vault. Where their files cannot be told from
+/// Imports that were started elsewhere (on the website, by another app) are not in the vault. Where their files cannot be distinguished from
 /// this import's, ``ImportArrival/oneOf(_:)`` says so.
 public struct UnfinishedImports: Sendable {
     /// How long an import counts as unfinished when its file does not come: a day.

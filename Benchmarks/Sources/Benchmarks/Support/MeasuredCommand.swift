@@ -69,7 +69,7 @@ struct MeasuredCommand {
         try Self.peak(path, arguments, environment)
     }
 
-    /// The same for any program, started from a small process: a program's peak is never told to be less than its starter's own.
+    /// The same for any program, started from a small process: a program's peak is never reported as less than its starter's own.
     static func peak(
         _ path: String, _ arguments: [String], _ environment: [String: String]
     ) throws -> Double {

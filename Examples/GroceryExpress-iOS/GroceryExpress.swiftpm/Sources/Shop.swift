@@ -137,7 +137,7 @@ final class Shop {
 
     /// Logs the customer out, and another one in: token, attempts and areas go; the connections stay on at IFTTT.
     ///
-    /// Where something cannot be deleted, the customer stays logged in and is told so.
+    /// Where something cannot be deleted, the customer stays logged in and sees why.
     func change(to customer: Settings.Customer?) async {
         isLeaving = true
         defer { isLeaving = false }

@@ -126,7 +126,7 @@ final class Companion {
         await change(circle) { circle in
             try await circle.leave()
                 ? "You have left. Nothing of the circle is here any more."
-                : "You have left here. The server is told as soon as it can be reached."
+                : "You have left here. The server learns of it as soon as it can be reached."
         }
     }
 
@@ -137,7 +137,7 @@ final class Companion {
             for circle in try await JoinedCircle.all(in: environment(vault)) {
                 guard try await circle.introduce(person) != nil else { continue }
                 guard try await circle.wave(at: person, text: text, log: log) else {
-                    return "You have waved. The circle's server is told as soon as it can be reached."
+                    return "You have waved. The circle's server gets the wave as soon as it can be reached."
                 }
                 waves += try await circle.collectWaves()
                 return "You have waved. It is seen when the other person waves too."

@@ -42,7 +42,7 @@ struct Logout: BoundedCommand {
 
     func run() async throws {
         guard !local || !endSession else {
-            throw CommandError.usage("--local asks the service nothing: leave out --end-session.")
+            throw CommandError.usage("--local and --end-session cannot be combined. Leave one of them out.")
         }
         guard endSession || returnTo == nil else { throw CommandError.usage("--return-to needs --end-session.") }
         guard endSession || browser == nil else { throw CommandError.usage("--browser needs --end-session.") }
@@ -100,7 +100,7 @@ struct Logout: BoundedCommand {
                 return
             }
         } catch HandshakeError.vault(.damaged) {
-            // Whose account it is can no longer be told.
+            // Whose account it is can no longer be found out.
             guard local else { return }
         }
         try await IFTTTFailure.reported { try await PlacesSynchronizer.forget(account, in: vault) }

@@ -30,7 +30,7 @@ struct IFTTTNotify: BoundedCommand {
             Output.result(JSONText.object([("notified", .integer(Int64(targets.count)))]).text)
         } else {
             Output.note(
-                "IFTTT was told about \(targets.count == 1 ? "1 user or trigger" : "\(targets.count) users and triggers")."
+                "IFTTT was notified about \(targets.count == 1 ? "1 user or trigger" : "\(targets.count) users and triggers")."
             )
         }
     }

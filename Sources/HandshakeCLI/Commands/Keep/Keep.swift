@@ -121,7 +121,7 @@ struct Keep: AsyncParsableCommand {
     }
 }
 
-/// Prints what a keeper tells.
+/// Prints the events of a keeper.
 private struct KeepPrinter: Sendable {
     let isJSON: Bool
     private let last = LastError()

@@ -3,7 +3,7 @@ import Beacons
 import Nearby
 import OAuth
 
-/// What an audit tells: what was heard of each circle and of friends, and what links two identifiers.
+/// What an audit reports: what was heard of each circle and of friends, and what links two identifiers.
 struct NearbyAuditReport {
     /// A circle, or friends.
     struct Scope {

@@ -12,7 +12,7 @@ struct NearbyCircleCommand: AsyncParsableCommand {
         commandName: "circle",
         abstract: "Join a circle: its members recognise each other, also without a network.",
         discussion: """
-            A circle's server knows who is a member, and what members see of each other. It is never told who met whom: each \
+            A circle's server knows who is a member, and what members see of each other. It never learns who met whom: each \
             device fetches the whole table every few hours and recognises people by itself. Pause, leave, hide and rotate take \
             effect for others within six hours, and on this device immediately.
             """,
@@ -229,7 +229,7 @@ struct CircleLeave: CircleCommand {
         } else {
             Output.note(
                 "You have left. The table, the photos and your identity in the circle are removed from this device."
-                    + (isTold ? "" : " The server cannot be reached: it is told with the next command."))
+                    + (isTold ? "" : " The server cannot be reached: it learns of this with the next command."))
         }
     }
 }
@@ -246,7 +246,7 @@ enum CircleText {
     static func hidden(_ hiding: JoinedCircle.Hiding, from person: String) -> String {
         var text = "In this circle, you and \(person) no longer see each other."
         if hiding.wasFriend { text += " You are no longer friends; your other friends need new keys." }
-        if !hiding.isTold { text += " The circle's server does not know yet, and is told at the next synchronisation." }
+        if !hiding.isTold { text += " The circle's server learns of it at the next synchronisation." }
         return text
     }
 

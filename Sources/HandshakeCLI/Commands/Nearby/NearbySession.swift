@@ -62,7 +62,7 @@ struct NearbySession: Sendable {
         }
     }
 
-    /// What is sent; nil for nothing, which the user is told of.
+    /// What is sent; nil for nothing, which the user learns.
     private func broadcasts(for people: KnownPeople, _ sending: NearbySending) throws -> Broadcasts? {
         guard sending.sends else { return nil }
         // A static number would tell those whom the pause is meant for.

@@ -14,7 +14,7 @@ enum NearbyVault {
     static func open(_ common: CommonOptions, _ settings: Settings) async throws -> any Vault {
         let vault = try await common.openVault(settings)
         try removeFormerFiles(settings)
-        // What cannot be read is told of by the command that needs it.
+        // What cannot be read is reported by the command that needs it.
         _ = try? await stored(in: vault).expire(at: Now.seconds)
         await stored(in: vault).deliverFarewells(over: .platform, at: Now.seconds)
         return vault

@@ -38,7 +38,7 @@ struct PlacesAccountOptions: ParsableArguments {
         let caller = ConnectAPI.Caller(userToken: { try await tokens(in: vault)?.token() })
         var configuration = PlacesSynchronizer.Configuration()
         if let interval { configuration.interval = .seconds(interval) }
-        // What became of a crossing is told however slowly it is read.
+        // What became of a crossing is reported however slowly it is read.
         configuration.maximumEvents = .max
         return PlacesSynchronizer(
             of: account, api: ConnectAPI(caller, at: try host.hosts()), vault: vault, configuration: configuration)
@@ -102,7 +102,7 @@ struct PlacesAccountOptions: ParsableArguments {
 
     /// Prints events until they end.
     ///
-    /// - Parameter goesOn: whether failures are told here, because the command goes on after them.
+    /// - Parameter goesOn: whether failures are printed here, because the command goes on after them.
     func show(_ events: AsyncStream<PlaceEvent>, as style: Style, goesOn: Bool) async {
         var areas: [Geofence]?
         var told: String?
@@ -117,7 +117,7 @@ struct PlacesAccountOptions: ParsableArguments {
                 Output.note("Watching \(PlacesPrinter.counted(count, "area")).")
             case .statusChanged(.inactive(let missing)): Output.note(Self.explanation(missing))
             case .regionsChanged(let regions):
-                // Another number is told by the status.
+                // Another number is reported by the status.
                 if let areas, !areas.isEmpty, areas.count == regions.count { Output.note("The areas have changed.") }
                 areas = regions
             case .signInRequired: if goesOn { Output.note(rejection.message) }

@@ -24,9 +24,9 @@ actor PlacesRun {
 
     /// Where positions come from.
     enum Kind {
-        /// A device, which tells of now.
+        /// A device, which reports the present.
         case receiver
-        /// Standard input, which may go on for ever.
+        /// Standard input, which may go on forever.
         case stream
         case recording
     }
@@ -113,7 +113,7 @@ actor PlacesRun {
             let areas = try await synchronizer.regions
             if outcome == .failed || areas.isEmpty, let failure = try await options.failure(of: synchronizer) {
                 guard kind == .stream || !areas.isEmpty else { throw failure }
-                // Beside a stream it is tried again, and that tells it.
+                // Beside a stream it is tried again, and that attempt reports it.
                 if kind == .recording { Output.note("\(failure.message) The areas of the last time are used.") }
             }
         }
@@ -124,7 +124,7 @@ actor PlacesRun {
         }
     }
 
-    /// The fixes of a source; what else it tells is noted.
+    /// The fixes of a source; what else it reports is noted.
     private func fixes(
         of source: any PositionSource
     ) -> AsyncCompactMapSequence<AsyncThrowingStream<PositionUpdate, any Error>, Fix> {
@@ -194,7 +194,7 @@ actor PlacesRun {
         return monitor.index.geofences
     }
 
-    /// Uploads what a file has given, and tells what it has not.
+    /// Uploads what a file has given, and notes what it has not.
     private func finish() async throws {
         var isInside = !monitor.inside.isEmpty
         if case .user(let synchronizer, _, stores: true, _) = areas {

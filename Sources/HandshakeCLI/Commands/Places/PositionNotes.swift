@@ -4,7 +4,7 @@ import Geofences
 import OAuth
 import Positions
 
-/// What a user is told of positions that give no event: the first one, those that are ignored, and that none come.
+/// What a user learns of positions that give no event: the first one, those that are ignored, and that none come.
 struct PositionNotes {
     /// After how many ignored positions one after another, and after how many seconds of silence, a note is printed.
     private static let (maximumIgnored, maximumSilence) = (3, 10.0)
@@ -23,7 +23,7 @@ struct PositionNotes {
     private var hasToldSilence = false
     private var hasToldVagueness = false
 
-    /// A receiver without a position says so several times a second; the user is told once.
+    /// A receiver without a position says so several times a second; the note is printed once.
     mutating func take(_ error: PositionsError) {
         hear()
         if told != "\(error)" { Output.note("Waiting: \(error).") }
@@ -67,7 +67,7 @@ struct PositionNotes {
         }
     }
 
-    /// - Parameter isNow: whether the position is told immediately, as of a receiver.
+    /// - Parameter isNow: whether the position is printed immediately, as of a receiver.
     mutating func found(_ fix: Fix, _ regions: [Geofence], isNow: Bool) {
         let accuracy = "accurate to \(PlacesPrinter.metres(fix.accuracy))"
         guard let nearest = GeofenceIndex(regions).nearest(1, to: fix.coordinate).first else {
@@ -87,7 +87,7 @@ struct PositionNotes {
         if isNow { Output.note("Position found, \(accuracy), \(place).") }
     }
 
-    /// Tells once that a position is too vague for an area around it.
+    /// Notes once that a position is too vague for an area around it.
     mutating func wait(for accuracy: Double, _ fix: Fix) {
         hear()
         guard !hasToldVagueness else { return }
@@ -97,7 +97,7 @@ struct PositionNotes {
                 + "\(PlacesPrinter.metres(accuracy)), half of the radius.")
     }
 
-    /// Tells of a receiver that says nothing.
+    /// Notes a receiver that says nothing.
     mutating func passTime(to now: Date) {
         guard !hasToldSilence, now.timeIntervalSince(lastHeard) >= Self.maximumSilence else { return }
         hasToldSilence = true
@@ -105,7 +105,7 @@ struct PositionNotes {
         if first == nil { Output.note("No position for \(Int(Self.maximumSilence)) s. Still waiting.") }
     }
 
-    /// Tells what a file did not give.
+    /// Notes what a file did not give.
     func finish(isInside: Bool) {
         if skipped > 0 {
             Output.note(

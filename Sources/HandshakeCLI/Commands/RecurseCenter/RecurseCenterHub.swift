@@ -95,7 +95,7 @@ struct RecurseCenterHub: AsyncParsableCommand {
         try Task.checkCancellation()
         let waiting = try await checkIn.waiting
         if !waiting.isEmpty {
-            Output.note("Waiting for the next chance: \(waiting.map(\.description).joined(separator: ", ")).")
+            Output.note("Check-ins still to send: \(waiting.map(\.description).joined(separator: ", ")).")
         }
     }
 

@@ -174,7 +174,7 @@ struct SequencingImport: AsyncParsableCommand {
         throw last
     }
 
-    /// Prints each reason once: imports of which nothing tells whose file is which have one reason.
+    /// Prints each reason once: imports have one reason where nothing shows which file is whose.
     private func note(_ problems: [CommandError]) {
         var printed: Set<String> = []
         for problem in problems where printed.insert(problem.message).inserted { Output.note(problem.message) }

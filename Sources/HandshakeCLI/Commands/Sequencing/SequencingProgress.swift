@@ -63,7 +63,7 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// A unit in which numbers of bytes are told to people: powers of a thousand, and never more than there is.
+/// A unit in which numbers of bytes are shown to people: powers of a thousand, and never more than there is.
 struct ByteUnit {
     private let size: Int64
     private let showsTenths: Bool

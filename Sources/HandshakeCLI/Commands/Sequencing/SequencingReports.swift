@@ -64,7 +64,7 @@ struct SequencingReportOptions: ParsableArguments {
 
     /// Saves the files of a report, if the user named a folder.
     ///
-    /// - Returns: where files were saved, and why others were not: the reports are printed all the same.
+    /// - Returns: where files were saved, and why others were not: the reports are printed anyway.
     private func save(
         _ state: ChainState, from genome: Sequencing
     ) async throws -> (saved: [ReportFileID: String], problem: SequencingError?) {
@@ -165,7 +165,7 @@ struct SequencingReportOptions: ParsableArguments {
     /// What a user must know of chains whose start was sent without a usable answer: the jobs' numbers are unknown.
     private func mayRun(_ count: Int) -> String {
         """
-        \(count == 1 ? "The app chain" : "The app chains") may run all the same: the same command would start \
+        \(count == 1 ? "The app chain" : "The app chains") may still run: the same command would start \
         \(count == 1 ? "it" : "them") a second time. \
         Jobs whose start was answered are listed by: \(options.command("jobs"))
         """

@@ -4,7 +4,7 @@ import Sequencing
 
 /// A chain as it is printed.
 struct ShownChain {
-    /// For the commands that the user is told.
+    /// For the commands that the user is shown.
     let options: SequencingOptions
     /// The chain; nil for a job that was started elsewhere.
     let chain: AppCode?
@@ -45,7 +45,7 @@ struct ShownChain {
     /// Why there is no report. It advises no second start of a chain that may run.
     func message(_ error: SequencingError) -> String {
         if isUncertain {
-            return "\(options.reason(error)) The app chain may run all the same: "
+            return "\(options.reason(error)) The app chain may still run: "
                 + "another start would run it a second time."
         }
         guard case .malformed = error else { return options.message(error) }

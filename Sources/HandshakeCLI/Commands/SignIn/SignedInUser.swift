@@ -4,7 +4,7 @@ import Handshake
 import OAuth
 import RecurseCenter
 
-/// The user who signed in, as far as the service tells.
+/// The user who signed in, as far as the service says.
 struct SignedInUser {
     /// The service's identifier of the user.
     let subject: String?

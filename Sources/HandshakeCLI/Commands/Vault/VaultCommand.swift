@@ -211,7 +211,7 @@ struct VaultRotateKey: AsyncParsableCommand {
         commandName: "rotate-key",
         abstract: "Seal every record of a vault in a database with a new key, while it is used.",
         discussion: """
-            An interrupted rotation is completed by the same command. If a record stands in its way, the command makes another key all the same. \
+            An interrupted rotation is completed by the same command. If a record stands in its way, the command makes another key anyway. \
             The old key is retired when no record needs it; backups of the vault from before still do. A vault of files gets a new key by a copy to another folder: vault copy.
             """)
 
