@@ -4,7 +4,7 @@ import Testing
 /// The words that say too little, as CONTRIBUTING.md lists them: who acts, or when, is left out.
 @Suite("The words")
 struct WordTests {
-    private static let words = ["nobody", "whoever", "anew", "at once", "surroundings"]
+    private static let words = ["nobody", "somebody", "anybody", "whoever", "anew", "at once", "surroundings"]
 
     /// The files that name the words themselves, in quotation marks.
     private static let listing = ["CONTRIBUTING.md", "Tests/DocumentationTests/WordTests.swift"]

@@ -58,7 +58,7 @@ extension CommandTests {
         }
 
         @Test(
-            "RC-27, BE-29: 31 days later a byte search of the machine's files finds no name, number, photo or key of anybody"
+            "RC-27, BE-29: 31 days later a byte search of the machine's files finds no name, number, photo or key of another person"
         )
         func month() async throws {
             let vault = try await vault()
@@ -78,7 +78,7 @@ extension CommandTests {
             let moment = try #require(Timestamp(secondsSince1970: time))
             // So long that no time of a record contains it by chance.
             let other = try UserNumber(1_131_415_926)
-            let (name, photo) = ("Noor Ångström", [0xFF, 0xD8] + Array("a face of somebody".utf8))
+            let (name, photo) = ("Noor Ångström", [0xFF, 0xD8] + Array("a face of another person".utf8))
             search.needles = ["name": Array(name.utf8), "number": Array("1131415926".utf8), "photo": photo]
             let log = EncounterLog(in: vault, community: community)
             _ = try await log.note(

@@ -156,7 +156,7 @@ def test_a_replay_without_keep_stores_nothing(hub: Hub, recording: Callable[...,
     assert files(hub.handshake) == before
 
 
-def test_signing_out_leaves_nothing_of_anybody_and_says_so(
+def test_signing_out_leaves_nothing_of_any_person_and_says_so(
         hub: Hub, recording: Callable[..., Path], tmp_path: Path) -> None:
     empty = files(hub.handshake)
     begin = time.time() - 60

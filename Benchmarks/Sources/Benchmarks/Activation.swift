@@ -113,7 +113,7 @@ private enum Activation {
     private static func refusals(_ start: ConnectActivation, _ state: AttemptState, _: String) throws -> Int {
         var machine = start
         for event in [ConnectActivation.Event.appeared, .connect(state, at: 0)] { _ = machine.handle(event) }
-        let url = "gardenapp://connect_callback?state=somebody-elses&next_step=complete&user_token=theirs"
+        let url = "gardenapp://connect_callback?state=another-users&next_step=complete&user_token=theirs"
         for _ in 0..<1_000 {
             guard machine.open(url, at: 1) == [.refused(.otherAttempt)] else {
                 throw Failure("a redirect of another attempt was accepted")

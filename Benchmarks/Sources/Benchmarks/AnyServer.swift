@@ -67,7 +67,7 @@ private enum KeySets {
     }
 }
 
-/// Logout tokens, which anybody can send to an app: each is validated like an ID token, and one that names an unknown key makes
+/// Logout tokens, which any client can send to an app: each is validated like an ID token, and one that names an unknown key makes
 /// the keys be fetched again, at most once in a cooling period. No account is stored, so that a token's own cost is seen.
 private enum UnknownKeys {
     private static let issuer = "https://issuer.example"

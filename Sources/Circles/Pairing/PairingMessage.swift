@@ -77,7 +77,7 @@ struct PairingSecrets: Sendable {
     let transcript: [UInt8]
     private let secret: SymmetricKey
 
-    /// - Throws: ``CircleError/weakKey`` for a key with which everybody agrees on the same secret.
+    /// - Throws: ``CircleError/weakKey`` for a key with which every peer agrees on the same secret.
     init(
         _ own: Curve25519.KeyAgreement.PrivateKey, _ other: [UInt8], _ messages: [PairingMessage]
     ) throws(CircleError) {

@@ -12,7 +12,7 @@ import Darwin
 
 /// A connection between two devices that pair.
 ///
-/// It carries messages of at most 2 KiB, each with its length before it. The transport is not trusted: pairing finds out whether somebody is in between. A class, because it owns its sockets.
+/// It carries messages of at most 2 KiB, each with its length before it. The transport is not trusted: pairing finds out whether another device is in between. A class, because it owns its sockets.
 public final class PairingChannel: Sendable {
     /// The longest message.
     static let maximumMessage = 2_048

@@ -82,7 +82,7 @@ public struct RollingKeys: Sendable {
         return shared
     }
 
-    /// The user's own day keys, which somebody has from now on.
+    /// The user's own day keys, which a friend has from now on.
     ///
     /// - Parameters:
     ///   - days: how many, from 1 to ``maximumDays``.

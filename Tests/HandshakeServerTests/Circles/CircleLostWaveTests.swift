@@ -377,7 +377,7 @@ struct CircleReplacedKeysTests {
     }
 
     @Test(
-        "CI44: who had waved before a new seed or identity is told the answer of somebody who does not know it",
+        "CI44: who had waved before a new seed or identity is told the answer of a member who does not know it",
         arguments: ["hide", "resume", "rotate"])
     func wavedBefore(action: String) async throws {
         try await CircleWorld.with { world in
@@ -388,7 +388,7 @@ struct CircleReplacedKeysTests {
         }
     }
 
-    @Test("CI44: who fetches new keys of somebody can still answer what was sent with those before, of the same day")
+    @Test("CI44: who fetches new keys of a member can still answer what was sent with those before, of the same day")
     func answeredAfterwards() async throws {
         try await CircleWorld.with { world in
             let meeting = try await CircleMeeting(world)
@@ -417,7 +417,7 @@ struct CircleReplacedKeysTests {
         }
     }
 
-    @Test("CI44: the answer of somebody who has paused since is told")
+    @Test("CI44: the answer of a member who has paused since is told")
     func paused() async throws {
         try await CircleWorld.with { world in
             let meeting = try await CircleMeeting(world)
@@ -435,7 +435,7 @@ struct CircleReplacedKeysTests {
         try await CircleWorld.with { world in
             let meeting = try await CircleMeeting(world)
             let old = try #require(try await meeting.ada.seed())
-            // Seeds that were never published are of no use to anybody.
+            // No member has keys of seeds that were never published.
             for _ in 0..<5 { try await meeting.adas.renewSeed() }
             for circle in [meeting.adas, meeting.zoes] { try await circle.synchronize() }
             try await renew(meeting, by: "hide")

@@ -34,7 +34,9 @@ def rows(text: str) -> list[Row]:
 
 
 def flood(heard: list[Row], seconds: float = 1_800, per_second: int = 10, seed: int = 1) -> list[Row]:
-    """Invented numbers before and beside what is heard: half from one device, half each from a device of its own."""
+    """Invented numbers before and beside what is heard: half from one device, half each from a device of its own.
+
+    The first are those of real people, which are no secret."""
     draw = random.Random(seed)
     begin, end = heard[0]["t"] - seconds, heard[-1]["t"]
     invented = []
@@ -107,7 +109,7 @@ def edits(document: Any) -> Iterator[tuple[str, Any]]:
 
 
 def signed_again(document: Row, person: int, key: bytes = bytes(32)) -> Row:
-    """A friend's file as somebody else makes it: for any number, with keys of theirs, signed by an identity of theirs."""
+    """A friend's file as an attacker makes it: for any number, with keys of theirs, signed by an identity of theirs."""
     days = {day: hashlib.sha256(key + day.encode()).hexdigest() for day in document["keys"]}
     community = b"recurse-center"
     message = b"SH1 keys\0" + len(community).to_bytes(4, "big") + community + person.to_bytes(4, "big") + len(days).to_bytes(4, "big")

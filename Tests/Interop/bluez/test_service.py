@@ -47,7 +47,7 @@ def test_the_unit_is_one_that_systemd_reads(handshake: Handshake, tmp_path: Path
 def test_what_it_runs_goes_on_after_sleep_and_changes_of_the_adapter(people: Callable[[int, bluez.Air], Person]) -> None:  # noqa: F811
     with bluez.air() as air:
         ada = people(759, air)
-        # Without anybody who has her keys, nothing is sent.
+        # While no friend has her keys, nothing is sent.
         ada.command.run("nearby", "share").ok()
         running = Running(command(ada.command), ada.command.environment, None)
         try:

@@ -207,7 +207,7 @@ struct SQLiteRotationTests {
         #expect(try await SQLiteVault(path, masterKey: key).record(.alice) == [1])
         let other = #expect(throws: VaultError.self) { try SQLiteVault(path, masterKey: .random()) }
         #expect(other?.code == "vault_locked")
-        // The key of a file, which somebody moved to a key management service.
+        // The key of a file, which an administrator moved to a key management service.
         let moved = try #require(VaultMasterKey(revealed: Array(Data(contentsOf: URL(filePath: place.keyFile)))))
         let opened = try SQLiteVault(place.database, masterKey: moved)
         #expect(try await opened.record(VaultKey(.account, ["0"])) == Array("0".utf8))
