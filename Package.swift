@@ -153,6 +153,7 @@ let package = Package(
             exclude: ["ROWS.md", "Vectors/generate.py"],
             resources: [.embedInCode("Vectors/geodesic.csv")], swiftSettings: strict),
 
+        // Floor 0: deadlines, queues, files and texts of errors, for all floors.
         .target(name: "AsyncSupport", swiftSettings: strict),
 
         // Floor 0: string catalogues and the locales that they are in.

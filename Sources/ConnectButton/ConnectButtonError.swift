@@ -13,11 +13,11 @@ extension ConnectButtonError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .messageTooLong(let bytes):
-            "the page sent \(bytes) bytes, more than the maximum of \(ConnectButtonMessage.limit)"
+            "The page sent \(bytes) bytes, more than the maximum of \(ConnectButtonMessage.limit)."
         case .malformedMessage:
-            "the page did not send a message: it must be an object with event, revision and token"
+            "The page did not send a message: it must be an object with event, revision and token."
         case .unknownEvent:
-            "the page sent an event that this version does not know. Serve the component of this version"
+            "The page sent an event that this version does not know. Serve the component of this version."
         }
     }
 }

@@ -52,15 +52,15 @@ package enum DBusError: Error, Sendable, Hashable {
 }
 
 extension DBusError: CustomStringConvertible {
-    /// What happened and what to do.
+    /// What happened and what to do, as a clause: each caller puts it into a sentence of its own.
     package var description: String {
         switch self {
         case .invalidName(let kind, let text, let problem):
             "“\(text.visible(limit: 100))” is not a valid \(kind): \(problem)"
         case .invalidSignature(let text, let problem):
             "“\(text.visible(limit: 100))” is not a valid signature: \(problem)"
-        case .malformed(let offset, let problem):
-            "the peer sent a malformed D-Bus message: \(problem), at byte \(offset)"
+        case .malformed(_, let problem):
+            "the peer sent a malformed D-Bus message: \(problem)"
         case .tooLarge(let what, let limit): "\(what) is larger than \(limit) bytes"
         case .unsendable(let problem): "the message cannot be sent: \(problem)"
         case .unexpectedType(let expected, let found):

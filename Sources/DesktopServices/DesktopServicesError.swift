@@ -19,7 +19,7 @@ package enum DesktopServicesError: Error, Sendable, Hashable {
 }
 
 extension DesktopServicesError: CustomStringConvertible {
-    /// What happened and what to do.
+    /// What happened and what to do, as a clause: each caller puts it into a sentence of its own.
     package var description: String {
         switch self {
         case .bus(let error): error.description

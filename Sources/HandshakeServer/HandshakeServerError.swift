@@ -1,4 +1,5 @@
 #if Server
+import AsyncSupport
 public import Handshake
 public import IFTTTConnect
 
@@ -17,7 +18,8 @@ extension HandshakeServerError: CustomStringConvertible {
     /// What happened and what to do.
     public var description: String {
         switch self {
-        case .configuration(let member, let problem): "the configuration is invalid: \(member): \(problem)"
+        case .configuration(let member, let problem):
+            "In the configuration of the server, “\(member)” is invalid: \(problem.clause)."
         case .vault(let error): "\(error)"
         case .connect(let error): "\(error)"
         }

@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Handshake
 import OAuth
 
@@ -122,7 +123,7 @@ extension ConnectError: CustomStringConvertible {
     /// What happened, why, and what to do.
     public var description: String {
         switch self {
-        case .input(let member, let problem): "\(member): \(problem)"
+        case .input(let member, let problem): problem.sentence(about: member)
         case .network(let error): "\(error)"
         case .account(let error): "\(error)"
         case .service(let problem): "\(problem)"

@@ -1,3 +1,4 @@
+import AsyncSupport
 import HTTPTypes
 public import Handshake
 import OAuth
@@ -64,7 +65,7 @@ extension RecurseCenterError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .account(let error): "\(error)"
-        case .input(let member, let problem): "\(member): \(problem)"
+        case .input(let member, let problem): problem.sentence(about: member)
         case .service(let status, let message):
             "The Recurse Center "
                 + (status >= 500 ? "is not working right now (status \(status))" : "answered with status \(status)")

@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Handshake
 import OAuth
 
@@ -68,7 +69,7 @@ extension SequencingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .account(let error): "\(error)"
-        case .input(let member, let problem): "\(member): \(problem)"
+        case .input(let member, let problem): problem.sentence(about: member)
         case .service(let status, let code, let message):
             "Sequencing.com "
                 + (status >= 500 ? "is not working right now (status \(status))" : "answered with status \(status)")

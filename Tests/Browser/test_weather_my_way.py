@@ -115,7 +115,7 @@ def test_an_import_asks_its_question_shows_its_progress_and_ends_with_the_file(o
     page.get_by_role("button", name="Import from 23andMe or Ancestry").click()
     sheet = page.get_by_role("dialog", name="Import from")
     sheet.get_by_role("button", name="Import").click()
-    expect(sheet.get_by_role("alert")).to_contain_text("login: it is empty")
+    expect(sheet.get_by_role("alert")).to_contain_text("“login” is empty")
     fill_in(sheet, "wrong@example.test")
     expect(sheet.get_by_role("alert")).to_contain_text("rejected the login or password")
     fill_in(sheet, "ada@example.test")

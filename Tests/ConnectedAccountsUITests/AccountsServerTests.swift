@@ -371,4 +371,12 @@ struct AccountsServerTests {
             if case ConnectedAccountsError.configuration = $0 { true } else { false }
         }
     }
+
+    @Test("the reason names the address in one sentence")
+    func configurationText() {
+        let error = #expect(throws: ConnectedAccountsError.self) {
+            try AccountsServer(at: "https://app.example?a=b", redirect: Self.redirect) { [:] }
+        }
+        #expect(error.map { "\($0)" } == "“address” must not have a query.")
+    }
 }

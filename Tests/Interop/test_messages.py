@@ -225,7 +225,8 @@ def test_a_person_is_named_as_the_user_wrote_it(handshake: Handshake) -> None:
 
 
 @pytest.mark.parametrize(("files", "text"), [
-    (["x"], "--file takes NAME=URL, not “x”."), (["x=zzz://y"], "--file “x=zzz://y”: the url must be an http, https or ftp URL."),
+    (["x"], "--file takes NAME=URL, not “x”."),
+    (["x=zzz://y"], "--file “x=zzz://y”: the url must be an http, https or ftp URL without spaces or accented letters."),
 ])
 def test_a_file_to_copy_is_named_with_its_option(handshake: Handshake, files: list[str], text: str) -> None:
     says(handshake.run("sequencing", "connect", "a@b.example", "--client-secret-file", "-", "--file", *files, stdin="s\n"), 64, text)

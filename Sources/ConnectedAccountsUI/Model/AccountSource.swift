@@ -73,7 +73,8 @@ public enum ConnectedAccountsError: Error, Sendable, Hashable {
 extension ConnectedAccountsError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .configuration(let member, let problem): "\(member): \(problem)."
+        case .configuration(let member, let problem):
+            "\(HandshakeError.configuration(member: member, problem: problem))"
         case .loggedOut: "The user is not logged in to this app's server. Log in, and load the list again."
         case .tooMany: "The app's server asks for a pause. Wait a moment, and load the list again."
         case .unavailable: "The accounts cannot be read now. Try again in a moment."

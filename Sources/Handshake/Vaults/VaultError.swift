@@ -1,3 +1,5 @@
+import AsyncSupport
+
 /// Why a vault cannot do what it was asked. Nothing is ever deleted because of an error.
 public enum VaultError: Error, Sendable, Hashable {
     /// The vault is intact, but cannot be opened now. Its key is missing, or a keyring is locked.
@@ -34,9 +36,4 @@ extension VaultError: CustomStringConvertible {
         case .unavailable(let reason): "The vault's storage failed: \(reason.clause)."
         }
     }
-}
-
-extension String {
-    /// The text without the full stop at its end: an error's whole text may be the reason of another one.
-    package var clause: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -34,7 +34,10 @@ public struct ConnectRequest: Sendable, Hashable {
             let scheme = url.prefix { $0 != ":" }.lowercased()
             guard ["http", "https", "ftp"].contains(scheme), url.dropFirst(scheme.count).hasPrefix("://"),
                 url.utf8.count > scheme.count + 3, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-            else { throw .input(member: "url", problem: "must be an http, https or ftp URL") }
+            else {
+                throw .input(
+                    member: "url", problem: "must be an http, https or ftp URL without spaces or accented letters")
+            }
             guard size ?? 0 >= 0 else { throw .input(member: "size", problem: "must not be negative") }
             self.name = name
             self.kind = kind

@@ -58,8 +58,9 @@ struct ConnectTests {
         }
         let wrongName = SequencingError.input(member: "name", problem: "must not be empty")
         #expect(throws: wrongName) { try ConnectRequest.File(name: "", url: "https://a.test/x") }
-        let wrongURL = SequencingError.input(member: "url", problem: "must be an http, https or ftp URL")
-        for url in ["", "file:///etc/passwd", "https://", "https://a b"] {
+        let wrongURL = SequencingError.input(
+            member: "url", problem: "must be an http, https or ftp URL without spaces or accented letters")
+        for url in ["", "file:///etc/passwd", "https://", "https://a b", "https://a.test/größe.vcf"] {
             #expect(throws: wrongURL, "\(url)") { try ConnectRequest.File(name: "a", url: url) }
         }
         let wrongSize = SequencingError.input(member: "size", problem: "must not be negative")

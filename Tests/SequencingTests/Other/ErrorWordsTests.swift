@@ -35,6 +35,8 @@ struct ErrorWordsTests {
         let errors: [(SequencingError, code: String, words: String)] = [
             (.account(.signInAbandoned(.timedOut)), "timed_out", "Sign in again."),
             (.input(member: "files", problem: "one at least is needed"), "invalid_input", "files: one at least"),
+            (.input(member: "name", problem: "must not be empty"), "invalid_input", "“name” must not be empty"),
+            (.input(member: "login", problem: "it is empty"), "invalid_input", "“login” is empty"),
             (.service(status: 500, code: nil, message: nil), "service_error", "Try again in a few minutes."),
             (.service(status: 400, code: "bad_flag", message: "No such flag"), "bad_flag", "“No such flag”"),
             (.unknownChain(AppCode(99)), "chain_not_found", "Check its number."),
