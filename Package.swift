@@ -140,14 +140,14 @@ let package = Package(
             name: "OAuthTests",
             dependencies: ["OAuth", "TestFixtures", httpTypes, crypto, cryptoExtras],
             swiftSettings: strict),
-        .target(name: "Beacons", dependencies: [crypto], swiftSettings: strict),
+        .target(name: "Beacons", dependencies: ["AsyncSupport", crypto], swiftSettings: strict),
         .testTarget(
             name: "BeaconsTests",
             dependencies: ["Beacons", "TestFixtures", crypto, cryptoExtras],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(name: "Circles", dependencies: [crypto], swiftSettings: strict),
         .testTarget(name: "CirclesTests", dependencies: ["Circles", crypto], swiftSettings: strict),
-        .target(name: "Geofences", swiftSettings: strict),
+        .target(name: "Geofences", dependencies: ["AsyncSupport"], swiftSettings: strict),
         .testTarget(
             name: "GeofencesTests", dependencies: ["Geofences", "TestFixtures"],
             exclude: ["ROWS.md", "Vectors/generate.py"],

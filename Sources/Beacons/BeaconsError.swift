@@ -1,3 +1,5 @@
+import AsyncSupport
+
 /// The errors of this module.
 ///
 /// Frames from the air never throw: malformed ones have a ``Frame`` case of their own. These errors are thrown to an app that
@@ -47,27 +49,18 @@ extension BeaconsError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .advertisingDataTooLong(let count, let limit):
-            "the advertisement has \(count) bytes, more than the maximum of \(limit). Leave a structure out"
-        case .input(let member, let problem): "\(member): \(problem)"
+            "The advertisement has \(count) bytes, more than the maximum of \(limit). Leave a structure out"
+        case .input(let member, let problem): problem.sentence(about: member)
         case .userNumber(let number, let most):
-            "the user number \(number) is out of range; this scheme carries 1 to \(most)"
-        case .layout(let term, let problem): "the layout is invalid: \(term.quoted) \(problem)"
+            "The user number \(number) is out of range. Use a number from 1 to \(most)"
+        case .layout(let term, let problem): "The layout is invalid: \(term.quoted) \(problem)"
         case .recording(let line, let problem):
-            "line \(line) of the recording cannot be read: \(problem). Remove or repair the line"
+            "Line \(line) of the recording cannot be read: \(problem). Remove or repair the line"
         case .keyLength(let found, let expected):
-            "the key has \(found) bytes instead of \(expected). Copy it again from its source"
-        case .time(let time): "\(time) has no rolling identifier. Set this machine's clock"
+            "The key has \(found) bytes instead of \(expected). Copy it again from its source"
+        case .time(let time): "At \(time) there is no rolling identifier. Set the date and time of this device"
         case .notPrepared(let window):
-            "the resolver is not prepared for window \(window.number). Prepare it for the present time"
+            "The resolver is not prepared for window \(window.number). Prepare it for the present time"
         }
-    }
-}
-
-extension String {
-    /// The text in quotation marks, truncated, with everything but printable ASCII escaped.
-    var quoted: String {
-        let most = 60
-        let escaped = unicodeScalars.prefix(most).map { $0.escaped(asASCII: true) }.joined()
-        return "\"" + escaped + (unicodeScalars.count > most ? "…" : "") + "\""
     }
 }

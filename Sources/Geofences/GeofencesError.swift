@@ -1,3 +1,5 @@
+import AsyncSupport
+
 /// What is wrong with the input; each case says what to change.
 public enum GeofencesError: Error, Sendable, Hashable {
     /// A latitude beyond ±90, a longitude beyond ±180, or not a number.
@@ -46,38 +48,51 @@ extension GeofencesError: CustomStringConvertible {
     }
 
     /// What happened and what to change.
-    public var description: String {
+    public var description: String { "\(fault.prefix(1).uppercased())\(fault.dropFirst()). \(cure)" }
+
+    /// What is wrong, as a clause: a region's error has that of its part in it.
+    private var fault: String {
         switch self {
         case .coordinate(let latitude, let longitude):
-            if latitude.magnitude > 90, latitude.magnitude <= 180, longitude.magnitude <= 90 {
-                "latitude \(latitude) is beyond ±90; latitude and longitude seem to be swapped "
-                    + "(GeoJSON has longitude first)"
-            } else {
-                "latitude \(latitude), longitude \(longitude) is not a position; use latitudes from -90 to 90 and "
-                    + "longitudes from -180 to 180"
-            }
-        case .accuracy(let metres): "an accuracy of \(metres) m is invalid; it must be 0 or more"
-        case .time: "the time is invalid; it must lie in the years 1 to 9999"
-        case .radius(let metres):
-            "a radius of \(metres) m is invalid; it must be above 0 and at most 20,003,931 m"
-        case .ring(let positions): "a ring of \(positions) different positions encloses no area; it needs at least 3"
-        case .identifier: "the region has no usable identifier; give it an \"id\" of 1 to 1,024 bytes"
-        case .duplicateIdentifier(let id): "two regions have the id \(id.quoted); give each its own"
+            isSwapped(latitude, longitude)
+                ? "latitude \(latitude) is beyond ±90"
+                : "latitude \(latitude), longitude \(longitude) is not a position"
+        case .accuracy(let metres): "an accuracy of \(metres) m is invalid"
+        case .time: "the time is invalid"
+        case .radius(let metres): "a radius of \(metres) m is invalid"
+        case .ring(let positions): "a ring of \(positions) different positions encloses no area"
+        case .identifier: "the region has no usable identifier"
+        case .duplicateIdentifier(let id): "two regions have the id \(id.quoted)"
         case .region(let number, let id, let reason):
-            "region \(number)" + (id.map { " (" + $0.quoted + ")" } ?? "") + ": \(reason)"
-        case .member(let name, let expected): "\(name.quoted) is missing or of another type; it must be \(expected)"
-        case .value(let expected): "expected \(expected)"
-        case .notJSON(let line): "line \(line) is not valid JSON; correct it"
-        case .tooMany(let what, let limit): "there are more than \(limit) \(what); split the file"
+            "region \(number)" + (id.map { " (" + $0.quoted + ")" } ?? "") + ": \(reason.fault)"
+        case .member(let name, _): "\(name.quoted) is missing or has the wrong type"
+        case .value: "a value has the wrong type"
+        case .notJSON(let line): "line \(line) is not valid JSON"
+        case .tooMany(let what, let limit): "there are more than \(limit) \(what)"
         }
     }
-}
 
-extension String {
-    /// The text in quotation marks, with everything but printable ASCII escaped, and shortened.
-    package var quoted: String {
-        let limit = 60
-        let escaped = unicodeScalars.prefix(limit).map { $0.escaped(asASCII: true) }.joined()
-        return "\"" + escaped + (unicodeScalars.dropFirst(limit).isEmpty ? "" : "…") + "\""
+    /// What to change.
+    private var cure: String {
+        switch self {
+        case .coordinate(let latitude, let longitude):
+            isSwapped(latitude, longitude)
+                ? "Latitude and longitude seem to be swapped: GeoJSON has longitude first."
+                : "Use latitudes from -90 to 90 and longitudes from -180 to 180."
+        case .accuracy: "It must be 0 m or more."
+        case .time: "It must lie in the years 1 to 9999."
+        case .radius: "It must be above 0 m and at most 20,003,931 m."
+        case .ring: "It needs at least 3."
+        case .identifier: "Give it an \"id\" of 1 to 1,024 bytes."
+        case .duplicateIdentifier: "Give each its own."
+        case .region(_, _, let reason): reason.cure
+        case .member(_, let expected), .value(let expected): "It must be \(expected)."
+        case .notJSON: "Correct the line."
+        case .tooMany: "Split the file."
+        }
+    }
+
+    private func isSwapped(_ latitude: Double, _ longitude: Double) -> Bool {
+        latitude.magnitude > 90 && latitude.magnitude <= 180 && longitude.magnitude <= 90
     }
 }

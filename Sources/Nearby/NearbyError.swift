@@ -40,15 +40,15 @@ extension NearbyError: CustomStringConvertible {
         switch self {
         case .vault(let error): "\(error)"
         case .damaged(let person, let reason):
-            "the record of person \(person) cannot be read: \(reason). Use the version that wrote it, or forget the person"
-        case .sharedKeys(let reason): "these keys of a friend cannot be used: \(reason). Ask the friend for new ones"
+            "The record of person \(person) cannot be read: \(reason). Use the version that wrote it, or forget the person"
+        case .sharedKeys(let reason): "These keys of a friend cannot be used: \(reason). Ask the friend for new ones"
         case .otherIdentity(let person):
-            "the keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first"
+            "The keys of person \(person) are signed by another identity than before. Ask the person. If it is right, remove the old ones first"
         case .keysOfMember(let person):
-            "number \(person) belongs to a member of your circle, or to one who has left, and a file does not show who made its keys. Pair with the person instead"
+            "Number \(person) belongs to a member of your circle, or to one who has left, and a file does not show who made its keys. Pair with the person instead"
         case .circle(let problem): "\(problem)"
         case .everyoneForgotten:
-            "everyone was forgotten, or the account was signed out, while this ran. Nothing was stored. Start it again"
+            "Everyone was forgotten, or the account was signed out, while this ran. Nothing was stored. Start it again"
         }
     }
 }

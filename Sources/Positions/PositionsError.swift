@@ -1,4 +1,4 @@
-import Geofences
+import AsyncSupport
 
 /// Why there is no position; each case says what to do.
 public enum PositionsError: Error, Sendable, Hashable {
@@ -22,7 +22,7 @@ public enum PositionsError: Error, Sendable, Hashable {
     case unknownFormat
     /// A file that cannot be opened or read.
     case unreadable(path: String, reason: String)
-    /// The user or the system does not allow positions.
+    /// The user or the system does not allow positions. `reason` says where to allow them.
     case notAuthorized(reason: String)
 }
 
@@ -43,23 +43,27 @@ extension PositionsError: CustomStringConvertible {
         }
     }
 
+    /// What to do about a track without a usable position.
+    package static let trackCure = "Use a track that was recorded with positions and times."
+
     /// What happened and what to do.
     public var description: String {
         switch self {
-        case .unreachable(let source, let reason): "\(source) cannot be reached: \(reason)"
-        case .lost(let source, let reason): "the connection to \(source) ended (\(reason)); trying again"
-        case .noReceiver: "gpsd has no receiver; connect one, or start gpsd with its device"
-        case .noFix: "the receiver has no position yet; give it a view of the sky"
+        case .unreachable(let source, let reason): "\(source) cannot be reached: \(reason.clause)."
+        case .lost(let source, let reason): "The connection to \(source) ended (\(reason.clause)). Trying again."
+        case .noReceiver: "gpsd has no receiver. Connect one, or start gpsd with its device."
+        case .noFix: "The receiver has no position yet. Give it a view of the sky."
         case .protocolVersion(let major):
-            "gpsd speaks version \(major) of its protocol; install one that speaks version 3"
-        case .address(let text): "\(text.quoted) is not an address; use HOST or HOST:PORT"
+            "gpsd speaks version \(major) of its protocol. Install a gpsd that speaks version 3."
+        case .address(let text): "\(text.quoted) is not an address. Use HOST or HOST:PORT."
         case .file(let kind, let line, let problem):
-            "line \(line) of the \(kind) file cannot be read: \(problem); repair or remove it"
-        case .noPositions(let kind, let reason): "the \(kind) file has no usable position: \(reason)"
-        case .unknownFormat: "the file is neither GPX nor NMEA; record the track in one of these formats"
+            "Line \(line) of the \(kind) file cannot be read: \(problem.clause). Repair or remove it."
+        case .noPositions(let kind, let reason):
+            "The \(kind) file has no usable position: \(reason.clause). \(Self.trackCure)"
+        case .unknownFormat: "The file is neither GPX nor NMEA. Record the track in one of these formats."
         case .unreadable(let path, let reason):
-            "\(path == "-" ? "standard input" : path.quoted) cannot be read (\(reason)); check that it exists and that you may read it"
-        case .notAuthorized(let reason): "positions are not allowed: \(reason)"
+            "\(path == "-" ? "Standard input" : path.quoted) cannot be read (\(reason)). Check that it exists and that you may read it."
+        case .notAuthorized(let reason): "Location access is denied: \(reason.clause)."
         }
     }
 }

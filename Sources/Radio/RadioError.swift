@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Beacons
 import OAuth
 
@@ -88,7 +89,18 @@ extension RadioError {
 
 extension RadioError: CustomStringConvertible {
     /// What is wrong and what to do.
-    public var description: String { cure.map { "\(fault). \($0.prefix(1).uppercased() + $0.dropFirst())" } ?? fault }
+    public var description: String {
+        let sentence = isAboutName ? fault : fault.prefix(1).uppercased() + fault.dropFirst()
+        return cure.map { "\(sentence). \($0.prefix(1).uppercased() + $0.dropFirst())" } ?? sentence
+    }
+
+    /// Whether the fault begins with a name, which keeps its spelling.
+    private var isAboutName: Bool {
+        switch self {
+        case .file, .input: true
+        default: false
+        }
+    }
 
     /// What is wrong.
     public var fault: String {
@@ -115,7 +127,7 @@ extension RadioError: CustomStringConvertible {
         case .damagedRecording(let error): error.description
         case .notARecording(.recording(let line, let problem)): "this is not a recording: in line \(line), \(problem)"
         case .notARecording(let error): "this is not a recording: \(error)"
-        case .input(let member, let problem): "\(member): \(problem)"
+        case .input(let member, let problem): problem.sentence(about: member)
         }
     }
 

@@ -73,7 +73,7 @@ struct GeoJSONTests {
         let good = Self.point(id: #""good""#)
         let error = #expect(throws: GeofencesError.self) { try Self.read(Self.collection(good, feature)) }
         let text = try #require(error).description
-        #expect(text.hasPrefix("region 2"))
+        #expect(text.hasPrefix("Region 2"))
         #expect(text.contains(word), "\(text)")
     }
 

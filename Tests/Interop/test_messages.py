@@ -54,8 +54,9 @@ def test_a_file_without_a_readable_line_is_no_recording(handshake: Handshake, tm
 
 
 @pytest.mark.parametrize(("content", "reason"), [
-    ("garbage\n", "line 1 is not valid JSON; correct it."), ("[1]", "expected an object"), ("{}", '"type" is missing'),
-    ('{"type": "FeatureCollection", "features": [1]}', "region 1: expected an object."),
+    ("garbage\n", "is not GeoJSON. Line 1 is not valid JSON."), ("{}", '"type" is missing'),
+    ("[1]", "A value has the wrong type. It must be an object"),
+    ('{"type": "FeatureCollection", "features": [1]}', "Region 1: a value has the wrong type. It must be an object."),
 ])
 def test_areas_that_are_no_geojson_are_named(handshake: Handshake, tmp_path: Path, content: str, reason: str) -> None:
     path = tmp_path / "areas"

@@ -251,7 +251,7 @@ def test_lines_that_cannot_be_read_are_told_of_and_left_out_or_end_a_strict_repl
     path = recording(*packets(36, 0, 5), '{"t": 1}', "\x1b[31m not JSON", '{"t":6,"rssi":0,"ad":"zz"}')
     done = handshake.run("nearby", "replay", str(path), "--no-delay", "--json")
     troubles = events(done, "trouble")
-    assert len(troubles) == 3 and all("line 1" in trouble["message"] for trouble in troubles)
+    assert len(troubles) == 3 and all("Line 1" in trouble["message"] for trouble in troubles)
     assert [event["person"] for event in events(done, "arrived")] == [36]
     strict = handshake.run("nearby", "replay", str(path), "--no-delay", "--strict", "--json")
     assert strict.status == 64 and strict.error["code"] == "damaged_recording"

@@ -58,15 +58,22 @@ extension CircleProblem: CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .address(let problem): "This is not the address of a circle: \(problem)"
+        case .address(let problem):
+            "This is not the address of a circle: \(problem). Copy it from where the circle is announced"
         case .network(let error): "The circle's server cannot be reached: \(error)"
         case .refused(_, "identity_exists", _):
             "Another device of yours is in this circle with an identity of its own. Leave the circle there first. If that device is lost, replace the identity when you join"
-        case .refused(let status, _, let message): "The circle's server answered with status \(status): “\(message)”"
-        case .malformed(let what): "The circle's server sent an invalid answer: \(what)"
+        case .refused(_, "photo_too_large", _):
+            "Your photo is too large to be shown. Choose a smaller one at the service, and join again"
+        case .refused(let status, _, let message):
+            "The circle's server answered with status \(status): “\(message)”. "
+                + (status >= 500 ? "Try again later" : "If it happens again, tell the circle's operator")
+        case .malformed(let what):
+            "The circle's server sent an answer that no circle sends (\(what)). Check the circle's address, or tell its operator"
         case .signedOut: "This device is signed out of the circle. Join it again"
         case .removed: "You are no member of this circle any more. Remove it from this device"
-        case .notAMember: "You did not join: the service does not know you as a member, or you declined in the browser"
+        case .notAMember:
+            "You did not join: the service does not know you as a member, or you declined in the browser. To join, start again and sign in as a member"
         case .attemptOver: "This attempt to join has expired. Start again"
         case .tooMany(let seconds): "The circle got too many requests. Try again in \(seconds) seconds"
         case .clock(let seconds):

@@ -18,15 +18,22 @@ struct CircleServer: Sendable {
     /// - Throws: ``CircleProblem/address(_:)``.
     init(_ text: String, transport: any Transport, bearer: Secret? = nil) throws(CircleProblem) {
         let plain = text.hasSuffix("/") ? String(text.dropLast()) : text
+        // What has another beginning is not repeated: it may hold a password.
+        let scheme = text.prefix(8).lowercased()
+        guard scheme == "https://" || scheme.hasPrefix("http://") else { throw .address(Self.withoutScheme) }
         do {
             address = try EndpointURL(plain, security: .allowingInsecureLoopback, member: "address")
+        } catch .configuration(_, let problem) {
+            throw .address(problem)
         } catch {
-            throw .address("\(error)")
+            throw .address(Self.withoutScheme)
         }
-        guard address.query == nil else { throw .address("it has a query") }
+        guard address.query == nil else { throw .address("it must not contain a question mark") }
         self.transport = transport
         self.bearer = bearer
     }
+
+    private static let withoutScheme = "it must begin with https://"
 
     /// The public address, from which the scope derives.
     var text: String { address.string.hasSuffix("/") ? String(address.string.dropLast()) : address.string }
@@ -75,8 +82,8 @@ struct CircleServer: Sendable {
                 RequestMessage(method, target, headers: headers, content: content), limits: limits)
         } catch let error as TransportError {
             throw CircleProblem.network(error)
-        } catch let error as OAuthError {
-            throw CircleProblem.address("\(error)")
+        } catch is OAuthError {
+            throw CircleProblem.address("it makes no valid request")
         }
         let status = response.head.status.code
         guard expected.contains(status) else { throw Self.problem(response) }

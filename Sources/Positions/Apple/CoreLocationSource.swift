@@ -13,7 +13,7 @@ public struct CoreLocationSource: PositionSource {
                 if let fix = update.location.flatMap({ Fix($0) }) {
                     report(.fix(fix))
                 } else if update.authorizationDenied || update.authorizationRestricted {
-                    let reason = "allow it in Settings, Privacy & Security, Location Services"
+                    let reason = "this app may not use it. Allow it in Settings, Privacy & Security, Location Services"
                     report(.unavailable(.notAuthorized(reason: reason)))
                 } else if update.locationUnavailable {
                     report(.unavailable(.noFix))

@@ -25,7 +25,7 @@ public struct GeoClue: PositionSource {
         do throws(DBusError) {
             addresses = try Address.system(environment: environment)
         } catch {
-            throw .unreachable(source: "the system bus", reason: error.description)
+            throw .unreachable(source: "The system bus", reason: error.description)
         }
         self.desktopID = desktopID
         self.clock = clock
@@ -40,7 +40,7 @@ public struct GeoClue: PositionSource {
         do {
             try await kept.run(
                 interrupted: { error, _ in
-                    report(.unavailable(.unreachable(source: "the system bus", reason: error.description)))
+                    report(.unavailable(.unreachable(source: "The system bus", reason: error.description)))
                 },
                 { connection in try await follow(connection, report) })
         } catch let error as DBusError {
@@ -60,7 +60,7 @@ public struct GeoClue: PositionSource {
             } catch DBusError.remote(let error) {
                 if error.name.text == "org.freedesktop.DBus.Error.AccessDenied" {
                     throw PositionsError.notAuthorized(
-                        reason: "GeoClue refused; allow location services in the desktop's privacy settings")
+                        reason: "GeoClue refused it. Allow location services in the desktop's privacy settings")
                 }
                 report(
                     .unavailable(

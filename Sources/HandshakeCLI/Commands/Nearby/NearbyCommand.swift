@@ -57,7 +57,7 @@ extension NearbyError {
     var impersonal: String {
         guard case .damaged(_, let reason) = self else { return message }
         return
-            "the record of a person cannot be read: \(reason). See whose it is with: handshake nearby log, or: handshake nearby friends"
+            "The record of a person cannot be read: \(reason). See whose it is with: handshake nearby log, or: handshake nearby friends"
     }
 
     private var command: String? {

@@ -160,9 +160,9 @@ struct PlacesAccountOptions: ParsableArguments {
 
     private static func explanation(_ missing: PlaceEvent.Status.Missing) -> String {
         switch missing {
-        case .connections: "Watching no area: no connection is watched; name one with --connection ID."
-        case .areas: "Watching no area: no watched connection has an area; set one on its page at IFTTT."
-        case .permission: "Watching no area: positions are not allowed."
+        case .connections: "No area is watched: no connection is watched. Name one with --connection ID."
+        case .areas: "No area is watched: no watched connection has an area. Set one on its page at IFTTT."
+        case .permission: "No area is watched: location access is denied. Allow it in the system's settings."
         case .signIn:
             "Sign-in is required before crossings are uploaded. Connect with: handshake ifttt connect CONNECTION"
         }

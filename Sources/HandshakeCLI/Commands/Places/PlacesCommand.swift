@@ -38,7 +38,7 @@ struct PlacesRegionOptions: ParsableArguments {
                 }
             throw CommandError(
                 status: .usage, code: error.code,
-                message: "\(GivenFile.name(regions))\(isOther ? " is not GeoJSON" : ""): \(error).")
+                message: "\(GivenFile.name(regions)) \(isOther ? "is not GeoJSON" : "cannot be used"). \(error)")
         }
     }
 
@@ -56,9 +56,9 @@ enum PlacesFailure {
         do {
             return try await IFTTTFailure.reported(body)
         } catch let error as GeofencesError {
-            throw CommandError(status: .usage, code: error.code, message: sentence("\(error)"))
+            throw CommandError(status: .usage, code: error.code, message: "\(error)")
         } catch let error as PositionsError {
-            throw CommandError(status: status(error), code: error.code, message: sentence("\(error)"))
+            throw CommandError(status: status(error), code: error.code, message: "\(error)")
         }
     }
 
@@ -72,20 +72,16 @@ enum PlacesFailure {
             let message: String
             switch error {
             case .file(let kind, let line, let problem):
-                message = "Line \(line) of \(track == "-" ? "standard input" : name) is not valid \(kind): \(problem)."
-            case .noPositions(_, let reason): message = "\(name) has no usable position: \(reason)."
-            case .unknownFormat: message = "\(name) is neither GPX nor NMEA."
+                let place = "Line \(line) of \(track == "-" ? "standard input" : name)"
+                message = "\(place) is not valid \(kind): \(problem). Repair or remove it."
+            case .noPositions(_, let reason):
+                message = "\(name) has no usable position: \(reason). \(PositionsError.trackCure)"
+            case .unknownFormat: message = "\(name) is neither GPX nor NMEA. Record the track in one of these formats."
             case .unreadable: throw CommandError.unreadable(track)
             default: throw error
             }
             throw CommandError(status: status(error), code: error.code, message: message)
         }
-    }
-
-    /// A library's text as a sentence.
-    static func sentence(_ text: String) -> String {
-        let isName = text.hasPrefix("gpsd")
-        return (isName ? "g" : text.prefix(1).uppercased()) + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
     }
 
     private static func status(_ error: PositionsError) -> ExitStatus {

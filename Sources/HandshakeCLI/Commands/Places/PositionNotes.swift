@@ -26,7 +26,7 @@ struct PositionNotes {
     /// A receiver without a position says so several times a second; the note is printed once.
     mutating func take(_ error: PositionsError) {
         hear()
-        if told != "\(error)" { Output.note("Waiting: \(error).") }
+        if told != "\(error)" { Output.note("Waiting: \(error)") }
         told = "\(error)"
     }
 
