@@ -64,8 +64,9 @@ extension Client {
         case .clientSecretJWT: return try assertion(by: .secret(secret), at: server, in: environment)
         case .automatic where service.deviations.signedSecret != nil:
             throw .configuration(
-                member: "client_secret", problem: "\(service.displayName) wants a secret that a key signs; give the key"
-            )
+                member: "client_secret",
+                problem: "The service \(service.displayName) takes no fixed client secret, "
+                    + "only one signed with your key. Use a key.")
         case .automatic where methods?.contains("client_secret_jwt") == true && !Self.takesSecret(methods):
             return try assertion(by: .secret(secret), at: server, in: environment)
         case .automatic:
@@ -86,8 +87,8 @@ extension Client {
         if let methods = server.tokenEndpointAuthMethods, !methods.contains(method) {
             throw .configuration(
                 member: "key",
-                problem: "the server accepts no key, only "
-                    + "\(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
+                problem: "The server accepts no key at its token endpoint, only "
+                    + "\(quoted(methods.joined(separator: ", "), limit: 200)).")
         }
         return try assertion(
             by: .key(options.fapi2 ? key.limited(to: SignatureAlgorithm.fapi2) : key), at: server, in: environment)
@@ -98,13 +99,14 @@ extension Client {
     ) throws(OAuthError) -> ClientAuthentication {
         let authentication = ClientAuthentication.certificate(isSelfSigned: isSelfSigned)
         guard certificate != nil else {
-            throw .configuration(member: "certificate", problem: "it is missing; give the certificate and its key")
+            throw .configuration(
+                member: "certificate", problem: "The client's certificate is missing. Pass it with its key.")
         }
         if let methods = server.tokenEndpointAuthMethods, !methods.contains(authentication.method) {
             throw .configuration(
                 member: "certificate",
-                problem: "the server does not take \(authentication.method): it accepts only "
-                    + "\(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
+                problem: "The server does not accept \(authentication.method) at its token endpoint, only "
+                    + "\(quoted(methods.joined(separator: ", "), limit: 200)).")
         }
         return authentication
     }

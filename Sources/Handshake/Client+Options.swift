@@ -127,7 +127,7 @@ extension Client {
             guard !server.requiresPushedAuthorizationRequests else {
                 throw .configuration(
                     member: "par",
-                    problem: "the server accepts pushed authorization requests only; use auto instead of never")
+                    problem: "The server accepts only pushed authorization requests. Use par = \"auto\".")
             }
             return false
         }

@@ -1,3 +1,4 @@
+import AsyncSupport
 public import OAuth
 
 /// What can go wrong while an account is created, stored or used. Each case says who can fix it.
@@ -5,6 +6,8 @@ public import OAuth
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
 public enum HandshakeError: Error, Sendable, Hashable {
     /// The app's set-up cannot be right: the app's fault. Nothing was sent.
+    ///
+    /// A `problem` of whole sentences is the error's whole text.
     case configuration(member: String, problem: String)
 
     /// An exchange failed. A check refused it, the server answered with an error, or its answer was not valid.
@@ -118,7 +121,8 @@ extension HandshakeError: CustomStringConvertible {
     /// What happened, why, and what to do.
     public var description: String {
         switch self {
-        case .configuration(let member, let problem): "\(member): \(problem.clause)."
+        case .configuration(let member, let problem):
+            problem.isSentence ? problem : problem.clause.sentence(about: member) + "."
         case .exchange(let error): "\(error)"
         case .network(let error): "\(error)"
         case .undiscovered(let issuer, let failures):
@@ -151,6 +155,15 @@ extension HandshakeError: CustomStringConvertible {
 }
 
 extension HandshakeError {
+    /// The member of the configuration that is wrong; nil for other errors.
+    package var configurationMember: String? {
+        switch self {
+        case .configuration(let member, _): member
+        case .exchange(let error): error.configurationMember
+        default: nil
+        }
+    }
+
     private var isFromNetwork: Bool {
         if case .network = self { true } else { false }
     }

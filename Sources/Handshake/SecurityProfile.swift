@@ -48,7 +48,7 @@ extension Client {
                 throw .exchange(error)
             }
         case .secret, nil:
-            throw Self.departs("key", "the client has to authenticate with a key or a certificate; give one of them")
+            throw .missingCredential
         }
     }
 
@@ -108,15 +108,12 @@ extension Client {
             guard !server.requiresSignedRequestObject else {
                 throw .configuration(
                     member: "request-object",
-                    problem: "the server takes signed authorization requests only; use auto instead of never")
+                    problem: "The server accepts only signed authorization requests. Set request-object to true.")
             }
             return nil
         case .automatic where !server.requiresSignedRequestObject: return nil
         case .automatic, .always:
-            guard let key = credential?.key else {
-                throw .configuration(
-                    member: "key", problem: "signed authorization requests need the client's private key; give it")
-            }
+            guard let key = credential?.key else { throw .missingKey }
             do {
                 return options.fapi2 ? try key.limited(to: SignatureAlgorithm.fapi2) : key
             } catch {
@@ -124,4 +121,16 @@ extension Client {
             }
         }
     }
+}
+
+extension HandshakeError {
+    /// The client has no key, although its authorization requests are to be signed.
+    package static let missingKey = HandshakeError.configuration(
+        member: "key", problem: "Signed authorization requests need the client's private key. Pass the key.")
+
+    /// The client has neither a key nor a certificate, although it follows the profile.
+    package static let missingCredential = HandshakeError.configuration(
+        member: "key",
+        problem: "By the FAPI 2.0 profile (fapi2), a client authenticates with a key or a certificate. "
+            + "Pass one of them.")
 }

@@ -3,6 +3,8 @@
 /// No case carries a secret: text from a server is cut, and secrets, tokens and control characters are removed.
 public enum OAuthError: Error, Sendable, Hashable {
     /// The app's registration or call is wrong. Nothing was sent.
+    ///
+    /// A `problem` of whole sentences is the error's whole text.
     case configuration(member: String, problem: String)
 
     /// A redirect that belongs to no pending request (`oauth-security.md` B5). It changes nothing.
@@ -209,7 +211,7 @@ extension OAuthError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .configuration(let member, let problem):
-            "The configuration of “\(member)” is wrong: \(problem)."
+            problem.isSentence ? problem : "The configuration of “\(member)” is wrong: \(problem)."
         case .unmatchedRedirect(let problem):
             "The callback belongs to no sign-in in progress: \(problem). Sign in again."
         case .refused(let refusal):
@@ -228,6 +230,18 @@ extension OAuthError: CustomStringConvertible {
                 + "which is never followed. Check the endpoint's URL."
         }
     }
+}
+
+extension OAuthError {
+    /// The member of the configuration that is wrong; nil for other errors.
+    package var configurationMember: String? {
+        if case .configuration(let member, _) = self { member } else { nil }
+    }
+}
+
+extension String {
+    /// Whether the text is made of whole sentences: it begins with a capital letter and ends with a full stop.
+    package var isSentence: Bool { first?.isUppercase == true && hasSuffix(".") }
 }
 
 extension Refusal: CustomStringConvertible {

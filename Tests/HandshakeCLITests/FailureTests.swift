@@ -45,6 +45,30 @@ struct FailureTests {
         #expect(Failure.report(of: CancellationError()) == nil)
     }
 
+    @Test("the report of a wrong configuration names the member, for --json")
+    func members() throws {
+        let wrong = OAuthError.configuration(member: "client_secret", problem: "The secret is missing. Pass it.")
+        let errors: [any Error] = [wrong, HandshakeError.exchange(wrong)]
+        for error in errors {
+            let report = try #require(Failure.report(of: error))
+            #expect(report.member == "client_secret" && report.message == "The secret is missing. Pass it.")
+        }
+        #expect(Failure.report(of: VaultError.locked("l"))?.member == nil)
+    }
+
+    @Test("the command says with which option to pass the key that a client lacks")
+    func options() throws {
+        let rows: [(HandshakeError, String)] = [
+            (.missingKey, "private key. Pass the key: --key FILE"),
+            (.missingCredential, "Pass one of them: --key FILE or --certificate FILE"),
+            (.contentNotReplayable, "Send the request again."),
+        ]
+        for (error, ending) in rows {
+            let report = try #require(Failure.report(of: error))
+            #expect(report.message.hasSuffix(ending), "\(report.message)")
+        }
+    }
+
     @Test("the command says with which command to mend what a library's error tells")
     func commands() throws {
         let person = try UserNumber(36)

@@ -142,6 +142,22 @@ struct ErrorTextTests {
         for error in errors { #expect(!"\(error)".contains("..") && "\(error)".hasSuffix(".")) }
     }
 
+    @Test("a problem of whole sentences is the whole text, and the member is there for programs")
+    func sentences() {
+        let whole = "The certificate is missing. Pass it."
+        let wrong = OAuthError.configuration(member: "certificate", problem: whole)
+        #expect("\(wrong)" == whole)
+        let errors: [HandshakeError] = [.configuration(member: "certificate", problem: whole), .exchange(wrong)]
+        for error in errors { #expect("\(error)" == whole && error.configurationMember == "certificate") }
+        for (problem, sentence) in [
+            ("it is not set", "“par” is not set."), ("must be auto", "“par” must be auto."),
+            ("use auto instead", "par: use auto instead."),
+        ] {
+            #expect("\(HandshakeError.configuration(member: "par", problem: problem))" == sentence)
+        }
+        #expect(HandshakeError.contentNotReplayable.configurationMember == nil)
+    }
+
     @Test(
         "L3: an error has a code for programs, and a text that names the step, the host or account, the member and the cure"
     )

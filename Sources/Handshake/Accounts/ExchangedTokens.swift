@@ -31,11 +31,11 @@ extension Account {
         case .idToken: token = record.grant.idToken
         default:
             throw HandshakeError.configuration(
-                member: "subject_token_type", problem: "an account exchanges its access token or its ID token")
+                member: "subject_token_type", problem: "An account exchanges only its access token or its ID token.")
         }
         guard let token else {
             throw HandshakeError.configuration(
-                member: "subject_token", problem: "the account has no ID token; sign in with the scope openid")
+                member: "subject_token", problem: "The account has no ID token. Sign in with the scope openid.")
         }
         let exchange = TokenExchange(
             of: .init(token, subject), actor: actor, for: requested, audiences: audiences, scopes: scopes)

@@ -25,7 +25,8 @@ extension Account {
         guard let endpoint = identityEndpoint else {
             throw HandshakeError.configuration(
                 member: "userinfo_endpoint",
-                problem: "\(client.service.displayName) has no UserInfo endpoint; give the service an identityEndpoint")
+                problem: "The service \(client.service.displayName) has no UserInfo endpoint. "
+                    + "Give the service an identityEndpoint.")
         }
         let isSigned = client.options.userInfoAlgorithm != nil
         let accept = requiredHeaders[.accept] ?? (isSigned ? "application/jwt" : "application/json")

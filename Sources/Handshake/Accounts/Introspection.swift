@@ -54,7 +54,7 @@ extension Environment {
         guard client.isConfidential else {
             throw HandshakeError.configuration(
                 member: "client",
-                problem: "only a client with a secret, key or certificate may ask a server about tokens")
+                problem: "Only a client with a secret, key or certificate may ask a server about tokens.")
         }
         let request = IntrospectionRequest(
             token, kind: kind, at: server, clientID: client.id,

@@ -59,7 +59,8 @@ extension Client {
             guard !isRequired else {
                 throw .configuration(
                     member: "dpop",
-                    problem: "\(service.displayName) takes only tokens that are bound to a key; use auto")
+                    problem: "The service \(service.displayName) takes only tokens bound to a key. Use dpop = \"auto\"."
+                )
             }
             return nil
         case .automatic where !isRequired: return nil

@@ -39,7 +39,8 @@ extension Handshake {
         guard server.backchannelAuthenticationEndpoint != nil else {
             throw HandshakeError.configuration(
                 member: "backchannel_authentication_endpoint",
-                problem: "\(client.service.displayName) asks no users on their own devices; sign in with a browser")
+                problem: "The service \(client.service.displayName) does not ask users on their own devices. "
+                    + "Sign in with a browser.")
         }
         let token = notifications.map { _ in
             BackchannelAuthenticationRequest.newNotificationToken(random: environment.random)

@@ -183,7 +183,8 @@ public struct DiscoveredResource: Sendable {
         }
         guard server.acceptsClientDocuments else {
             throw HandshakeError.configuration(
-                member: "client_id", problem: "the server takes no client that is named by the address of a document")
+                member: "client_id",
+                problem: "The server accepts no client that is named by the address of a document.")
         }
         return try client(id: address, redirect: redirect, credential: credential)
     }

@@ -35,7 +35,7 @@ extension RegisteringServer {
         if key != nil, let methods = server.tokenEndpointAuthMethods, !methods.contains("private_key_jwt") {
             throw HandshakeError.configuration(
                 member: "key",
-                problem: "the server accepts no key, only \(quoted(methods.joined(separator: ", "), limit: 200))")
+                problem: "The server accepts no key, only \(quoted(methods.joined(separator: ", "), limit: 200)).")
         }
         let (redirect, uri) = try Self.fixed(redirect)
         var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: all)

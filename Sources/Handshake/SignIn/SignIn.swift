@@ -160,7 +160,7 @@ extension Handshake {
         guard client.isConfidential || client.assertion != nil else {
             throw HandshakeError.configuration(
                 member: "client",
-                problem: "only a confidential client can ask for a token of its own (RFC 6749, section 4.4)")
+                problem: "Only a confidential client can ask for a token of its own (RFC 6749, section 4.4).")
         }
         let server = try await environment.server(of: client)
         let now = environment.time.now()

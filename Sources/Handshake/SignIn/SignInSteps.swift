@@ -15,7 +15,7 @@ extension Handshake {
         case (nil, .loopback):
             throw HandshakeError.configuration(
                 member: "redirect",
-                problem: "a loopback redirect is received by signIn(through:); give the client a redirect URI")
+                problem: "A loopback redirect is received by signIn(through:). Give the client a redirect URI.")
         }
         guard !client.options.responseMode.isPosted || (redirectURI == nil && uri.kind == .claimed) else {
             throw HandshakeError.configuration(
@@ -217,7 +217,7 @@ extension Handshake {
     private func client(of id: AccountID) throws(HandshakeError) -> Client {
         guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
             throw .configuration(
-                member: "clients", problem: "the sign-in was started for \(id), which no client of this app matches")
+                member: "clients", problem: "The sign-in was started for \(id), which no client of this app matches.")
         }
         return client
     }

@@ -96,7 +96,7 @@ private final class Presentation: NSObject, ASWebAuthenticationPresentationConte
     private nonisolated static var notShown: HandshakeError {
         .configuration(
             member: "browser",
-            problem: "the browser session could not be shown; call signIn while the app is in the foreground")
+            problem: "The browser session could not be shown. Call signIn while the app is in the foreground.")
     }
 
     private nonisolated static func outcome(_ redirect: URL?, _ error: (any Error)?) -> Result<String, any Error> {

@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import AsyncSupport
 import Foundation
 import Handshake
 import OAuth
@@ -13,6 +14,8 @@ enum Failure {
         let code: String
         let message: String
         var detail: String?
+        /// The member of the configuration that is wrong.
+        var member: String?
     }
 
     /// Writes an error to standard error, as text or as JSON.
@@ -33,6 +36,7 @@ enum Failure {
             ("message", .string(report.message)),
         ]
         if let detail = report.detail { members.append(("detail", .string(detail))) }
+        if let member = report.member { members.append(("member", .string(member))) }
         Output.error(JSONText.object([("error", .object(members))]).text)
     }
 
@@ -40,8 +44,13 @@ enum Failure {
     static func report(of error: any Error) -> Report? {
         switch error {
         case let error as HandshakeError:
-            Report(status: ExitStatus(error), code: error.code, message: error.description)
-        case let error as OAuthError: Report(status: ExitStatus(error), code: error.code, message: error.description)
+            Report(
+                status: ExitStatus(error), code: error.code, message: error.message,
+                member: error.configurationMember)
+        case let error as OAuthError:
+            Report(
+                status: ExitStatus(error), code: error.code, message: error.description,
+                member: error.configurationMember)
         case let error as VaultError: Report(status: .vault, code: error.code, message: error.description)
         case let error as TransportError:
             Report(status: ExitStatus(.network(error)), code: error.code, message: error.description)
@@ -71,6 +80,19 @@ enum Failure {
             Output.error(HandshakeCommand.fullMessage(for: error))
         }
         return status
+    }
+}
+
+extension HandshakeError {
+    /// What happened and what to do, with the option for it.
+    fileprivate var message: String { option.map { "\(description.clause): \($0)" } ?? description }
+
+    private var option: String? {
+        switch self {
+        case .missingKey: "--key FILE"
+        case .missingCredential: "--key FILE or --certificate FILE"
+        default: nil
+        }
     }
 }
 #endif

@@ -56,17 +56,19 @@ indirect enum JSONText {
         }
     }
 
+    private static let shortEscapes: [Unicode.Scalar: String] = [
+        "\"": #"\""#, "\\": #"\\"#, "\n": #"\n"#, "\r": #"\r"#, "\t": #"\t"#,
+    ]
+
     private static func quote(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            default:
-                if mayBeShown(scalar) { quoted.unicodeScalars.append(scalar) } else { quoted += escaped(scalar) }
+            if let short = shortEscapes[scalar] {
+                quoted += short
+            } else if mayBeShown(scalar) {
+                quoted.unicodeScalars.append(scalar)
+            } else {
+                quoted += escaped(scalar)
             }
         }
         return quoted + "\""
