@@ -26,8 +26,8 @@ public struct LeaseTiming: Sendable, Hashable {
 
     /// Checks that a holder can finish a request of 20 s before its lease ends.
     ///
-    /// - Throws: ``VaultError/denied(what:reason:)`` when the lease is not 30 to 300 s and at least 30 s and two renewals, the renewal is
-    ///   below a second, or the observation is below two renewals and 2 s.
+    /// - Throws: `VaultError.denied` when the lease is above 300 s or below 30 s plus two renewals, the renewal is
+    ///   below 1 s, or the observation is below 2 s plus two renewals or above the lease.
     public init(lease: Duration, renewal: Duration, observation: Duration) throws(VaultError) {
         self.init(unchecked: lease, renewal: renewal, observation: observation)
         guard lease >= .seconds(30), lease <= .seconds(300), renewal >= .seconds(1), observation <= lease,
@@ -36,8 +36,9 @@ public struct LeaseTiming: Sendable, Hashable {
             throw .denied(
                 what: "the timing of leases",
                 reason:
-                    "a lease of \(lease), a renewal each \(renewal) and an observation of \(observation) do not fit: at least 30 s and two "
-                    + "renewals, at most 300 s; at least 1 s; at least 2 s and two renewals")
+                    "a lease of \(lease), a renewal each \(renewal) and an observation of \(observation) do not fit. Renew each 1 s or "
+                    + "more, hold for 30 s plus two renewals to 300 s, and observe for 2 s plus two renewals up to the lease."
+            )
         }
     }
 

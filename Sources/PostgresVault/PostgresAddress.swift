@@ -33,7 +33,7 @@ struct PostgresAddress: Sendable {
     private static let unreadable = VaultError.denied(
         what: "the connection string of the PostgreSQL vault",
         reason:
-            "it cannot be read. Write postgresql://USER@HOST:PORT/DATABASE, and special characters with %: @ as %40, / as %2F"
+            "it cannot be read. Write postgresql://USER@HOST:PORT/DATABASE, and special characters with %: @ as %40, / as %2F."
     )
 
     /// Whether a part that errors show may hold a piece of a password whose `@` or `/` was not written with %.

@@ -72,12 +72,14 @@ struct PostgresFailure: Error, Sendable {
         switch state {
         case "28P01", "28000":
             return .denied(
-                what: place, reason: "\(text). Check the role and its password: PGPASSFILE names a file with passwords")
+                what: place,
+                reason: "\(text). Check the role and its password: PGPASSFILE names a file with passwords."
+            )
         case "42501":
             return .denied(
                 what: place,
                 reason:
-                    "\(text). The role lacks a right on the schema “\(schema)”; the rights are in Documentation/Vaults.md"
+                    "\(text). The role lacks a right on the schema “\(schema)”. Documentation/Vaults.md lists the rights."
             )
         case "3D000":
             return .denied(what: place, reason: "\(text). Create the database with: createdb")
@@ -86,9 +88,17 @@ struct PostgresFailure: Error, Sendable {
             return .unavailable("\(place) is read-only (\(text)); connect to the primary server")
         case "53100":
             return .unavailable(
-                "no space is left at \(place) (\(text)). Make room on the server's disk; until then records stay as they are"
+                "no space is left at \(place) (\(text)). Make room on the server's disk. Until then records stay as they are"
             )
-        case "57014", "55P03": return .unavailable("\(place) is too slow (\(text))")
+        case "57014":
+            return .unavailable(
+                "\(place) is too slow (\(text)). Try again later. If that does not help, lighten the database's load. If the role's "
+                    + "statement_timeout is below 5 s, raise it: ALTER ROLE … SET statement_timeout = '5s'")
+        case "55P03":
+            return .unavailable(
+                "\(place) is too slow: another transaction keeps what it needs locked (\(text)). Try again later. If that does not help, "
+                    + "find the oldest transaction: SELECT pid, xact_start, query FROM pg_stat_activity WHERE xact_start IS NOT NULL "
+                    + "ORDER BY xact_start; then end it, with its pid as PID: SELECT pg_terminate_backend(PID)")
         case _ where state.hasPrefix("22") || state.hasPrefix("42"):
             return .damaged(
                 what: "\(place), schema \(schema)",

@@ -31,7 +31,7 @@ struct PostgresSchema: Sendable {
         guard isPlain, (1...63).contains(name.utf8.count), !name.hasPrefix("pg_"), name.first?.isNumber == false else {
             throw .denied(
                 what: "the schema of the PostgreSQL vault",
-                reason: "its name takes up to 63 lower-case letters, digits and _, and begins with a letter")
+                reason: "its name has at most 63 lower-case letters, digits and _, and begins with a letter.")
         }
         self.name = name
     }
@@ -73,7 +73,7 @@ struct PostgresSchema: Sendable {
             throw VaultError.denied(
                 what: "\(address)",
                 reason:
-                    "a newer version of this program made it (tables \(schema), this version has \(Self.version)). Update the program"
+                    "a newer version of this program made it (tables \(schema), this version has \(Self.version)). Update the program."
             )
         }
         let columns = "vault, lease_ms, renew_ms, observe_ms"
@@ -132,7 +132,7 @@ struct PostgresSchema: Sendable {
         .denied(
             what: "\(address)",
             reason:
-                "the schema “\(name)” is another application's and was left as it is. Name another schema or database")
+                "the schema “\(name)” is another application's and was left as it is. Name another schema or database.")
     }
 
     // MARK: Making

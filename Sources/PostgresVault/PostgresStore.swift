@@ -88,7 +88,7 @@ struct PostgresStore: Sendable {
         guard rows.count <= Self.pageSize, last.map({ $0.lexicographicallyPrecedes(start) }) ?? true,
             !name.lexicographicallyPrecedes(start)
         else {
-            throw .damaged(what: "\(address)", reason: "its listing does not go forward; its tables were changed")
+            throw .damaged(what: "\(address)", reason: "its listing does not go forward, so its tables were changed")
         }
     }
 
@@ -202,7 +202,7 @@ struct PostgresStore: Sendable {
         {
             throw error.vaultError(at: address, schema: schema.name)
         } catch {
-            throw .unavailable("\(address): the exchange was cancelled")
+            throw .unavailable("\(address): the exchange was cancelled. Try again")
         }
     }
 }

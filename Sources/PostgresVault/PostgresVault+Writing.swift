@@ -44,7 +44,8 @@ extension PostgresVault {
                     }
                 }
             }
-            throw .unavailable("\(path(of: hold.name)): the vault's keys change faster than they can be read")
+            throw .unavailable(
+                "\(path(of: hold.name)): the vault's keys change faster than they can be read. Try again")
         }
     }
 
@@ -112,7 +113,7 @@ extension PostgresVault {
             hold.wasRenewed(at: sent)
         }
         throw .unavailable(
-            "\(path(of: hold.name)): a lease of \(timing.lease) could not be had for the next \(time), so nothing was sent"
+            "\(path(of: hold.name)): the lease of \(timing.lease) could not be renewed for the next \(time), so nothing was sent. Try again"
         )
     }
 }

@@ -15,14 +15,16 @@ extension SQLiteStore {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy(path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_MISMATCH:
-            return .damaged(what: path, reason: "\(text). Restore it from a backup")
+            return .damaged(what: path, reason: text)
         case .SQLITE_ERROR where text.hasPrefix("no such"):
-            return .damaged(what: path, reason: "\(text). Restore it from a backup")
+            return .damaged(what: path, reason: text)
         case .SQLITE_READONLY:
-            return .denied(what: path, reason: "it cannot be written (\(text)); check its file system, owner and mode")
+            return .denied(what: path, reason: "it cannot be written (\(text)). Check its file system, owner and mode.")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
-            return .denied(what: path, reason: "it cannot be opened (\(text)); check owner and mode, there and above")
-        case .SQLITE_FULL: return .unavailable("no space is left to write \(path)")
+            return .denied(
+                what: path,
+                reason: "it cannot be opened (\(text)). Check the owner and mode of the file and of its folders.")
+        case .SQLITE_FULL: return .unavailable("no space is left to write \(path). Free some space and try again")
         default: return .unavailable("\(path): \(text)")
         }
     }

@@ -79,7 +79,7 @@ enum SQLiteKeySource: Sendable {
         let loss = "If it is lost, so are the records: move \(path) away and sign in again"
         return switch self {
         case .file(let file):
-            .locked("its key file \(Self.path(file, key.number, key.identifier)) is missing; put it back. \(loss)")
+            .locked("its key file \(Self.path(file, key.number, key.identifier)) is missing. Put it back. \(loss)")
         case .store(_, let name): .locked("the \(name) does not have the key of \(path). \(loss)")
         case .given: .locked("the key of \(path) was not given. \(loss)")
         }

@@ -35,7 +35,7 @@ enum SQLiteSchema {
         if id == 0, tables == 0 { return nil }
         guard id == applicationID else {
             throw VaultError.denied(
-                what: path, reason: "it is another application's database and was left as it is. Name another file")
+                what: path, reason: "it is another application's database and was left as it is. Name another file.")
         }
         // Before any column that a newer version may have changed.
         guard let row = try Row.fetchOne(db, sql: "SELECT reads, schema, application FROM meta WHERE one = 1"),
@@ -48,7 +48,7 @@ enum SQLiteSchema {
             throw VaultError.denied(
                 what: path,
                 reason:
-                    "a newer version of this program made it (tables \(schema), this version has \(version)). Update the program"
+                    "a newer version of this program made it (tables \(schema), this version has \(version)). Update the program."
             )
         }
         guard schema >= 1, let vault = try [UInt8].blob(db, "SELECT vault FROM meta WHERE one = 1"),

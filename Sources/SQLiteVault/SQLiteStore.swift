@@ -111,7 +111,7 @@ final class SQLiteStore: Sendable {
         let lease: SQLiteLease? = try await change { db in
             guard let lease = hold.next(after: try Self.lease(name, db), above: newest) else {
                 throw VaultError.unavailable(
-                    "\(path): another holder wrote the record meanwhile, so nothing was changed; was the file or its lock restored or removed?"
+                    "\(path): another holder wrote the record meanwhile, so nothing was changed. Check whether the file or its lock file was restored or removed"
                 )
             }
             guard let sealing else {

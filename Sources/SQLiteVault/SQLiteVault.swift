@@ -264,7 +264,7 @@ extension SQLiteVault: TableVault {
             }
             try await readKeys()
         }
-        throw .unavailable("\(path): the vault's keys change faster than they can be read")
+        throw .unavailable("\(path): the vault's keys change faster than they can be read. Try again")
     }
 
     package func readKeys() async throws(VaultError) {

@@ -185,7 +185,7 @@ def test_a_server_that_cannot_be_reached_has_a_next_step(handshake: Handshake) -
 def test_without_a_session_a_keyring_is_no_empty_list(handshake: Handshake) -> None:
     nowhere = {"DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": ""}
     done = handshake.run("accounts", "--vault", "secret-service", **nowhere)
-    says(done, 7, "there is no desktop session with a keyring. Use --vault files:DIR instead")
+    says(done, 7, "No desktop session with a keyring is running. Log in to the desktop, or use --vault files:DIR.")
 
 
 def test_the_doctor_prints_a_whole_cure(handshake: Handshake) -> None:

@@ -9,7 +9,7 @@ extension KeyFolder: VaultKeyStore {
             throw VaultError.damaged(
                 what: file(of: identifier),
                 reason:
-                    "a key has \(VaultMasterKey.length) bytes and this file has \(bytes.count). Restore it from a backup"
+                    "a key has \(VaultMasterKey.length) bytes and this file has \(bytes.count)"
             )
         }
         return key

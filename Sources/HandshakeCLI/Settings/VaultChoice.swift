@@ -85,7 +85,7 @@ struct VaultChoice {
     private func requireNoKey(_ key: StatedValue?) throws {
         guard case .secretService = kind, stated != nil, let key else { return }
         throw CommandError.usage(
-            "A vault of secret-service has its key in the keyring. Leave out \(key.name), or name the vault as files:DIR."
+            "A secret-service vault keeps its key in the keyring. Leave out \(key.name), or name the vault as files:DIR."
         )
     }
 
@@ -369,8 +369,9 @@ struct VaultChoice {
     static let endsWithCommand = CommandError.usage(
         "A vault in memory ends with the command. Name another one with --vault.")
 
-    private static let noSession = VaultError.unavailable(
-        "there is no desktop session with a keyring. Use --vault files:DIR instead")
+    private static let noSession = CommandError(
+        status: .vault, code: "vault_unavailable",
+        message: "No desktop session with a keyring is running. Log in to the desktop, or use --vault files:DIR.")
 
     private var keys: KeyFolder { KeyFolder(path: settings.keyHome) }
 

@@ -108,6 +108,26 @@ struct PostgresServerTests {
     }
 
     @Test(
+        "a statement that takes too long, or waits too long for another transaction, is unavailable and says what to do",
+        arguments: [("statement_timeout", "ALTER ROLE"), ("lock_timeout", "pg_stat_activity")])
+    func tooSlow(setting: String, cure: String) async throws {
+        try await vault.put([1], under: .alice)
+        // For this vault alone: what the test itself sends may take longer.
+        var place = folder.place
+        place.connection += " options='-c \(setting)=500ms'"
+        let slow = try await place.open()
+        let (schema, pool) = (folder.place.schema, PostgresPool(try PostgresAddress(server.connection), limit: 1))
+        defer { pool.close() }
+        try await pool.transaction { transaction in
+            try await transaction.run(PostgresStatement("LOCK TABLE \(schema).lease IN ACCESS EXCLUSIVE MODE"))
+            let error = await #expect(throws: VaultError.self) { try await slow.put([2], under: .alice) }
+            let text = error.map { "\($0)" } ?? ""
+            #expect(error?.code == "vault_unavailable" && text.contains("too slow") && text.contains(cure), "\(text)")
+        }
+        #expect(try await slow.record(.alice) == [1])
+    }
+
+    @Test(
         "VL22: a hold whose answer cannot be stored, for whatever reason, is not released, and this process goes on with it",
         arguments: ["53100", "22012", "42501"], [false, true])
     func unstored(reason: String, concludes: Bool) async throws {
