@@ -12,7 +12,7 @@ struct PostgresAddress: Sendable {
 
     /// Reads a URI (`postgresql://…`) or `keyword=value` pairs as libpq does.
     ///
-    /// - Throws: ``VaultError/denied(what:reason:)``. It quotes nothing: libpq's own text may hold a piece of a password.
+    /// - Throws: `VaultError.denied`. It quotes nothing: libpq's own text may hold a piece of a password.
     init(_ text: String) throws(VaultError) {
         var message: UnsafeMutablePointer<CChar>?
         let parsed = text.contains("\0") ? nil : PQconninfoParse(text, &message)

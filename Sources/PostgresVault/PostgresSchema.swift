@@ -23,7 +23,7 @@ struct PostgresSchema: Sendable {
     /// The schema's name: lower-case letters, digits and `_`, so that it can be part of a statement.
     let name: String
 
-    /// - Throws: ``VaultError/denied(what:reason:)`` for any other name.
+    /// - Throws: `VaultError.denied` for any other name.
     init(_ name: String) throws(VaultError) {
         let isPlain = name.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F
@@ -49,7 +49,7 @@ struct PostgresSchema: Sendable {
 
     /// Reads whose tables these are, and changes nothing. Every statement is one that any version's tables answer.
     ///
-    /// - Throws: ``VaultError`` for another application's or a newer version's; ``PostgresFailure``.
+    /// - Throws: `VaultError` for another application's or a newer version's; ``PostgresFailure``.
     func read(
         at address: PostgresAddress, _ run: (PostgresStatement) async throws(PostgresFailure) -> [PostgresRow]
     ) async throws -> Contents {

@@ -31,7 +31,7 @@ extension PostgresVault {
     ///
     /// Those that wait longer go first. A key that comes back to this vault within a minute stays with it: no other caller has a use for it.
     ///
-    /// - Throws: ``VaultError`` when the database cannot be written.
+    /// - Throws: `VaultError` when the database cannot be written.
     @concurrent
     public func returnUnfinished(_ keys: [VaultKey]) async throws {
         try await giveBack(keys.map { name(of: $0).bytes })

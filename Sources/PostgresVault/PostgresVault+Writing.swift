@@ -102,7 +102,7 @@ extension PostgresVault {
 
     /// Makes sure that a hold lasts for a time from now, and some more: by what is durable, and by this machine's clock.
     ///
-    /// - Throws: ``VaultError/unavailable(_:)`` when it does not, and cannot be renewed.
+    /// - Throws: `VaultError.unavailable` when it does not, and cannot be renewed.
     func confirm(_ hold: PostgresHold, for time: Duration) async throws(VaultError) {
         for isRenewed in [false, true] {
             if let reason = hold.end { throw .unavailable("\(path(of: hold.name)): \(reason)") }

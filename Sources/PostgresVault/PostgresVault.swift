@@ -18,12 +18,12 @@ import Synchronization
 ///   the server's clock, and was seen unchanged for 12 s by the waiter's own clock. Tasks that wait for the same key of the same vault are
 ///   served in the order they came; between processes there is no order.
 /// * **Fenced**: each write looks, in its own statement, whether the lease still has this holder, fencing number and version. A holder that
-///   lost its lease writes nothing, and every later call of its body throws ``VaultError/unavailable(_:)``.
+///   lost its lease writes nothing, and every later call of its body throws `VaultError.unavailable`.
 /// * **Durable**: a replacement is committed before it returns, as durably as the server's `synchronous_commit` says; leave that on.
 ///   **Atomic**: a reader sees the old record or the new one. A write whose answer was lost is looked up before it counts as failed.
-/// * **Confidential and bound**: contents and names are sealed as in a ``FileVault`` (AES-256-GCM, a key for each record), and bound to the
+/// * **Confidential and bound**: contents and names are sealed as in a `FileVault` (AES-256-GCM, a key for each record), and bound to the
 ///   record's kind, version and the number of the key. A record that was changed, renamed, swapped with another, brought from another
-///   vault or put back without its lease is ``VaultError/damaged(what:reason:)``. So is one that was put back with its lease, in a vault
+///   vault or put back without its lease is `VaultError.damaged`. So is one that was put back with its lease, in a vault
 ///   that has opened or written a newer version of it: of the 50,000 records used last, and for two weeks. A vault that is opened
 ///   afterwards does not notice it. Kinds, sizes and the number of records are readable.
 /// * **Several keys**: a record names the key that sealed it, and ``rotateKey()`` seals all of them with a new one while the vault is used.
@@ -90,8 +90,8 @@ public final class PostgresVault: Vault {
 
     /// The record under a key as it is now. It does not wait for another task or process that is changing it.
     ///
-    /// - Throws: ``VaultError/damaged(what:reason:)``, ``VaultError/locked(_:)``, ``VaultError/denied(what:reason:)``,
-    ///   ``VaultError/unavailable(_:)``.
+    /// - Throws: `VaultError.damaged`, `VaultError.locked`, `VaultError.denied`,
+    ///   `VaultError.unavailable`.
     @concurrent
     public func record(_ key: VaultKey) async throws -> [UInt8]? {
         let name = name(of: key)
@@ -106,7 +106,7 @@ public final class PostgresVault: Vault {
     /// A record whose name does not open, or whose versions disagree, is left out and reported beside. One that is damaged elsewhere is
     /// listed, and is an error when it is read. The pages are not one snapshot: a record that exists throughout is listed once.
     ///
-    /// - Throws: `CancellationError`, and ``VaultError`` when the database cannot be read.
+    /// - Throws: `CancellationError`, and `VaultError` when the database cannot be read.
     @concurrent
     public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
         try await listing(of: kind)
@@ -126,8 +126,8 @@ public final class PostgresVault: Vault {
     ///
     /// A body may run for 5 minutes. No connection is held meanwhile.
     ///
-    /// - Throws: ``VaultError/busy(_:)`` when callers before took longer than the vault's timeout; `CancellationError` when the task was
-    ///   cancelled before it had the key; another ``VaultError`` when the record cannot be read, in which case `body` does not run; and
+    /// - Throws: `VaultError.busy` when callers before took longer than the vault's timeout; `CancellationError` when the task was
+    ///   cancelled before it had the key; another `VaultError` when the record cannot be read, in which case `body` does not run; and
     ///   whatever `body` throws. A replacement made before `body` throws stays.
     @concurrent
     public func update<Result: Sendable>(
@@ -165,7 +165,7 @@ public final class PostgresVault: Vault {
     /// Removes a record durably while holding its key, without reading it.
     ///
     /// - Returns: whether there was a record.
-    /// - Throws: as ``update(_:_:)``, but never ``VaultError/damaged(what:reason:)`` because of the record.
+    /// - Throws: as ``update(_:_:)``, but never `VaultError.damaged` because of the record.
     @concurrent @discardableResult
     public func remove(_ key: VaultKey) async throws -> Bool {
         try Task.checkCancellation()

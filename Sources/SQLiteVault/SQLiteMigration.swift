@@ -12,7 +12,7 @@ extension SQLiteVault {
     ///   - keyFile: the file with the master key, in another folder. It is made if it is missing; several vaults may share it.
     ///   - timeout: how long another process may take that makes the same vault.
     /// - Returns: whether the vault is new.
-    /// - Throws: as the initialiser of ``SQLiteVault``; ``VaultError/busy(_:)`` after the timeout.
+    /// - Throws: as the initialiser of ``SQLiteVault``; `VaultError.busy` after the timeout.
     @discardableResult
     public static func migrate(
         _ path: String, keyFile: String, timeout: Duration = .seconds(60)

@@ -13,8 +13,8 @@ extension SQLiteVault {
     /// it from being completed, the call makes one anyway, and the vault has several old keys.
     ///
     /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
-    /// - Throws: ``VaultError/busy(_:)`` while another rotation runs; `CancellationError`; what the key store throws; another
-    ///   ``VaultError`` when the vault as a whole cannot be used.
+    /// - Throws: `VaultError.busy` while another rotation runs; `CancellationError`; what the key store throws; another
+    ///   `VaultError` when the vault as a whole cannot be used.
     @concurrent
     public func rotateKey() async throws -> VaultKeyRotation {
         try file.requireSame()

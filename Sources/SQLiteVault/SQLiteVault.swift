@@ -18,13 +18,13 @@ import Synchronization
 ///   meanwhile, because the lock's file was removed or restored from a backup, the write is refused and changes nothing.
 /// * **Durable**: a replacement is committed in SQLite's write-ahead log with `synchronous=FULL` before it returns.
 ///   **Atomic**: a reader sees the old record or the new one.
-/// * **Confidential and bound**: contents and names are sealed as in a ``FileVault`` (AES-256-GCM, a key for each record), and bound to the
+/// * **Confidential and bound**: contents and names are sealed as in a `FileVault` (AES-256-GCM, a key for each record), and bound to the
 ///   record's kind, version and the number of the key. A record that was changed, renamed, swapped with another, brought from another
-///   vault or put back without its lease is ``VaultError/damaged(what:reason:)``. So is one that was put back with its lease, in a vault
+///   vault or put back without its lease is `VaultError.damaged`. So is one that was put back with its lease, in a vault
 ///   that has opened or written a newer version of it: of the 50,000 records used last, and for two weeks. A vault that is opened
 ///   afterwards does not notice it, and none notices that a record was removed by hand. The kinds and the sizes of records are readable.
 /// * **Careful**: the file has mode 0600, one name and belongs to the effective user, and its folder is one where others cannot replace
-///   it. What is otherwise is ``VaultError/denied(what:reason:)``, with the cure in the reason.
+///   it. What is otherwise is `VaultError.denied`, with the cure in the reason.
 /// * **Several keys**: a record names the key that sealed it, and ``rotateKey()`` seals all of them with a new one while the vault is used.
 /// * **Honest**: a database of another application, one of a newer version and one without tables are errors, and stay as they are. Only
 ///   ``migrate(_:keyFile:timeout:)`` makes or upgrades tables.
@@ -49,11 +49,11 @@ public final class SQLiteVault: Vault {
     /// - Parameters:
     ///   - path: the database's file.
     ///   - keyFile: the file with the master key, in another folder than the database.
-    ///   - timeout: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
+    ///   - timeout: how long an update waits for those before it, until it fails as `VaultError.busy`.
     ///   - clock: what measures the timeout, and the pauses between two looks at a key that another process holds.
-    /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another vault's; ``VaultError/damaged(what:reason:)`` when the
-    ///   file is no database or is another application's; ``VaultError/denied(what:reason:)`` when there is no vault yet, when a newer
-    ///   version made it, and for what owner and modes forbid; ``VaultError/unavailable(_:)`` for what the storage says.
+    /// - Throws: `VaultError.locked` when the key is missing or is another vault's; `VaultError.damaged` when the
+    ///   file is no database or is another application's; `VaultError.denied` when there is no vault yet, when a newer
+    ///   version made it, and for what owner and modes forbid; `VaultError.unavailable` for what the storage says.
     public convenience init(
         _ path: String, keyFile: String, timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous
     ) throws(VaultError) {
@@ -128,8 +128,8 @@ public final class SQLiteVault: Vault {
 
     /// The record under a key as it is now. It does not wait for another task or process that is changing it.
     ///
-    /// - Throws: ``VaultError/damaged(what:reason:)``, ``VaultError/locked(_:)``, ``VaultError/denied(what:reason:)``,
-    ///   ``VaultError/unavailable(_:)``.
+    /// - Throws: `VaultError.damaged`, `VaultError.locked`, `VaultError.denied`,
+    ///   `VaultError.unavailable`.
     @concurrent
     public func record(_ key: VaultKey) async throws -> [UInt8]? {
         try file.requireSame()
@@ -141,7 +141,7 @@ public final class SQLiteVault: Vault {
     /// A record whose name does not open, or whose versions disagree, is left out and reported beside. One that is damaged elsewhere is
     /// listed, and is an error when it is read.
     ///
-    /// - Throws: `CancellationError`, and ``VaultError`` when the database cannot be read.
+    /// - Throws: `CancellationError`, and `VaultError` when the database cannot be read.
     @concurrent
     public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
         try file.requireSame()
@@ -163,8 +163,8 @@ public final class SQLiteVault: Vault {
     ///
     /// Waiting for another process means looking again after 1 to 10 ms, which one task a key does; the others queue behind it.
     ///
-    /// - Throws: ``VaultError/busy(_:)`` when callers before took longer than the vault's timeout; `CancellationError` when the task was
-    ///   cancelled before it had the key; another ``VaultError`` when the record cannot be read, in which case `body` does not run; and
+    /// - Throws: `VaultError.busy` when callers before took longer than the vault's timeout; `CancellationError` when the task was
+    ///   cancelled before it had the key; another `VaultError` when the record cannot be read, in which case `body` does not run; and
     ///   whatever `body` throws. A replacement made before `body` throws stays.
     @concurrent
     public func update<Result: Sendable>(
@@ -185,7 +185,7 @@ public final class SQLiteVault: Vault {
     /// Removes a record durably while holding its key, without reading it.
     ///
     /// - Returns: whether there was a record.
-    /// - Throws: as ``update(_:_:)``, but never ``VaultError/damaged(what:reason:)`` because of the record.
+    /// - Throws: as ``update(_:_:)``, but never `VaultError.damaged` because of the record.
     @concurrent @discardableResult
     public func remove(_ key: VaultKey) async throws -> Bool {
         try await holding(key) { name in
@@ -198,7 +198,7 @@ public final class SQLiteVault: Vault {
 
     /// Examines the database's own structure, which reading every record does not.
     ///
-    /// - Throws: ``VaultError/damaged(what:reason:)`` with SQLite's first finding; another ``VaultError`` when it cannot be read.
+    /// - Throws: `VaultError.damaged` with SQLite's first finding; another `VaultError` when it cannot be read.
     @concurrent
     public func checkIntegrity() async throws {
         try file.requireSame()

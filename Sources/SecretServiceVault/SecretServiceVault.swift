@@ -58,7 +58,7 @@ public struct SecretServiceKeys: VaultKeyStore {
     /// - Parameters:
     ///   - environment: names the session bus: `DBUS_SESSION_BUS_ADDRESS`, otherwise `bus` in `XDG_RUNTIME_DIR`.
     ///   - promptTime: how long the user has to unlock the keyring; nil never prompts.
-    /// - Throws: ``VaultError/unavailable(_:)`` when there is no session bus.
+    /// - Throws: `VaultError.unavailable` when there is no session bus.
     public init(
         environment: [String: String], promptTime: Duration? = SecretServiceVault.promptTime
     ) throws(VaultError) {

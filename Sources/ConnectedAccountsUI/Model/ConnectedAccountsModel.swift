@@ -5,7 +5,7 @@ public import Observation
 ///
 /// They are in the app's own vault, or on its server.
 ///
-/// SwiftUI's ``ConnectedAccounts`` draws it; an app may draw it in its own way.
+/// SwiftUI's `ConnectedAccounts` draws it; an app may draw it in its own way.
 @MainActor @Observable
 public final class ConnectedAccountsModel {
     /// Every service, in the order of the clients.

@@ -126,7 +126,9 @@ extension FileSelectorState {
     /// Shows a list. A selected file stays selected if the list has it; otherwise the remembered one is selected, preferring own
     /// files, and its tab and segment are opened.
     ///
-    /// - Parameter time: now, in seconds since 1970.
+    /// - Parameters:
+    ///   - list: what the service answered.
+    ///   - time: now, in seconds since 1970.
     public mutating func show(_ list: FileList, at time: Double) {
         show(list.files, at: time)
         unreadableCount = list.unreadable.count

@@ -123,7 +123,10 @@ public struct DiscoveredResource: Sendable {
     /// The app names the server that issued the identifier. An API that named another server could borrow the client, and the
     /// rights that users gave it there (`any-server.md` 9).
     ///
-    /// - Parameter issuer: the server where the identifier was registered, as the app knows it, not as the API names it.
+    /// - Parameters:
+    ///   - id: the client's identifier at the server.
+    ///   - issuer: the server where the identifier was registered, as the app knows it, not as the API names it.
+    ///   - redirect: where the server sends users back to.
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/refused(_:)` when the API names another server;
     ///   ``HandshakeError/configuration(member:problem:)`` for a name that is none.
     public func client(id: String, issuedBy issuer: Issuer, redirect: Client.Redirect = .loopback) throws -> Client {

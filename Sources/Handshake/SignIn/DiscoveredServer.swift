@@ -16,7 +16,7 @@ public import OAuth
 public struct DiscoveredServer: Sendable {
     /// The service that clients are for.
     public let service: Service
-    /// What the server says about itself. Without ``OAuth/AuthorizationServerMetadata/registrationEndpoint`` it registers no apps.
+    /// What the server says about itself. Without a `registrationEndpoint` it registers no apps.
     public let server: AuthorizationServerMetadata
     /// The scopes to ask for.
     ///

@@ -34,7 +34,7 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
         isConfirmed = false
     }
 
-    /// Reads an import. An earlier version wrote neither ``isListed`` nor ``possible``, nor what attempts are joined by.
+    /// Reads an import. An earlier version wrote neither `isListed` nor `possible`, nor what attempts are joined by.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int.self, forKey: .id)
