@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What no source may have.
+/// What no source, and no test, may have.
 @Suite("The sources")
 struct SourceRuleTests {
     private static func sources(_ modules: [String], ending: [String] = ["swift"]) throws -> [(
@@ -105,6 +105,85 @@ struct SourceRuleTests {
                 #expect(!code.contains(name) || isKnown, "\(file) uses \(name)")
             }
         }
+    }
+
+    /// What makes a test depend on the machine's speed, or on the time of day.
+    private static let clockPatterns = [
+        "Task.sleep": #"\bTask\.sleep\b"#, "Thread.sleep": #"\bThread\.sleep\b"#, "usleep": #"\busleep\("#,
+        ".timeLimit": #"\.timeLimit\("#, "Clock.now": #"\b(Continuous|Suspending)Clock(\(\))?\.now\b"#,
+        "Date()": #"\bDate(\(\)|\.now\b)"#,
+        // A type's own clock, and not `world.time.now()`, which may be one that stands still.
+        ".now()": #"(?<![\w)\]}?!])\.now\(\)|\b[A-Z]\w*\.now\(\)|\.system\.now\b"#,
+    ]
+
+    private static func clocks(in text: String) throws -> Set<String> {
+        let range = NSRange(text.startIndex..., in: text)
+        return try Set(
+            clockPatterns.filter { _, pattern in
+                try NSRegularExpression(pattern: pattern).firstMatch(in: text, range: range) != nil
+            }.keys)
+    }
+
+    @Test("tests wait for no time and read no clock of the machine, except where this list says why")
+    func clocksInTests() throws {
+        let known: [String: Set<String>] = [
+            // Samples of the documentation, as an app has them.
+            "Tests/DocumentationTests/CircleSamples.swift": [".now()"],
+            "Tests/DocumentationTests/DeviceSamples.swift": ["Date()", "Clock.now"],
+            "Tests/FileSelectorTests/DocumentedCodeTests.swift": [".now()"],
+            // The command under test reads the machine's clock.
+            "Tests/HandshakeCLITests/NearbyRetentionTests.swift": ["Date()"],
+            "Tests/HandshakeCLITests/OutputTests.swift": ["Date()"],
+            // The list under test reads the machine's clock, and keeps an import for a day.
+            "Tests/SequencingTests/Other/ImportListTests.swift": ["Date()"],
+            "Tests/SequencingTests/Other/UnfinishedImportsTests.swift": ["Date()"],
+            // An app with the clock of its sandbox, which is the machine's unless a test holds it.
+            "Tests/ConnectButtonTests/Model/ModelScene.swift": ["Date()"],
+            "Tests/HandshakeTests/Fixtures/World.swift": [".now()"],
+            // The default is the machine's clock.
+            "Tests/HandshakeTests/SecurityDefaultsTests.swift": [".now()"],
+            // Ten minutes, so that the test ends when the defence is gone.
+            "Tests/HandshakeTests/Transport/AddressCheckTests.swift": [".now()"],
+            // A clock whose longer times no test waits for.
+            "Tests/NearbyTests/DesktopAlertsTests.swift": ["Task.sleep", "Clock.now"],
+            // Only a start, from which a test counts on.
+            "Tests/HandshakeTests/Vaults/SeenVersionsTests.swift": ["Clock.now"],
+            "Tests/NearbyTests/PairingChannelTests.swift": ["Clock.now"],
+            // A longer run on request.
+            "Tests/HandshakeTests/Transport/TransportFuzzTests.swift": ["Clock.now"],
+            // Five minutes, so that the test ends when the defence is gone.
+            "Tests/HandshakeTests/Accounts/InterleavingTests.swift": ["Clock.now"],
+            "Tests/HandshakeTests/Accounts/UnstoredAnswerTests.swift": ["Clock.now"],
+            // A sample of the README.
+            "Tests/DocumentationTests/ReadmeTests.swift": ["Clock.now"],
+        ]
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Repository.root.appending(path: "Tests").path
+        ).filter { $0.hasSuffix("Tests") || $0.hasSuffix("Fixtures") }
+        let files = try Repository.files(below: folders.map { "Tests/\($0)" }, ending: ["swift"])
+        #expect(files.count > 400)
+        #expect(Set(known.keys).isSubset(of: files))
+        for file in files where file != "Tests/DocumentationTests/SourceRuleTests.swift" {
+            let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+            let found = try Self.clocks(in: text)
+            #expect(found == known[file] ?? [], "\(file): see Tests in CONTRIBUTING.md")
+        }
+    }
+
+    @Test(
+        "each clock is found, and one that a test drives is none",
+        arguments: [
+            ("try await Task.sleep(for: .seconds(1))", "Task.sleep"),
+            ("Thread.sleep(forTimeInterval: 1)", "Thread.sleep"),
+            ("usleep(50_000)", "usleep"), (#"@Test("x", .timeLimit(.minutes(1)))"#, ".timeLimit"),
+            ("at time: Date = Date()", "Date()"), ("let now = Date.now", "Date()"), ("now: .now())", ".now()"),
+            ("Timestamp.now()", ".now()"), ("TimeSource.system.now()", ".now()"), ("world.time.now()", nil),
+            ("clock.now", nil), ("ContinuousClock.now - start", "Clock.now"), ("self[0].now()", nil),
+            ("Date(timeIntervalSince1970: 0)", nil),
+            ("clock.sleep(for: .seconds(1))", nil),
+        ] as [(String, String?)])
+    func findsClocks(text: String, name: String?) throws {
+        #expect(try Self.clocks(in: text) == Set([name].compactMap { $0 }))
     }
 
     @Test("texts of the libraries that an app on a phone shows name no command and no option of the terminal")

@@ -54,7 +54,7 @@ struct NearbyAuditReportTests {
     func ownScopes() async throws {
         let vault = MemoryVault()
         let keys = RollingKeys(in: vault, community: "c")
-        let now = Timestamp.now()
+        let now = try #require(Timestamp(secondsSince1970: 1_767_225_600))
         _ = try await keys.share(UserNumber(36), days: 3, from: now)
         let own = try await OwnScopes(in: vault, community: "c", at: now)
         let report = NearbyAuditReport(NearbyAuditReport.audit(of: own), of: own)

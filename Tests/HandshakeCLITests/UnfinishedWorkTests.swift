@@ -34,7 +34,9 @@ struct UnfinishedWorkTests {
     private func signIn(_ subject: String?, client: String = "one") async throws -> Account {
         let client = Client(
             service: .sequencing, id: client, redirect: .uri(try RedirectURI("com.example.genome:/callback")))
-        return try await Handshake(client, vault: vault, transport: Server(subject: subject))
+        // A calendar that stands still: no sign-in expires while other tests use the processor.
+        let time = TimeSource(now: { 1_795_000_000 }, clock: ContinuousClock())
+        return try await Handshake(client, vault: vault, transport: Server(subject: subject), time: time)
             .signIn(through: Approval())
     }
 

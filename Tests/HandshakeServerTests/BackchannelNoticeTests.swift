@@ -23,8 +23,9 @@ struct BackchannelNoticeTests {
                 try Issuer(sandbox.standard.origin, security: security), security: security),
             defaultScopes: ["openid"])
         let client = Client.confidential(service: service, id: known.id, secret: Secret(try #require(known.secret)))
-        // The clock stands still: only a notice ends the wait for the first poll.
-        let (clock, now) = (ManualClock(), TimeSource.system.now().rounded(.down))
+        // The clocks stand still: only a notice ends the wait for the first poll.
+        let (clock, now) = (ManualClock(), 1_795_000_000.0)
+        sandbox.holdClock(at: Date(timeIntervalSince1970: now))
         let handshake = try Handshake(
             client, vault: MemoryVault(), time: TimeSource(now: { now }, clock: clock))
         let notifications = BackchannelNotifications()

@@ -11,12 +11,15 @@ import Testing
 @Suite("What the user is recognised by")
 struct OwnScopesTests {
     private let ada = person(759)
-    private let vault = MemoryVault()
+    /// Times the waits for records. It stands still: none of them ends by a timeout.
+    private let clock = ManualClock()
+    private let vault: MemoryVault
     private let newYear: Timestamp
 
     private var keys: RollingKeys { RollingKeys(in: vault, community: "c") }
 
     init() throws {
+        vault = MemoryVault(clock: clock)
         newYear = try #require(Timestamp(secondsSince1970: 1_767_225_600))
     }
 
@@ -109,9 +112,10 @@ struct OwnScopesTests {
     func expiryAndSharing(isDuring: Bool) async throws {
         let later = after(days: 10)
         _ = try await keys.share(ada, days: 3, from: newYear)
-        let (vault, ada, seedKey, dayKey) = (vault, ada, keys.seedKey, keys.lastSharedDayKey)
+        let (vault, clock, ada) = (vault, clock, ada)
+        let (seedKey, dayKey) = (keys.seedKey, keys.lastSharedDayKey)
         let sharing = Mutex<Task<RollingKeys.Shared, any Error>?>(nil)
-        let asked = Gate()
+        let (asked, ended) = (Gate(), Gate())
         let other = InterruptedVault(over: vault) { key, isChange in
             key == dayKey && isChange
         } event: {
@@ -120,15 +124,18 @@ struct OwnScopesTests {
         let interrupted = InterruptedVault(over: vault) { key, isChange in
             isDuring ? key == seedKey && isChange : key == dayKey
         } event: {
-            let task = Task { try await RollingKeys(in: other, community: "c").share(ada, days: 3, from: later) }
+            let task = Task<RollingKeys.Shared, any Error> {
+                defer { ended.open() }
+                return try await RollingKeys(in: other, community: "c").share(ada, days: 3, from: later)
+            }
             sharing.withLock { $0 = task }
             guard isDuring else {
                 _ = try await task.value
                 return
             }
-            // Goes as far as it can, which is to the record that is held.
+            // Goes as far as it can: it waits for the record that is held.
             await asked.wait()
-            for _ in 0..<1_000 { await Task.yield() }
+            while clock.sleeperCount == 0, !ended.isOpen { await Task.yield() }
         }
         try await RollingKeys(in: interrupted, community: "c").expireSeed(at: later)
         let started = sharing.withLock(\.self)

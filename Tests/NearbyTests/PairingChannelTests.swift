@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -21,18 +22,29 @@ struct PairingChannelTests {
         let channel = try await listener.accept(within: 600)
         try peer.send([0, 3, 1, 2, 3])
         #expect(try await channel.receive(within: 600, messageTime: .seconds(600)) == [1, 2, 3])
-        // 2,048 bytes: twenty seconds, if each of them were waited for.
-        try peer.send([8, 0])
+        // 2,048 bytes, the last of which never comes. Each look at the clock takes a second.
+        try peer.send([8, 0, 0])
+        let start = ContinuousClock.now
+        let looks = Mutex(0)
         let dripping = Task {
-            while true {
+            for _ in 0..<2_046 {
                 try peer.send([0])
-                try await Task.sleep(for: .milliseconds(10))
+                await Task.yield()
             }
         }
         defer { dripping.cancel() }
         await #expect(throws: PairingProblem.timedOut) {
-            try await channel.receive(within: 600, messageTime: .milliseconds(300))
+            try await channel.receive(within: 600, messageTime: .seconds(5)) {
+                let count = looks.withLock { looks in
+                    looks += 1
+                    return looks
+                }
+                return start + .seconds(count)
+            }
         }
+        // The deadline, five seconds, and one look more where a byte comes at the end: no byte moves the deadline.
+        let count = looks.withLock(\.self)
+        #expect((6...7).contains(count))
     }
 }
 

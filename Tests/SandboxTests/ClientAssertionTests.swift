@@ -15,7 +15,7 @@ struct ClientAssertionTests {
         let jwk = try #require(
             try JSONSerialization.jsonObject(with: Data((client.privateKey ?? "").utf8)) as? [String: String])
         let key = try other ?? P256.Signing.PrivateKey(rawRepresentation: try #require(decoded(jwk["d"] ?? "")))
-        let now = Int(Date().timeIntervalSince1970)
+        let now = heldTime
         var claims: [String: Any?] = [
             "iss": client.id, "sub": client.id, "aud": sandbox.standard.origin, "iat": now, "exp": now + 60,
             "jti": UUID().uuidString,
@@ -47,7 +47,7 @@ struct ClientAssertionTests {
 
     @Test("an assertion counts once")
     func replay() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let form = Self.form(try Self.assertion(sandbox))
             #expect(try await steps.post("/token", form).status == 200)
@@ -59,9 +59,9 @@ struct ClientAssertionTests {
 
     @Test("an assertion that breaks a rule of RFC 7523 is refused")
     func rules() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
-            let now = Int(Date().timeIntervalSince1970)
+            let now = heldTime
             let wrong: [(String, [String: Any?], [String: Any?])] = [
                 ("audience", ["aud": sandbox.standard.origin + "/token"], [:]),
                 ("audiences", ["aud": [sandbox.standard.origin]], [:]), ("no audience", ["aud": nil], [:]),
@@ -86,7 +86,7 @@ struct ClientAssertionTests {
 
     @Test("clients that sign cannot show a secret or nothing instead")
     func nothingElse() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let hashed = try #require(sandbox.standard.clients.first { $0.id == "sandbox-hmac" })
             for form in [
@@ -106,7 +106,7 @@ struct ClientAssertionTests {
 
     @Test("a pushed request is answered by its reference, once, and only for its client")
     func push() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let answer = try await steps.post("/par", Self.pushed)
             #expect(answer.status == 201)
@@ -132,7 +132,7 @@ struct ClientAssertionTests {
             ["request_uri": "urn:x"], ["response_type": "token"], ["client_id": "unknown"],
         ])
     func invalidPush(_ changes: [String: String]) async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let answer = try await steps.post("/par", Self.pushed.merging(changes) { $1 })
             #expect([400, 401].contains(answer.status))
@@ -142,7 +142,7 @@ struct ClientAssertionTests {
 
     @Test("a client that has to push gets a page when it does not")
     func pushesOnly() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let index = try #require(sandbox.standard.clients.firstIndex { $0.pushesOnly })
             let steps = try OAuthSteps(sandbox, sandbox.standard, client: index)
             let answer = try await steps.wire.send("GET", steps.authorizationTarget())
@@ -152,7 +152,7 @@ struct ClientAssertionTests {
 
     @Test("a reference that was not opened in time is no longer valid")
     func late() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let reference = try #require(try await steps.post("/par", Self.pushed).string("request_uri"))
             sandbox.advanceClock(by: 61)

@@ -16,6 +16,17 @@ func withSandbox(
     await sandbox.stop()
 }
 
+/// The time of ``withHeldSandbox(_:)``, in seconds since 1970.
+let heldTime = 1_795_000_000
+
+/// Runs a test at a sandbox whose clock stands still at ``heldTime``: what is signed at that time counts, however slow the machine is.
+func withHeldSandbox(_ body: (Sandbox) async throws -> Void) async throws {
+    try await withSandbox { sandbox in
+        sandbox.holdClock(at: Date(timeIntervalSince1970: Double(heldTime)))
+        try await body(sandbox)
+    }
+}
+
 /// The steps of OAuth as a test writes them, one service and one client at a time.
 struct OAuthSteps: Sendable {
     static let redirect = "http://127.0.0.1:49152/callback"

@@ -31,7 +31,7 @@ struct ProofTests {
             claims changes: [String: Any?] = [:], header more: [String: Any?] = [:]
         ) throws -> String {
             var claims: [String: Any?] = [
-                "htm": method, "htu": address, "iat": Int(Date().timeIntervalSince1970), "jti": UUID().uuidString,
+                "htm": method, "htu": address, "iat": heldTime, "jti": UUID().uuidString,
                 "nonce": nonce,
                 "ath": token.map { ProofTests.encoded(Data(SHA256.hash(data: Data($0.utf8)))) },
             ]
@@ -70,7 +70,7 @@ struct ProofTests {
 
     @Test("a proof binds the token to its key, and the resource takes it by that key alone")
     func binding() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let key = Key()
             let (origin, address) = (sandbox.standard.origin, sandbox.standard.origin + "/api/whoami")
@@ -107,11 +107,11 @@ struct ProofTests {
 
     @Test("a proof that breaks a rule of RFC 9449, section 4.3 is refused")
     func rules() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let (key, other) = (Key(), Key())
             let address = sandbox.standard.origin + "/token"
-            let now = Int(Date().timeIntervalSince1970)
+            let now = heldTime
             let wrong: [(String, [String: Any?], [String: Any?])] = [
                 ("htm", ["htm": "GET"], [:]), ("case of htm", ["htm": "post"], [:]), ("no htm", ["htm": nil], [:]),
                 ("htu", ["htu": address + "/"], [:]), ("no htu", ["htu": nil], [:]),
@@ -141,7 +141,7 @@ struct ProofTests {
 
     @Test("a client that needs proofs and nonces gets a token by both alone")
     func nonces() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let key = Key()
             let (origin, client) = (sandbox.standard.origin, "sandbox-dpop-secret")
@@ -175,7 +175,7 @@ struct ProofTests {
 
     @Test("a code that is bound to a key, and a public client's refresh token, count for that key alone")
     func codes() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let (key, other) = (Key(), Key())
             let address = sandbox.standard.origin + "/token"

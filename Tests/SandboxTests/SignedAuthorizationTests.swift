@@ -31,7 +31,7 @@ struct SignedAuthorizationTests {
             try JSONSerialization.jsonObject(with: Data((registered.privateKey ?? "").utf8)) as? [String: String])
         let secret = try #require(decoded(jwk["d"] ?? ""))
         let key = try other ?? P256.Signing.PrivateKey(rawRepresentation: secret)
-        let now = Int(Date().timeIntervalSince1970)
+        let now = heldTime
         var claims: [String: Any?] = [
             "iss": client, "client_id": client, "aud": sandbox.standard.origin, "iat": now, "nbf": now,
             "exp": now + 300, "jti": UUID().uuidString, "response_type": "code", "redirect_uri": OAuthSteps.redirect,
@@ -52,7 +52,7 @@ struct SignedAuthorizationTests {
 
     @Test("a signed request is answered, and what stands beside it counts for nothing")
     func signed() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let object = try Self.object(
                 sandbox,
                 claims: [
@@ -76,8 +76,8 @@ struct SignedAuthorizationTests {
 
     @Test("a request object that breaks a rule of RFC 9101 is refused on a page, and its redirect is not trusted")
     func rules() async throws {
-        try await withSandbox { sandbox in
-            let now = Int(Date().timeIntervalSince1970)
+        try await withHeldSandbox { sandbox in
+            let now = heldTime
             let wrong: [(String, [String: Any?], [String: Any?])] = [
                 ("audience", ["aud": "https://other.example"], [:]),
                 ("audiences", ["aud": [sandbox.standard.origin]], [:]),
@@ -108,7 +108,7 @@ struct SignedAuthorizationTests {
 
     @Test("a signed response holds all parameters, for codes and for errors, and is signed by a published key")
     func response() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let keys = try Self.members(try await steps.wire.send("GET", "/jwks"))["keys"] as? [[String: String]]
             let jwk = try #require(keys?.last)
@@ -138,7 +138,7 @@ struct SignedAuthorizationTests {
 
     @Test("what was asked for in detail comes back as it was granted, and unknown types are refused")
     func details() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
             let asked = #"[{"type":"account_information","actions":["read","delete"]}]"#
             let redirect = try await steps.redirect(["authorization_details": asked])
@@ -187,7 +187,7 @@ struct SpoiledTextTests {
             ("sign unknown", #""kid":"sandbox-unpublished-1""#), ("sign other", #""kid":"sandbox-es256-1""#),
         ])
     func changed(_ change: String, _ found: String) async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             sandbox.inject(try FaultRule(parsing: "standard POST /token => id_token \(change) x1"))
             let token = try Self.parts(try await Self.idToken(sandbox))
             #expect((token.header + token.claims).contains(found), "\(token.header) \(token.claims)")
@@ -199,7 +199,7 @@ struct SpoiledTextTests {
 
     @Test("a claim can be left out, times can be late, and other texts of the answer stay as they are")
     func leftOut() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             sandbox.inject(try FaultRule(parsing: "id-token:no-nonce"))
             sandbox.inject(try FaultRule(parsing: "/token => id_token late 100000"))
             sandbox.inject(try FaultRule(parsing: "/token => userinfo claim sub other"))
@@ -207,13 +207,13 @@ struct SpoiledTextTests {
             #expect(!token.claims.contains("nonce"))
             #expect(token.claims.contains(#""sub":"248289761001""#))
             let issuedAt = try #require(token.claims.firstMatch(of: /"iat":([0-9]+)/).flatMap { Double($0.1) })
-            #expect(abs(Date().timeIntervalSince1970 - 100_000 - issuedAt) < 1_000)
+            #expect(abs(Double(heldTime) - 100_000 - issuedAt) < 1_000)
         }
     }
 
     @Test("the logout token of the control route and of the function has the faults of its name, and no others")
     func logoutToken() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             sandbox.inject(try FaultRule(parsing: "logout-token:no-event x1"))
             sandbox.inject(try FaultRule(parsing: "* => status 503"))
             let client = sandbox.standard.clients[0].id
@@ -234,7 +234,7 @@ struct SpoiledTextTests {
 
     @Test("the console lists the named faults, and refuses a name that there is not")
     func console() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let wire = try OAuthSteps(sandbox, sandbox.standard).wire
             let list = try await wire.send("GET", "/_sandbox/faults")
             for fault in NamedFault.all { #expect(list.text.contains("\"\(fault.name)\"")) }
@@ -245,7 +245,7 @@ struct SpoiledTextTests {
 
     @Test("the key that signs rotates, the one before stays published, and its ID tokens stay hints")
     func rotation() async throws {
-        try await withSandbox { sandbox in
+        try await withHeldSandbox { sandbox in
             let wire = try OAuthSteps(sandbox, sandbox.standard).wire
             let old = try await Self.idToken(sandbox)
             sandbox.rotateSigningKeys()

@@ -8,7 +8,12 @@ package final class TemporaryFolder: Sendable {
     /// The folder of all temporary folders of this process.
     private static let root: String = {
         let root = NSTemporaryDirectory() + "handshake-\(ProcessInfo.processInfo.processIdentifier)"
-        atexit { try? FileManager.default.removeItem(atPath: TemporaryFolder.root) }
+        atexit {
+            // More than one try: a folder whose value ends now is removed at the same time.
+            for _ in 0..<10 where FileManager.default.fileExists(atPath: TemporaryFolder.root) {
+                try? FileManager.default.removeItem(atPath: TemporaryFolder.root)
+            }
+        }
         return root
     }()
 

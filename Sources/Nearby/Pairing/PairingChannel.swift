@@ -76,21 +76,26 @@ public final class PairingChannel: Sendable {
     }
 
     /// The next message, whose end comes so long after its beginning at most, however its bytes are spread.
-    func receive(within seconds: Int, messageTime: Duration) async throws -> [UInt8] {
+    ///
+    /// - Parameter now: the clock that `messageTime` is measured on.
+    func receive(
+        within seconds: Int, messageTime: Duration, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) async throws -> [UInt8] {
         try await onThread { [self] isCancelled in
             let head = try read(2, until: .now + .seconds(seconds), isCancelled)
             let length = Int(head[0]) << 8 | Int(head[1])
             guard (1...Self.maximumMessage).contains(length) else { throw PairingProblem.malformed }
-            return try read(length, until: .now + messageTime, isCancelled)
+            return try read(length, until: now() + messageTime, isCancelled, now)
         }
     }
 
     private func read(
-        _ count: Int, until deadline: ContinuousClock.Instant, _ isCancelled: CancellationState
+        _ count: Int, until deadline: ContinuousClock.Instant, _ isCancelled: CancellationState,
+        _ now: () -> ContinuousClock.Instant = { .now }
     ) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
-            try wait(for: Int16(POLLIN), on: descriptor, until: deadline, isCancelled)
+            try wait(for: Int16(POLLIN), on: descriptor, until: deadline, isCancelled, now)
             var buffer = [UInt8](repeating: 0, count: count - bytes.count)
             let read = buffer.withUnsafeMutableBytes { receiveSocket(descriptor, $0.baseAddress, $0.count) }
             if read < 0, errno == EAGAIN || errno == EINTR { continue }
@@ -202,14 +207,15 @@ private func onThread<Result: Sendable>(
 }
 
 private func wait(
-    for events: Int16, on descriptor: CInt, until deadline: ContinuousClock.Instant, _ isCancelled: CancellationState
+    for events: Int16, on descriptor: CInt, until deadline: ContinuousClock.Instant, _ isCancelled: CancellationState,
+    _ now: () -> ContinuousClock.Instant = { .now }
 ) throws {
     repeat {
         if isCancelled.isSet { throw CancellationError() }
         var entry = pollfd(fd: descriptor, events: events, revents: 0)
         // A peer that sends byte by byte is ready each time.
-        if poll(&entry, 1, 100) > 0, .now < deadline { return }
-    } while .now < deadline
+        if poll(&entry, 1, 100) > 0, now() < deadline { return }
+    } while now() < deadline
     throw PairingProblem.timedOut
 }
 

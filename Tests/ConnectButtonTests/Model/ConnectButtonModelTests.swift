@@ -121,7 +121,7 @@ import Testing
                 let url = try await ModelScene.agree(visitor)
                 redirect.withLock { $0 = url }
                 // The process ends before it is opened with the address.
-                try await Task.sleep(for: .seconds(3_600))
+                try await waitForCancellation()
                 return nil
             }
             try await running(first) {

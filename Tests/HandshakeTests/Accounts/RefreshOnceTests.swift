@@ -141,6 +141,7 @@ struct RefreshOnceTests {
     @Test("the margin is never more than half of a short token's life")
     func shortLife() async throws {
         let world = try await World(configuration: .init(accessTokenLifetime: 20))
+        world.holdClocks()
         let (_, account) = try await world.signedIn()
         _ = try await account.accessToken()
         #expect(world.tokenRequests() == 0)

@@ -124,6 +124,7 @@ struct RefreshOutcomeTests {
     @Test("a token that still lives is used while the service is in trouble, and the service is left in peace")
     func graceOfTheMargin() async throws {
         let world = try await World()
+        world.holdClocks()
         let (_, account) = try await world.signedIn()
         world.time.advance(by: 7_160)
         try world.inject("POST /oauth/token => status 503")

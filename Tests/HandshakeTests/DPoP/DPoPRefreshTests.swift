@@ -14,6 +14,7 @@ struct DPoPRefreshTests {
     @Test("E2, G3: a nonce challenge is no second use of the refresh token: a thousand callers make one refresh")
     func once() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let transport = TappedTransport()
         let (_, account) = try await world.signedIn(try world.boundClient("sandbox-dpop-nonce"), transport: transport)
         for _ in 0..<3 {
@@ -44,6 +45,7 @@ struct DPoPRefreshTests {
         arguments: [("status 503 x1", true), ("drop x1", false)])
     func lostAnswer(_ fault: String, _ survives: Bool) async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let (_, account) = try await world.signedIn(try world.boundClient("sandbox-dpop-nonce"))
         world.sandbox.rotateNonces()
         // The first sending is challenged; the fault is for the second one.
@@ -61,6 +63,7 @@ struct DPoPRefreshTests {
     func unconfirmed() async throws {
         let vault = FlakyVault()
         let world = try await World(.standard, vault: vault)
+        world.holdClocks()
         let (_, account) = try await world.signedIn(try world.boundClient("sandbox-dpop-nonce"))
         world.sandbox.rotateNonces()
         world.sandbox.clearRequests()
@@ -96,6 +99,7 @@ struct DPoPRefreshTests {
     @Test("M417: where the key was lost, a confidential client goes on with a new one")
     func lostKey() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let client = try world.boundClient("sandbox-dpop-secret")
         let (_, account) = try await world.signedIn(client)
         let before = account.record.binding?.key?.thumbprint
@@ -116,6 +120,7 @@ struct DPoPRefreshTests {
     @Test("M417: where the key was lost, a public client has to sign in, and its grant stays stored")
     func lostKeyOfPublicClient() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let client = try world.boundClient()
         let (_, account) = try await world.signedIn(client)
         try await Self.damageKey(of: account.id, in: world.vault)

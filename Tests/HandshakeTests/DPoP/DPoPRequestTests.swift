@@ -95,6 +95,7 @@ struct DPoPRequestTests {
     @Test("M408: server and API on one origin have nonces of their own, and each serves as soon as it is known")
     func roles() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let transport = TappedTransport()
         let (_, account) = try await world.signedIn(
             try world.boundClient("sandbox-dpop-changing"), transport: transport)
@@ -114,6 +115,7 @@ struct DPoPRequestTests {
     @Test("M410: a nonce challenge and a dead token in one request cost three sendings and one refresh")
     func both() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let (_, account) = try await world.signedIn(try world.boundClient("sandbox-dpop-nonce"))
         world.sandbox.expireAccessTokens(.standard)
         #expect(try await account.send(.get, world.whoAmI).head.status == .ok)

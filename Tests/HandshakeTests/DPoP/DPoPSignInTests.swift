@@ -18,6 +18,7 @@ struct DPoPSignInTests {
     @Test("E8, F4: one key proves sign-in, requests, user info, refresh and revocation, and no token is a bearer token")
     func life() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let transport = TappedTransport()
         let (_, account) = try await world.signedIn(try world.boundClient(), transport: transport)
         #expect(account.status.isBound)
@@ -52,6 +53,7 @@ struct DPoPSignInTests {
     func codeBinding() async throws {
         for isPushed in [true, false] {
             let world = try await World(.standard)
+            world.holdClocks()
             var client = try world.boundClient()
             client.options.pushedRequests = isPushed ? .always : .never
             let transport = TappedTransport()
@@ -145,6 +147,7 @@ struct DPoPSignInTests {
     @Test("a server that takes no pushed request without a proof gets one unasked, and an unbound client stays unbound")
     func demandedByPush() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let (_, account) = try await world.signedIn(try world.boundClient("sandbox-dpop-nonce", .automatic))
         #expect(account.status.isBound)
         #expect(try await account.send(.get, world.whoAmI).head.status == .ok)
@@ -170,6 +173,7 @@ struct DPoPSignInTests {
     @Test("4.2: the device grant proves its request and every poll")
     func device() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let clock = ManualClock()
         let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
         let transport = TappedTransport()
@@ -188,6 +192,7 @@ struct DPoPSignInTests {
     @Test("4.2: a client's own token is bound, and its next one to the same key")
     func clientCredentials() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let known = try world.boundClient("sandbox-dpop-secret")
         var client = Client.confidential(
             service: known.service, id: known.id, secret: try #require(known.credential?.secret), scopes: ["api"])

@@ -52,13 +52,21 @@ struct World: Sendable {
         clock: any Clock<Duration> = .continuous
     ) throws -> Handshake {
         try Handshake(
-            client ?? self.client(), vault: vault ?? self.vault, transport: transport,
+            client ?? self.client(), vault: vault ?? self.vault,
+            transport: UndatedTransport(base: transport, time: time),
             time: TimeSource(now: time.source.now, clock: clock),
             limits: Self.limits)
     }
 
     /// What an exchange of the app may cost. No test waits for the deadline, on a machine however slow.
     static let limits = TransferLimits(timeout: .seconds(3_600))
+
+    /// Holds the clocks of the apps and of the sandbox at one moment. From then on they move only when they are advanced.
+    ///
+    /// The `Date` of the sandbox's answers stays the machine's. Apps do not see it: their proofs would follow it.
+    func holdClocks() {
+        sandbox.holdClock(at: Date(timeIntervalSince1970: time.hold()))
+    }
 
     /// A signed-in account in a new app.
     func signedIn(_ client: Client? = nil, transport: any Transport = .platform) async throws -> (Handshake, Account) {
@@ -110,17 +118,65 @@ struct ScriptedBrowser: Browser {
     }
 }
 
-/// The machine's clock, moved forward by a test.
+/// The machine's clock, moved forward by a test, or a held one.
 final class AdjustableTime: Sendable {
-    private let offset = Mutex(0.0)
+    private struct State {
+        var offset = 0.0
+        /// The machine's time at which the clock is held.
+        var held: Double?
+
+        var now: Double { (held ?? TimeSource.system.now()) + offset }
+    }
+
+    private let state = Mutex(State())
 
     func advance(by seconds: Double) {
-        offset.withLock { $0 += seconds }
+        state.withLock { $0.offset += seconds }
+    }
+
+    var isHeld: Bool { state.withLock { $0.held != nil } }
+
+    /// From now on the clock moves only when it is advanced.
+    ///
+    /// - Returns: the time at which it stands, in seconds since 1970.
+    func hold() -> Double {
+        state.withLock { state in
+            state.held = TimeSource.system.now()
+            return state.now
+        }
     }
 
     var source: TimeSource {
-        TimeSource(
-            now: { TimeSource.system.now() + self.offset.withLock { $0 } }, clock: ContinuousClock())
+        TimeSource(now: { self.state.withLock { $0.now } }, clock: ContinuousClock())
+    }
+}
+
+/// Takes the time of the server's machine out of answers while the clocks are held.
+private struct UndatedTransport: Transport {
+    let base: any Transport
+    let time: AdjustableTime
+
+    private func undated(_ head: HTTPResponse) -> HTTPResponse {
+        var head = head
+        if time.isHeld { head.headerFields[.date] = nil }
+        return head
+    }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        var response = try await base.send(request, limits: limits)
+        response.head = undated(response.head)
+        return response
+    }
+
+    func stream(
+        _ request: RequestMessage, limits: TransferLimits,
+        receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        undated(try await base.stream(request, limits: limits) { try await receive(undated($0), $1) })
+    }
+
+    func presenting(_ certificate: ClientCertificate) throws(HandshakeError) -> any Transport {
+        UndatedTransport(base: try base.presenting(certificate), time: time)
     }
 }
 

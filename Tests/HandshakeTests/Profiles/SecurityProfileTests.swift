@@ -69,6 +69,7 @@ struct SecurityProfileTests {
     @Test("M801: the whole flow with DPoP keeps every rule on the wire")
     func flow() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         var client = try world.keyedClient("sandbox-fapi")
         client.options.fapi2 = true
         let transport = TappedTransport()

@@ -49,6 +49,7 @@ struct SignedMessageTests {
         arguments: [true, false])
     func signing(isPushed: Bool) async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         var client = try world.keyedClient("sandbox-signing", parameters: ["max_age": "600"])
         client.options.signedRequests = .always
         client.options.pushedRequests = isPushed ? .automatic : .never

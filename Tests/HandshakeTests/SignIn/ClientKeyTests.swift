@@ -25,6 +25,7 @@ struct ClientKeyTests {
     @Test("M301: a client with a key signs in, refreshes and revokes, and shows no secret")
     func life() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let (_, account) = try await world.signedIn(try Self.keyed(world))
         try await account.refresh()
         try await account.refresh()
@@ -49,6 +50,7 @@ struct ClientKeyTests {
         ])
     func audience(_ id: String, _ audience: String) async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let known = try #require(world.sandbox.standard.clients.first { $0.id == id })
         let key = try SigningKey(parsing: Array((known.privateKey ?? "").utf8))
         for stated in ["issuer", "token_endpoint", "endpoint", nil] {
@@ -77,6 +79,7 @@ struct ClientKeyTests {
     @Test("M301: a client with a key signs in as itself, and its push is signed too")
     func clientCredentials() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let known = try Self.keyed(world)
         let key = try #require(known.credential?.key)
         let client = Client.confidential(service: known.service, id: known.id, key: key, scopes: ["api"])
@@ -91,6 +94,7 @@ struct ClientKeyTests {
     @Test("a key that is not the client's is the service's refusal, before the user is asked")
     func wrongKey() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let app = try world.app(try Self.keyed(world, key: try Self.other()))
         let error = await handshakeError {
             try await app.signIn(
@@ -106,6 +110,7 @@ struct ClientKeyTests {
     @Test("a client whose secret signs shows it nowhere")
     func secret() async throws {
         let world = try await World(.standard)
+        world.holdClocks()
         let known = try #require(world.sandbox.standard.clients.first { $0.id == "sandbox-hmac" })
         let client = Client.confidential(
             service: try world.service(), id: known.id, secret: Secret(known.secret ?? ""), method: .clientSecretJWT)

@@ -213,7 +213,7 @@ struct DeviceSignInTests {
         let device = try Device([
             {
                 polled.open()
-                try await Task.sleep(for: .seconds(86_400))
+                try await waitForCancellation()
                 return Device.message(500, [])
             }
         ])

@@ -189,11 +189,14 @@ struct HostileNeighbourTests {
         }
         state.withLock { $0.port = server.port }
         let limits = TransferLimits(maximumContentLength: 65_536, timeout: .seconds(3_600))
+        // A thousand wait for 16 connections, however slow the machine is.
+        let transport = AsyncHTTPTransport(connectionTimeout: .seconds(3_600))
         let errors = await withTaskGroup(of: HandshakeError?.self) { group in
             for number in 0..<1_000 {
                 group.addTask {
                     await handshakeError {
-                        try await DiscoveredResource.discover("\(server.origin)/api/\(number)", limits: limits)
+                        try await DiscoveredResource.discover(
+                            "\(server.origin)/api/\(number)", transport: transport, limits: limits)
                     }
                 }
             }

@@ -81,6 +81,9 @@ package final class ManualClock: Clock, Sendable {
         for continuation in due { continuation.resume() }
     }
 
+    /// How many tasks sleep.
+    package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
     /// Returns when at least `count` tasks sleep.
     package func sleepers(_ count: Int) async {
         await wait(for: count) { _, _ in true }
