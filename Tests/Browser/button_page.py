@@ -177,8 +177,15 @@ class ButtonServer:
             policy = POLICY
             protocol_version = "HTTP/1.1"
 
+            def is_late(self) -> bool:
+                """Whether the page of an earlier test asks: its last message may come when the next test has begun."""
+                page = parse_qs(urlsplit(self.headers.get("Referer", "")).query)
+                return page.get("generation", [str(outer.generation)]) != [str(outer.generation)]
+
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
+                if self.is_late():
+                    return self.send(410, "text/plain", b"")
                 if parts.path == "/page":
                     self.send(200, "text/html", outer.html(parse_qs(parts.query, keep_blank_values=True)).encode())
                 elif parts.path == "/connect-button.js":
@@ -205,6 +212,8 @@ class ButtonServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 name = urlsplit(self.path).path.split("/")[-2]
+                if self.is_late():
+                    return self.send(410, "text/plain", b"")
                 if urlsplit(self.path).path.endswith("/counts"):
                     outer.counts.append({"connection": name, "type": self.headers["Content-Type"], **outer.message(body)})
                     outer.counting.wait(10)
@@ -305,6 +314,7 @@ class ButtonServer:
     def html(query: dict[str, list[str]]) -> str:
         take = lambda name: query.pop(name, [""])[0]  # noqa: E731
         direction, language, connections, inside, root = take("page-dir"), take("page-lang"), take("connections"), take("inside"), take("page-style")
+        take("generation")
         attributes = " ".join(f'{name}="{escape(values[0])}"' for name, values in query.items())
         data = f'<script type="application/json">{inside.replace("<", chr(92) + "u003c")}</script>' if inside else ""
         elements = "".join(f'<connect-button id="{name}" connection="{name}" {attributes}>{data}</connect-button>'
@@ -312,7 +322,7 @@ class ButtonServer:
         return document(f"{elements}<p>What comes after the button.</p>", language, direction, root)
 
     def url(self, **attributes: Any) -> str:
-        return page_url(self.origin, attributes)
+        return page_url(self.origin, attributes | {"generation": self.generation})
 
 
 def without_page(path: str) -> str:

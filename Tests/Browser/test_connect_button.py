@@ -453,6 +453,7 @@ def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: Butto
     moved = page.evaluate("""one.shadowRoot.getAnimations().flatMap(a => a.effect.getKeyframes().flatMap(Object.keys))""")
     assert set(moved) - {"offset", "computedOffset", "easing", "composite"} == {"translate", "opacity"}
     page.mouse.up()
+    heard_by(server, page, lambda: events(server) == ["turn_on"])
 
 
 # By touch
@@ -464,7 +465,19 @@ def test_a_tap_with_a_finger_turns_on(open_page: OpenPage, server: ButtonServer)
     server.answers(script.answer("verifying", revision=2))
     switch(page).tap()
     shown(page, "verifying")
-    assert events(server) == ["turn_on"]
+    caught_up(page)
+    assert [(message["event"], message["revision"]) for message in server.messages] == [("turn_on", 1)]
+
+
+def test_the_message_of_an_earlier_page_is_not_heard(page: Page, server: ButtonServer) -> None:
+    """A test may end, and the next one begin, while the server has not read what the page sent last."""
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.reset()
+    server.answers(script.answer("verifying", revision=2))
+    switch(page).click()
+    expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
+    assert server.messages == [] and len(server.replies["one"]) == 1, "the next test's answer is not taken"
 
 
 def test_a_finger_drags_the_knob(open_page: OpenPage, server: ButtonServer) -> None:
