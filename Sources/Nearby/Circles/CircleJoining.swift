@@ -89,9 +89,10 @@ public struct CircleJoining: Sendable {
                 address: server.text, circle: circle, service: service, number: number,
                 name: object["name"]?.string ?? "", batch: object["batch"]?.string ?? "", bearer: bearer,
                 expires: expires, keys: Data(MemberKeys().reveal()))
+            let isContinued = known?.number == number && !isReplacing
             if let known, known.number == number {
                 new.takeDecisions(of: known)
-                if !isReplacing { new.takeIdentity(of: known) }
+                if isContinued { new.takeIdentity(of: known) }
             }
             let state = new
             let joined = JoinedCircle(records, environment)
@@ -100,6 +101,8 @@ public struct CircleJoining: Sendable {
             do {
                 try await joined.publishIdentity()
                 isPublished = true
+                // The new membership does not know any more that members may have keys of the seed for friends.
+                if !isContinued, known?.hasSharedSeed == true { try await joined.forgetSharedSeed() }
                 if isReplacing { try await joined.renewSeed() }
                 _ = try await joined.synchronize()
             } catch let error {

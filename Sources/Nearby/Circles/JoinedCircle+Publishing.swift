@@ -23,7 +23,7 @@ extension JoinedCircle {
     /// Gives the circle another seed: the keys of the old one recognise no member from now on. Waves that
     /// they have sent still open.
     func renewSeed() async throws {
-        if try await state().ownSeed == nil { try await forgetSharedSeed() }
+        if try await state().hasSharedSeed { try await forgetSharedSeed() }
         let today = try Self.day(now)
         try await records.changeState { $0.renewSeed(on: today) }
         try await records.noteChange()

@@ -203,7 +203,7 @@ extension JoinedCircle {
         let farewell = CircleFarewell(
             address: state.address, bearer: state.bearer, isLeaving: isLeaving, expires: state.expires)
         try await records.rememberFarewell(farewell)
-        if state.ownSeed == nil { try await forgetSharedSeed() }
+        if state.hasSharedSeed { try await forgetSharedSeed() }
         try await records.removeAll()
         guard await farewell.deliver(over: environment.transport) else { return false }
         await CircleFarewell.deliver(

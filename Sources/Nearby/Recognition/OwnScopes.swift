@@ -80,6 +80,9 @@ extension CircleRecords.State {
     /// The seed of the circle; nil before the first publication, and in a state of an earlier version.
     var ownSeed: RollingSeed? { seed.flatMap { try? RollingSeed(revealed: Array($0)) } }
 
+    /// Whether members may have keys of the one seed that an earlier version had for circles and friends alike.
+    var hasSharedSeed: Bool { ownSeed == nil && sequence > 0 }
+
     /// Whether the published keys are of a seed. Earlier versions published those of the seed for pairing.
     func hasPublished(keysOf seed: RollingSeed) -> Bool {
         publishedKey == JoinedCircle.digest(seed.dayKey(for: RollingDay(number: publishedUntil)))

@@ -71,14 +71,57 @@ struct CircleSeedTests {
         }
     }
 
+    @Test(
+        "CI52: the seed for friends outlasts a circle in which nothing was published, and one that is joined with a new identity",
+        arguments: ["removals", "leave", "hide", "replace"])
+    func friends(action: String) async throws {
+        try await CircleWorld.with { world in
+            for user in [CircleDevice.zoe, CircleDevice.quentin] { _ = try await CircleDevice(world).join(as: user) }
+            // With a clock that is off nothing is published.
+            let ada = CircleDevice(world, clockError: action == "replace" ? 0 : 200)
+            let seed = try await keys(of: ada).seed().reveal()
+            let adas = try await ada.join(replacing: action == "replace")
+            #expect(try await (adas.state().ownSeed == nil) == (action != "replace"))
+            switch action {
+            case "removals":
+                for number: UInt32 in [65_535, 70_000] {
+                    try await world.circle.remove(number)
+                    await #expect(throws: NearbyError.circle(.clock(seconds: 200))) { try await adas.synchronize() }
+                    world.time.advance(by: 21_600)
+                }
+                #expect(try await adas.state().epoch == 3)
+            case "leave": _ = try await adas.leave()
+            case "hide": _ = try await adas.hide(try UserNumber(65_535))
+            default: break
+            }
+            #expect(try await keys(of: ada).existingSeed()?.reveal() == seed)
+        }
+    }
+
+    /// Leaves a circle as an earlier version did: one seed for friends and members.
+    private func shareSeed(of device: CircleDevice, _ circle: JoinedCircle) async throws -> RollingSeed {
+        let seed = try #require(try await device.seed())
+        try await device.vault.replace(VaultKey(.beaconSeed, ["recurse-center"]), with: seed.reveal())
+        try await circle.records.changeState { $0.seed = nil }
+        return seed
+    }
+
+    @Test("a circle of an earlier version, joined with a new identity, ends the seed that its members have keys of")
+    func upgradedReplacement() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            _ = try await shareSeed(of: ada, adas)
+            _ = try await ada.join(replacing: true)
+            #expect(try await keys(of: ada).existingSeed() == nil)
+        }
+    }
+
     @Test("a circle of an earlier version publishes keys of a seed of its own next, and friends keep theirs")
     func upgrade() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, zoe, zoes) = try await world.pair()
-            // As an earlier version left it: one seed for everything.
-            let old = try #require(try await ada.seed())
-            try await ada.vault.replace(VaultKey(.beaconSeed, ["recurse-center"]), with: old.reveal())
-            try await adas.records.changeState { $0.seed = nil }
+            let old = try await shareSeed(of: ada, adas)
             #expect(try await zoe.recognizes(old, zoes)?.person.value == 759)
             let before = try #require(await world.circle.members[759]?.keys)
             let log = EncounterLog(in: ada.vault, community: "recurse-center")
@@ -102,9 +145,7 @@ struct CircleSeedTests {
         try await CircleWorld.with { world in
             let ada = CircleDevice(world)
             let adas = try await ada.join()
-            let old = try #require(try await ada.seed())
-            try await ada.vault.replace(VaultKey(.beaconSeed, ["recurse-center"]), with: old.reveal())
-            try await adas.records.changeState { $0.seed = nil }
+            let old = try await shareSeed(of: ada, adas)
             try await adas.hide(try UserNumber(65_535))
             #expect(try await keys(of: ada).existingSeed() == nil)
             #expect(try await ada.seed()?.reveal() != old.reveal())
