@@ -91,8 +91,8 @@ public actor MemberCircle {
 
     /// Removes a member.
     ///
-    /// The bearers are refused. The keys that the member has fetched become useless within a day, because everyone else
-    /// publishes new ones.
+    /// The bearers are refused. The keys that the member has fetched become useless within six hours, because everyone else
+    /// publishes new ones; within twelve where another member was removed in the six hours before.
     ///
     /// - Throws: ``HandshakeServerError/vault(_:)``; `CancellationError`.
     public func remove(_ number: UInt32) async throws {
@@ -100,8 +100,9 @@ public actor MemberCircle {
             try await inTurn { circle in
                 let now = circle.time.now()
                 guard let member = circle.members[number], member.gone == nil else { return }
-                try await circle.leave(number, at: now, isRemoved: true)
+                // First: a removal that was interrupted in between can be repeated. No one publishes before this turn ends.
                 try await circle.raiseEpoch(at: now)
+                try await circle.leave(number, at: now, isRemoved: true)
             }
         }
     }
@@ -142,17 +143,32 @@ public actor MemberCircle {
         try await store(member.tombstone(at: now, isRemoved: isRemoved, revision: nextRevision()))
     }
 
-    /// A new epoch, once a day at most: members publish keys of a new seed.
+    /// A new epoch, or one later: members publish keys of a new seed.
+    ///
+    /// Members' devices notice within six hours, and keys of two epochs ago are refused. So the epoch changes every six hours at most.
     private func raiseEpoch(at now: Double) async throws {
-        let day = UInt32(clamping: Int64(max(now, 0) / 86_400))
-        guard state.epochDay != day else { return }
-        state.epochDay = day
-        state.epoch += 1
+        if mayRaiseEpoch(at: now) {
+            state.epoch += 1
+            state.epochRaised = now
+            state.isEpochDue = false
+        } else {
+            guard !state.isEpochDue else { return }
+            state.isEpochDue = true
+        }
         try await storeState()
+    }
+
+    private func mayRaiseEpoch(at now: Double) -> Bool { abs(now - state.epochRaised) >= 21_600 }
+
+    /// Makes up for a removal that was too soon after another for an epoch of its own.
+    func raiseEpochIfDue() async throws {
+        let now = time.now()
+        if state.isEpochDue, mayRaiseEpoch(at: now) { try await raiseEpoch(at: now) }
     }
 
     /// Removes expired tombstones, bearers, waves and day keys, once an hour.
     func cleanIfDue() async throws {
+        try await raiseEpochIfDue()
         let now = time.now()
         guard abs(now - state.cleaned) >= 3_600 else { return }
         state.cleaned = now

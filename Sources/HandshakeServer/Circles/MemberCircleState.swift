@@ -10,8 +10,10 @@ extension MemberCircle {
         var revision: UInt64 = 0
         /// Tombstones up to this revision have expired.
         var forgottenRevision: UInt64 = 0
-        /// The day of the last change of the epoch.
-        var epochDay: UInt32 = 0
+        /// When the epoch changed last: seconds since 1970.
+        var epochRaised = 0.0
+        /// Whether a member was removed too soon after that: the epoch changes when the pause is over.
+        var isEpochDue = false
         /// When expired tombstones were removed last.
         var cleaned = 0.0
     }
@@ -22,7 +24,7 @@ extension MemberCircle.State {
         let members: JSONObject = [
             "version": .number("1"), "instance": .string(instance), "epoch": .number("\(epoch)"),
             "revision": .number("\(revision)"), "forgotten_revision": .number("\(forgottenRevision)"),
-            "epoch_day": .number("\(epochDay)"),
+            "epoch_raised": .number("\(Int64(epochRaised))"), "epoch_due": .bool(isEpochDue),
         ]
         return Array(JSONValue.object(members).json.utf8)
     }
@@ -37,7 +39,10 @@ extension MemberCircle.State {
         self.epoch = epoch
         self.revision = revision
         forgottenRevision = members["forgotten_revision"]?.integer.flatMap { UInt64(exactly: $0) } ?? 0
-        epochDay = members["epoch_day"]?.integer.flatMap { UInt32(exactly: $0) } ?? 0
+        // Earlier versions stored the day.
+        let day = members["epoch_day"]?.integer.flatMap { UInt32(exactly: $0) } ?? 0
+        epochRaised = Double(members["epoch_raised"]?.integer ?? Int64(day) * 86_400)
+        isEpochDue = members["epoch_due"]?.bool ?? false
     }
 }
 #endif

@@ -57,6 +57,8 @@ struct CircleRecords: Sendable {
         /// The sequence of the last key record that was sent or may have been.
         var sequence: UInt32 = 0
         var epoch: UInt32 = 0
+        /// When an epoch was the reason for a new seed last: seconds since 1970.
+        var epochRenewed: Double?
         /// The last day whose key is published.
         var publishedUntil: UInt32 = 0
         /// The digest of that key: a seed that was renewed meanwhile is published again.
@@ -169,6 +171,7 @@ struct CircleRecords: Sendable {
         mutating func takeIdentity(of earlier: State) {
             (keys, generation, identity) = (earlier.keys, earlier.generation, earlier.identity)
             (seed, sequence, epoch) = (earlier.seed, earlier.sequence, earlier.epoch)
+            epochRenewed = earlier.epochRenewed
             (waves, waved, answered) = (earlier.waves, earlier.waved, earlier.answered)
             (formerKeys, isSeedUnsent) = (earlier.formerKeys, earlier.isSeedUnsent)
         }

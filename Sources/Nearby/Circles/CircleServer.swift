@@ -130,12 +130,11 @@ struct CircleServer: Sendable {
 
     /// Publishes a record.
     ///
-    /// - Returns: the circle's epoch.
-    func publish(_ bytes: [UInt8], as path: String) async throws -> UInt32 {
+    /// - Throws: ``CircleProblem`` for an answer without an epoch: the server may not have stored it.
+    func publish(_ bytes: [UInt8], as path: String) async throws {
         let object = try await send(.put, "v1/me/\(path)", octets: bytes).object("the answer")
-        guard let epoch = object["epoch"]?.integer.flatMap({ UInt32(exactly: $0) }) else {
+        guard object["epoch"]?.integer.flatMap({ UInt32(exactly: $0) }) != nil else {
             throw CircleProblem.malformed("the epoch")
         }
-        return epoch
     }
 }

@@ -13,6 +13,9 @@ extension JoinedCircle {
     /// How far a clock may be from the server's, in seconds.
     private static let clockTolerance: UInt64 = 120
 
+    /// How long it takes, in seconds, until an epoch is the reason for a new seed again.
+    static let renewalPause = 3_600.0
+
     /// Whether keys have to be published: the published ones end, or are those of another seed than the circle's.
     func mustPublish(_ state: CircleRecords.State) throws -> Bool {
         guard !state.isPaused else { return false }
@@ -44,12 +47,11 @@ extension JoinedCircle {
             ? MemberRecord(
                 signedBy: keys, in: try server(state).scope, number: state.number, at: UInt64(max(0, now)))
             : MemberRecord(Array(state.identity))
-        let epoch = try await server(state).publish(record.bytes, as: "member")
+        try await server(state).publish(record.bytes, as: "member")
         try await records.changeState { state in
             state.identity = Data(record.bytes)
             state.generation = record.generation
             state.isIdentityPending = nil
-            state.epoch = max(state.epoch, epoch)
         }
     }
 
@@ -72,13 +74,12 @@ extension JoinedCircle {
                     waves: !withdrawing),
                 dayKeys: dayKeys.map { $0.reveal() })
             do {
-                let epoch = try await server(state).publish(record.bytes, as: "keys")
+                try await server(state).publish(record.bytes, as: "keys")
                 let last = today &+ Self.publishedDays &- 1
                 // In the first half of the last published day, at random: keys are never more than three days ahead.
                 let next = Double(last) * Self.secondsOfDay + environment.random(0...Self.secondsOfDay / 2)
                 let sequence = state.sequence
                 try await records.changeState { state in
-                    state.epoch = max(state.epoch, epoch)
                     // Another process has published, or withdrawn, since.
                     guard state.sequence == sequence else { return }
                     state.publishedUntil = withdrawing ? 0 : last
@@ -134,6 +135,36 @@ extension JoinedCircle {
     private func requireClock() async throws {
         let info = try await server(try await state()).info()
         if let ahead = clockError(info) { throw CircleProblem.clock(seconds: ahead) }
-        try await records.changeState { $0.epoch = max($0.epoch, info.epoch) }
+        try await takeEpoch(of: info)
+    }
+
+    /// Takes the circle's epoch. In another one a member was removed: what was published so far becomes useless.
+    ///
+    /// Only this function takes an epoch. If a publication's answer set it, the seed would not be renewed, and the removed
+    /// member has keys of it.
+    ///
+    /// The seed is renewed once an hour at most: each time a watch restarts, and a server can send any epoch. An epoch that comes
+    /// earlier is taken when the hour is over. Also a lower one counts: the server may have been restored from a backup.
+    func takeEpoch(of info: CircleServer.Info) async throws {
+        let known = try await state()
+        guard info.epoch != known.epoch else { return }
+        if known.hasSharedSeed { try await forgetSharedSeed() }
+        let (today, moment) = (try Self.day(now), now)
+        // One step: two processes renew it once, and what ends here leaves nothing half done.
+        let isRenewed = try await records.change { state in
+            guard var changed = state, info.epoch != changed.epoch else { return false }
+            // Of a seed that was not published no member has keys.
+            let mustRenew = changed.hasSharedSeed || (changed.ownSeed != nil && changed.isSeedUnsent != true)
+            if mustRenew {
+                if let last = changed.epochRenewed, abs(moment - last) < Self.renewalPause { return false }
+                changed.renewSeed(on: today)
+                changed.epochRenewed = moment
+            }
+            changed.epoch = info.epoch
+            changed.publishedUntil = 0
+            state = changed
+            return mustRenew
+        }
+        if isRenewed { try await records.noteChange() }
     }
 }

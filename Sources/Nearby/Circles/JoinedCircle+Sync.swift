@@ -64,14 +64,7 @@ extension JoinedCircle {
         let info = try await server(before).info()
         let ahead = clockError(info)
         try await noteClock(isOff: ahead != nil)
-        if info.epoch > before.epoch {
-            // A member was removed: what was published so far becomes useless.
-            try await renewSeed()
-            try await records.changeState { state in
-                state.epoch = info.epoch
-                state.publishedUntil = 0
-            }
-        }
+        try await takeEpoch(of: info)
         var trouble: (any Error)?
         do {
             try await deliverHides()
@@ -89,6 +82,10 @@ extension JoinedCircle {
         let next = ahead == nil ? moment + environment.random(Self.pause) : 0
         try await records.changeState { state in
             (state.synced, state.nextSync) = (moment, next)
+            // A member was removed within an hour of the last renewal, and has keys until the next one.
+            if state.epoch != info.epoch, let last = state.epochRenewed {
+                state.nextSync = min(next, last + Self.renewalPause)
+            }
             state.trouble = nil
             state.isSignedOut = nil
         }

@@ -294,6 +294,57 @@ struct CircleMemberTests {
         }
     }
 
+    @Test(
+        "CI33: a removal that the device first hears of in the answer to a publication renews the seed all the same",
+        arguments: ["keys", "member", "again"])
+    func removedMeanwhile(published: String) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let old = try #require(try await ada.seed())
+            #expect(try await zoe.recognizes(old, zoes)?.person.value == 759)
+            switch published {
+            case "again":
+                // The device was signed out when Zoë was removed, and continues the membership.
+                try await adas.records.changeState { $0.isSignedOut = true }
+                try await world.circle.remove(65_535)
+                _ = try await ada.join()
+            default:
+                // Zoë is removed after the device has asked for the epoch.
+                try await adas.records.changeState { state in
+                    if published == "member" { state.isIdentityPending = true } else { state.nextPublish = 0 }
+                }
+                ada.transport.intercept { [circle = world.circle] line, pass in
+                    if line == "PUT /rc/v1/me/\(published)" { try await circle.remove(65_535) }
+                    return try await pass()
+                }
+                try await adas.synchronize()
+                ada.transport.intercept(with: nil)
+                try await adas.synchronize()
+            }
+            #expect(try await ada.seed()?.reveal() != old.reveal())
+            #expect(try await zoe.recognizes(ada, zoes) == nil)
+            let window = try RollingWindow(at: world.timestamp)
+            let sent = try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp).sent
+            #expect(!sent.contains { $0.token(in: window) == old.token(in: window) })
+            #expect(await world.circle.members[759]?.keys?.terms.epoch == 2)
+        }
+    }
+
+    @Test("whose first circle begins in a later epoch keeps the keys for friends")
+    func laterEpoch() async throws {
+        try await CircleWorld.with { world in
+            let (ada, zoe) = (CircleDevice(world), CircleDevice(world))
+            _ = try await zoe.join(as: CircleDevice.zoe)
+            try await world.circle.remove(65_535)
+            let friends = try await RollingKeys(in: ada.vault, community: "recurse-center").seed()
+            let adas = try await ada.join()
+            #expect(try await adas.state().epoch == 2)
+            #expect(
+                try await RollingKeys(in: ada.vault, community: "recurse-center").existingSeed()?.reveal()
+                    == friends.reveal())
+        }
+    }
+
     @Test("CI34: a pause withdraws the keys, and what is sent afterwards is of another seed")
     func pause() async throws {
         try await CircleWorld.with { world in

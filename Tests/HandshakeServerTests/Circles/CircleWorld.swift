@@ -140,16 +140,18 @@ struct CircleDevice: Sendable {
     /// - Parameters:
     ///   - world: the circle.
     ///   - vault: what it stores. Two devices with one vault are two processes.
+    ///   - clockError: how far its clock is ahead, in seconds.
     ///   - draw: what the device draws from a range.
     init(
-        _ world: CircleWorld, vault: any Vault = MemoryVault(),
+        _ world: CircleWorld, vault: any Vault = MemoryVault(), clockError: Double = 0,
         draw: @escaping @Sendable (ClosedRange<Double>) -> Double = { $0.lowerBound }
     ) {
         self.world = world
         self.vault = vault
         transport = Redirecting(to: world.server.origin)
         environment = CircleEnvironment(
-            vault: vault, community: "recurse-center", transport: transport, time: world.time.source, random: draw)
+            vault: vault, community: "recurse-center", transport: transport,
+            time: TimeSource(now: { world.now + clockError }, clock: HurriedClock()), random: draw)
     }
 
     /// Joins as a user of the sandbox: walks through the pages as a browser does.
