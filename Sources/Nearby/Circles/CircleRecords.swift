@@ -59,6 +59,8 @@ struct CircleRecords: Sendable {
         var epoch: UInt32 = 0
         /// When an epoch was the reason for a new seed last: seconds since 1970.
         var epochRenewed: Double?
+        /// Before when a watch does not synchronise, although something is due: seconds since 1970.
+        var retryFrom: Double?
         /// The last day whose key is published.
         var publishedUntil: UInt32 = 0
         /// The digest of that key: a seed that was renewed meanwhile is published again.

@@ -9,7 +9,8 @@ extension JoinedCircle {
     /// Keeps the published keys and the tables current until the task is cancelled.
     ///
     /// Tables are fetched three to six hours after the last time, whatever is heard meanwhile. A failure is retried a quarter of
-    /// an hour to half an hour later.
+    /// an hour to half an hour later. Whatever restarts this function, a synchronisation does not begin within a minute of one that did
+    /// not succeed: a server could restart a watch without end, and no alert would be shown.
     ///
     /// - Parameter report: receives why a synchronisation failed; nil when it succeeded.
     /// - Throws: `CancellationError` alone.
@@ -18,27 +19,42 @@ extension JoinedCircle {
             do {
                 let wait = try await CircleEnvironment.placing { try await untilNext() }
                 if wait > 0 { try await environment.time.clock.sleep(for: .seconds(wait)) }
+                try await delayRestart(by: Self.restartPause)
                 _ = try await synchronize()
                 await report(nil)
             } catch let error as NearbyError {
+                let pause = environment.random(Self.retryPause)
+                switch error {
+                // The user can put these right, and then start a watch that should not wait.
+                case .circle(.network), .circle(.clock): break
+                default: try? await delayRestart(by: pause)
+                }
                 await report(error)
-                try await environment.time.clock.sleep(for: .seconds(environment.random(Self.retryPause)))
+                try await environment.time.clock.sleep(for: .seconds(pause))
             }
         }
+    }
+
+    /// Stores that ``keepSynchronized(report:)`` does not synchronise for so many seconds, also when it is called again.
+    private func delayRestart(by pause: Double) async throws {
+        let moment = now + pause
+        try await CircleEnvironment.placing { try await records.changeState { $0.retryFrom = moment } }
     }
 
     /// How long it is until the next synchronisation, in seconds.
     private func untilNext() async throws -> Double {
         let state = try await state()
-        guard try !mustPublish(state), !state.hasNews else { return 0 }
-        let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
         // A clock that was set back, or a state of another time, must not put it off for days.
-        return min(max(next - now, 0), Self.longestPause)
+        let rest = min(max((state.retryFrom ?? 0) - now, 0), Self.retryPause.upperBound)
+        guard try !mustPublish(state), !state.hasNews else { return rest }
+        let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
+        return max(rest, min(max(next - now, 0), Self.longestPause))
     }
 
     private static let longestPause = 21_600.0
     private static let pause = 10_800.0...21_600.0
     private static let retryPause = 900.0...1_800.0
+    private static let restartPause = 60.0
 
     /// Publishes keys if they are due, and fetches what changed in the tables.
     ///
@@ -80,6 +96,7 @@ extension JoinedCircle {
         let moment = now
         // A clock that is off may be put right at any time.
         let next = ahead == nil ? moment + environment.random(Self.pause) : 0
+        let isComplete = trouble == nil && ahead == nil
         try await records.changeState { state in
             (state.synced, state.nextSync) = (moment, next)
             // A member was removed within an hour of the last renewal, and has keys until the next one.
@@ -88,6 +105,7 @@ extension JoinedCircle {
             }
             state.trouble = nil
             state.isSignedOut = nil
+            if isComplete { state.retryFrom = nil }
         }
         if let trouble { throw trouble }
         if let ahead { throw CircleProblem.clock(seconds: ahead) }

@@ -120,6 +120,59 @@ struct CircleEpochTests {
         #expect(await again.count == 1)
         #expect(await again.state.epoch == 2)
     }
+
+    /// Why a watch does not finish a synchronisation.
+    enum Failure: CaseIterable, Sendable {
+        case refused, interrupted, unreachable
+        /// How long a watch that restarts waits, in seconds.
+        var pause: Double { self == .refused ? 900 : 60 }
+    }
+
+    @Test(
+        "CI47: whatever restarts a watch, a server that fails is not asked again within a minute, so that alerts are shown",
+        arguments: Failure.allCases)
+    func restarts(failure: Failure) async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let clock = EndingClock()
+            let environment = CircleEnvironment(
+                vault: ada.vault, community: "recurse-center", transport: ada.transport,
+                time: TimeSource(now: { world.now }, clock: clock), random: { $0.lowerBound })
+            let watch = JoinedCircle(adas.records, environment)
+            /// Until it sleeps first.
+            func run() async -> Int {
+                let before = ada.transport.sent.count
+                await #expect(throws: CancellationError.self) { try await watch.keepSynchronized { _ in } }
+                return ada.transport.sent.count - before
+            }
+            try await adas.records.changeState { $0.nextPublish = 0 }
+            switch failure {
+            case .refused: CircleEpochTests.say({ 1 }, to: ada, keys: 500)
+            case .interrupted:
+                ada.transport.intercept { line, pass in
+                    if line == "PUT /rc/v1/me/keys" { throw CancellationError() }
+                    return try await pass()
+                }
+            case .unreachable: ada.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            }
+            #expect(await run() > 0)
+            for rest in [failure.pause, failure.pause - 20] {
+                for _ in 0..<3 { #expect(await run() == 0) }
+                #expect(clock.pause == .seconds(rest))
+                world.time.advance(by: 20)
+            }
+            ada.transport.intercept(with: nil)
+            ada.transport.fail(nil)
+            world.time.advance(by: failure.pause)
+            #expect(await run() > 0)
+            let state = try await adas.state()
+            #expect(state.retryFrom == nil && state.trouble == nil)
+            // What comes next does not wait.
+            try await adas.records.changeState { $0.nextPublish = 0 }
+            #expect(await run() > 0)
+        }
+    }
 }
 
 /// Epochs that rise each time.
@@ -131,5 +184,20 @@ private final class Epochs: Sendable {
             last += 1
             return last
         }
+    }
+}
+
+/// A clock on which the first pause ends the task.
+private final class EndingClock: Clock {
+    typealias Instant = TestInstant
+    private let last = Mutex(Duration.zero)
+
+    var pause: Duration { last.withLock(\.self) }
+    var now: Instant { HurriedClock().now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        last.withLock { $0 = now.duration(to: deadline) }
+        throw CancellationError()
     }
 }
