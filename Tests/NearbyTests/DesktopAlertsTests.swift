@@ -3,10 +3,12 @@ import Beacons
 import BusFixtures
 import DBus
 import Foundation
-import Nearby
+import Handshake
 import Synchronization
 import TestFixtures
 import Testing
+
+@testable import Nearby
 
 /// A desktop on a bus of its own: it numbers notifications, keeps what it was asked, and can be clicked on.
 private final class Desktop: Sendable {
@@ -21,9 +23,15 @@ private final class Desktop: Sendable {
     let bus: BusDaemon
     let service: Connection
     private let state = Mutex([Shown]())
+    private let ended = Mutex([UInt32]())
     var shown: [Shown] { state.withLock(\.self) }
+    /// Which notifications were closed, in this order.
+    var closed: [UInt32] { ended.withLock(\.self) }
 
-    init(on bus: BusDaemon) async throws {
+    /// - Parameters:
+    ///   - bus: where it is.
+    ///   - refused: which notifications it refuses to close, with a text.
+    init(on bus: BusDaemon, refusing refused: Set<UInt32> = []) async throws {
         self.bus = bus
         service = try await bus.connect()
         let show = ExportedMethod(
@@ -46,8 +54,14 @@ private final class Desktop: Sendable {
         let capabilities = ExportedMethod("GetCapabilities", returns: [Argument("names", .array(.string))]) { _ in
             [["body", "body-markup", "actions"].value]
         }
+        let close = ExportedMethod("CloseNotification", takes: [Argument("id", .uint32)]) { [weak self] call in
+            let number = try call.arguments[0].read(UInt32.self)
+            guard !refused.contains(number) else { throw RemoteError("org.example.Error", "no such notification") }
+            self?.ended.withLock { $0.append(number) }
+            return []
+        }
         try service.export(
-            [ExportedInterface("org.freedesktop.Notifications", methods: [show, capabilities])],
+            [ExportedInterface("org.freedesktop.Notifications", methods: [show, capabilities, close])],
             at: "/org/freedesktop/Notifications")
         _ = try await service.requestName("org.freedesktop.Notifications")
     }
@@ -145,6 +159,144 @@ struct DesktopAlertsTests {
         await alerts.show(alert)
         #expect(desktop.shown.count == 1)
         #expect(board.alerts.count == 1)
+    }
+
+    /// The alerts of one process that remembers none for others.
+    private func alerts(on bus: BusDaemon) throws -> DesktopAlerts {
+        DesktopAlerts(
+            on: try Address.list(bus.addressText), application: "Handshake", fallback: Board()
+        ) { _ in }
+    }
+
+    /// The alerts of one process.
+    private func alerts(on bus: BusDaemon, _ vault: any Vault) throws -> DesktopAlerts {
+        DesktopAlerts(
+            on: try Address.list(bus.addressText), application: "Handshake", fallback: Board(),
+            notices: ShownNotices(in: vault, community: "c"), photo: { _ in Self.photo }, open: { _ in })
+    }
+
+    @Test(
+        "CI49: what stands on the desktop about who is forgotten is closed, also by another process, and nothing else")
+    func withdrawn() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let vault = MemoryVault()
+        let watch = try alerts(on: bus, vault)
+        for number in [759, 36, 6_700] { await watch.show(Alert(person: person(number), known: ada, trust: .circle)) }
+        let stored = StoredPeople(in: vault, community: "c", alerts: try alerts(on: bus, vault))
+        #expect(try await stored.forget(person(36)).isEmpty, "it is no record about a person")
+        #expect(desktop.closed == [2])
+        _ = try await stored.forget(person(36))
+        #expect(desktop.closed == [2], "it is closed once")
+        // The process that shows them closes what it shows, and the desktop reads the photo no more.
+        let photo = try #require(desktop.shown.first?.image.flatMap { URL(string: $0) })
+        let file = { try? FileManager.default.destinationOfSymbolicLink(atPath: photo.path) }
+        let memory = try #require(file())
+        #expect(memory.contains("handshake-"))
+        await watch.withdraw([person(759)])
+        #expect(desktop.closed == [2, 1])
+        #expect(file() != memory)
+        #expect(try await stored.forgetEveryone().isEmpty)
+        #expect(desktop.closed == [2, 1, 3])
+        for kind in VaultKey.Kind.allCases { #expect(try await vault.keys(of: kind).keys == [], "\(kind)") }
+    }
+
+    @Test("CI49: a watch that has begun again leaves no notification behind that it cannot replace any more")
+    func twoRuns() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let vault = MemoryVault()
+        let alert = Alert(person: person(759), known: ada, trust: .circle)
+        let runs = [try alerts(on: bus, vault), try alerts(on: bus, vault)]
+        for run in runs { await run.show(alert) }
+        #expect(desktop.closed == [1])
+        await runs[1].show(alert)
+        #expect(desktop.shown.map(\.replaced) == [0, 0, 2] && desktop.closed == [1])
+        _ = try await StoredPeople(in: vault, community: "c", alerts: try alerts(on: bus, vault)).forget(person(759))
+        #expect(desktop.closed == [1, 2])
+    }
+
+    @Test("CI49: a notification that is not remembered any more, because there are too many, is closed")
+    func tooMany() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let vault = MemoryVault()
+        let earlier = try alerts(on: bus, vault)
+        await earlier.show(Alert(person: person(1), known: ada, trust: .circle))
+        let later = 4_000_000_000.0
+        let notices = ShownNotices(in: vault, community: "c") { later }
+        for number in 2...ShownNotices.capacity {
+            try await notices.note(UInt32(number), of: "another", about: person(number), trust: .circle)
+        }
+        #expect(desktop.closed.isEmpty)
+        let watch = try alerts(on: bus, vault)
+        await watch.show(Alert(person: person(1_000), known: ada, trust: .circle))
+        #expect(desktop.closed == [1])
+        // What is shown last stays, and can be closed.
+        await watch.withdraw([person(1_000)])
+        #expect(desktop.closed == [1, 2])
+    }
+
+    @Test("CI49: the oldest of 513 notifications of one process is closed, and the others can be closed later")
+    func tooManyOfOneProcess() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let alerts = try alerts(on: bus)
+        // The first one is shown again, so that the second is the oldest.
+        for number in Array(1...512) + [1, 513] { await alerts.show(Alert(person: person(number), known: nil)) }
+        #expect(desktop.closed == [2])
+        await alerts.withdrawAll()
+        let closed = desktop.closed
+        #expect(closed.count == 513 && Set(closed).count == 513)
+    }
+
+    @Test("CI47: of too many notifications of one process, one about a number that any device can send is closed")
+    func tooManyUnverified() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let alerts = try alerts(on: bus)
+        await alerts.show(Alert(person: person(1), known: ada, trust: .paired))
+        await alerts.show(Alert(person: person(2), known: ada, trust: .circle))
+        for number in 3...514 { await alerts.show(Alert(person: person(number), known: nil)) }
+        #expect(desktop.closed == [3, 4])
+    }
+
+    @Test("CI49: a notification that cannot be closed does not keep the others open")
+    func refused() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus, refusing: [1, 3])
+        let vault = MemoryVault()
+        let watch = try alerts(on: bus, vault)
+        for number in 1...4 { await watch.show(Alert(person: person(number), known: ada, trust: .circle)) }
+        _ = try await StoredPeople(in: vault, community: "c", alerts: try alerts(on: bus, vault)).forgetEveryone()
+        #expect(desktop.closed.sorted() == [2, 4])
+    }
+
+    @Test("CI49: numbers of notifications are those of one desktop: a later one's with the same numbers stay")
+    func anotherDesktop() async throws {
+        let bus = try await BusDaemon()
+        let vault = MemoryVault()
+        let desktop = try await Desktop(on: bus)
+        let notices = ShownNotices(in: vault, community: "c")
+        try await notices.note(1, of: "0123456789abcdef :1.7", about: person(36))
+        await (try alerts(on: bus, vault)).show(Alert(person: person(759), known: nil))
+        let stored = StoredPeople(in: vault, community: "c", alerts: try alerts(on: bus, vault))
+        _ = try await stored.forget(person(36))
+        #expect(desktop.closed.isEmpty)
+        #expect(try await notices.people(before: .infinity) == [person(759)])
+        _ = try await stored.forget(person(759))
+        #expect(desktop.closed == [1])
+    }
+
+    @Test("CI49: a notification that a watch shows after everyone was forgotten is closed immediately")
+    func afterForgetting() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let vault = MemoryVault()
+        let watch = try alerts(on: bus, try await PeopleVault.open(vault, community: "c"))
+        _ = try await StoredPeople(in: vault, community: "c").forgetEveryone()
+        await watch.show(Alert(person: person(36), known: ada))
+        #expect(desktop.shown.count == 1 && desktop.closed == [1])
     }
 
     @Test("a desktop that does not answer delays the alerts once, not each of them, and is asked again a minute later")

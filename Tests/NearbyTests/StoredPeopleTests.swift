@@ -16,6 +16,74 @@ struct StoredPeopleTests {
 
     private var stored: StoredPeople { StoredPeople(in: vault, community: "c") }
 
+    /// Remembers whom alerts are no longer shown of.
+    private final class Board: Alerts {
+        let withdrawn = Mutex<[Set<UserNumber>]>([])
+        let cleared = Mutex(0)
+
+        func show(_ alert: Alert) async {}
+        func show(_ crowd: CrowdAlert) async {}
+        func withdraw(_ people: Set<UserNumber>) async { withdrawn.withLock { $0.append(people) } }
+        func withdrawAll() async { cleared.withLock { $0 += 1 } }
+    }
+
+    @Test("CI49, CI50: alerts that are still shown go with the person, and after 30 days by themselves")
+    func alerts() async throws {
+        let board = Board()
+        let stored = StoredPeople(in: vault, community: "c", alerts: board)
+        for (number, time) in [(36, 0.0), (759, 86_400)] {
+            let notices = ShownNotices(in: vault, community: "c") { time }
+            try await notices.note(UInt32(number), of: "desktop", about: person(number))
+        }
+        _ = try await stored.expire(at: 30 * 86_400 + 1)
+        #expect(board.withdrawn.withLock(\.self) == [[person(36)]])
+        #expect(try await ShownNotices(in: vault, community: "c").people(before: .infinity) == [person(759)])
+        _ = try await stored.forget(person(1))
+        #expect(board.withdrawn.withLock(\.self) == [[person(36)], [person(1)]])
+        await QuietableAlerts(board, except: DoNotDisturb(in: vault, community: "c")) { 0 }.withdrawAll()
+        #expect(board.cleared.withLock(\.self) == 1)
+        #expect(try await stored.forgetEveryone().isEmpty)
+        #expect(board.cleared.withLock(\.self) == 2)
+        #expect(try await vault.keys(of: .beaconSeed).keys == [])
+    }
+
+    @Test("CI47: of too many notifications, numbers that any device can send are forgotten first, and friends last")
+    func trustedNotices() async throws {
+        let notices = ShownNotices(in: vault, community: "c") { 0 }
+        var dropped: [UInt32] = []
+        for number in 1...516 {
+            let trust: Trust = number == 1 ? .paired : number < 512 ? .circle : .unverified
+            dropped += try await notices.note(
+                UInt32(number), of: "desktop", about: person(number), trust: trust
+            ).map(\.id)
+        }
+        #expect(dropped == [512, 513, 514, 515], "the next number takes the place of the one before")
+        try await notices.note(517, of: "desktop", about: person(517), trust: .paired)
+        let last = try await notices.note(518, of: "desktop", about: person(518), trust: .paired)
+        #expect(last.map(\.id) == [2])
+    }
+
+    @Test("of a flood of alerts the newest 512 are remembered, and a record that cannot be read begins again")
+    func manyNotices() async throws {
+        let time = Mutex(0.0)
+        let notices = ShownNotices(in: vault, community: "c") {
+            time.withLock { time in
+                time += 1
+                return time
+            }
+        }
+        try await vault.replace(ShownNotices.key(of: "c"), with: Array("{".utf8))
+        var dropped: [UInt32] = []
+        for number in 1...514 {
+            dropped += try await notices.note(UInt32(number), of: "desktop", about: person(number)).map(\.id)
+        }
+        #expect(dropped == [1, 2], "they are closed")
+        let people = try await notices.people(before: .infinity)
+        #expect(people.count == 512 && !people.contains(person(2)) && people.contains(person(3)))
+        #expect(try await notices.take { person, _ in person.value < 10 }.map(\.id).sorted() == Array(3...9))
+        #expect(try await notices.people(before: .infinity).count == 505)
+    }
+
     /// Stores everything that there can be about a person.
     private func remember(_ person: UserNumber, at time: Double, in vault: any Vault) async throws {
         let log = EncounterLog(in: vault, community: "c")
@@ -122,6 +190,23 @@ struct StoredPeopleTests {
         }
         try await vault.remove(ChangeMark.key(of: "c"))
         #expect(try await kinds(in: vault) == [])
+    }
+
+    @Test("CI50: a watch that runs for weeks removes alerts that have expired from where they are shown")
+    func alertsWhileWatching() async throws {
+        let (_, ask) = AsyncStream.makeStream(of: UserNumber.self)
+        let (_, show) = AsyncStream.makeStream(of: Watch.Notice.self)
+        let (board, log) = (Board(), EncounterLog(in: vault, community: "c"))
+        let watch = Watch(log: log, ignoring: nil, report: { _ in }, ask: ask, show: show, alerts: board)
+        let notices = ShownNotices(in: vault, community: "c") { [now] in now }
+        try await notices.note(1, of: "desktop", about: ada)
+        for days in [29, 31] {
+            let (time, instant) = (now + Double(days) * 86_400, Duration.seconds(days * 86_400))
+            #expect(board.withdrawn.withLock(\.self) == [])
+            await watch.take(SightingList(time: time, instant: instant, sightings: []))
+        }
+        #expect(board.withdrawn.withLock(\.self) == [[ada]])
+        #expect(try await notices.people(before: .infinity).isEmpty)
     }
 
     @Test(

@@ -14,7 +14,7 @@ struct CompanionActions: Sendable {
 
     private var environment: CircleEnvironment { NearbyVault.environment(vault) }
     private var log: EncounterLog { EncounterLog(in: vault, community: NearbyCommand.community) }
-    private var stored: StoredPeople { StoredPeople(in: vault, community: NearbyCommand.community) }
+    private var stored: StoredPeople { NearbyVault.stored(in: vault) }
     private var quiet: DoNotDisturb { DoNotDisturb(in: vault, community: NearbyCommand.community) }
 
     /// The longest time without alerts, in minutes: a day.

@@ -15,9 +15,11 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
 
     /// - Parameters:
     ///   - terminal: shows alerts in the terminal.
+    ///   - notices: remembers what stands on the desktop.
     ///   - photo: a person's photo as an image file, for the desktop.
     func open(
-        terminal: any Alerts, photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil }
+        terminal: any Alerts, notices: ShownNotices,
+        photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil }
     ) -> any Alerts {
         switch self {
         case .none: return NoAlerts()
@@ -28,7 +30,7 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
             // Programs read the alert in the JSON output.
             let fallback: any Alerts = Output.isJSON ? NoAlerts() : terminal
             let desktop = DesktopAlerts(
-                environment: environment, application: "Handshake", fallback: fallback, photo: photo
+                environment: environment, application: "Handshake", fallback: fallback, notices: notices, photo: photo
             ) {
                 // Watching goes on when a page cannot be opened.
                 guard let address = try? EndpointURL($0, security: .allowingInsecureLoopback) else { return }
@@ -39,6 +41,17 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
             return terminal
             #endif
         }
+    }
+
+    /// What closes the notifications that stand on the desktop.
+    static func standing(_ notices: ShownNotices) -> any Alerts {
+        #if Desktop && os(Linux)
+        return DesktopAlerts(
+            environment: ProcessInfo.processInfo.environment, application: "Handshake", fallback: NoAlerts(),
+            notices: notices)
+        #else
+        return NoAlerts()
+        #endif
     }
 }
 
@@ -66,6 +79,16 @@ struct BothAlerts: Alerts {
     func show(_ crowd: CrowdAlert) async {
         await first.show(crowd)
         await second?.show(crowd)
+    }
+
+    func withdraw(_ people: Set<UserNumber>) async {
+        await first.withdraw(people)
+        await second?.withdraw(people)
+    }
+
+    func withdrawAll() async {
+        await first.withdrawAll()
+        await second?.withdrawAll()
     }
 }
 #endif

@@ -151,15 +151,19 @@ public struct CircleEnvironment: Sendable {
     let time: TimeSource
     /// Draws when keys are published and tables fetched.
     let random: @Sendable (ClosedRange<Double>) -> Double
+    let alerts: (any Alerts)?
 
     /// - Parameters:
     ///   - vault: where memberships are stored.
     ///   - community: the namespace of the numbers, as for ``EncounterLog``.
     ///   - transport: reaches the circles' servers.
     ///   - time: the clock.
+    ///   - alerts: where alerts about members may still be shown: those about who is hidden, and about all members of a circle that the user
+    ///     leaves, are removed.
     ///   - random: draws a moment from a range, in seconds.
     public init(
         vault: any Vault, community: String, transport: any Transport = .platform, time: TimeSource = .system,
+        alerts: (any Alerts)? = nil,
         random: @escaping @Sendable (ClosedRange<Double>) -> Double = { Double.random(in: $0) }
     ) {
         self.vault = vault
@@ -167,7 +171,10 @@ public struct CircleEnvironment: Sendable {
         self.transport = transport
         self.time = time
         self.random = random
+        self.alerts = alerts
     }
+
+    var stored: StoredPeople { StoredPeople(in: vault, community: community, alerts: alerts) }
 
     func records(of scope: CircleScope) -> CircleRecords {
         CircleRecords(in: vault, community: community, scope: scope)

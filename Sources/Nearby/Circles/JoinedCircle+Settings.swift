@@ -124,9 +124,9 @@ extension JoinedCircle {
             }
             _ = try await records.forget(person)
             try await records.changeState { $0.blocked.remove(number) }
-            let stored = StoredPeople(in: environment.vault, community: environment.community)
-            let wasFriend = try await stored.unfriend(person)
+            let wasFriend = try await environment.stored.unfriend(person)
             try await renewSeed()
+            try await environment.stored.withdraw([person])
             let isTold = try await isTold {
                 try await deliverHides()
                 if !state.isPaused { try await publishKeys() }
@@ -204,7 +204,10 @@ extension JoinedCircle {
             address: state.address, bearer: state.bearer, isLeaving: isLeaving, expires: state.expires)
         try await records.rememberFarewell(farewell)
         if state.hasSharedSeed { try await forgetSharedSeed() }
+        // A table that cannot be read goes too: the farewell is stored, and the user must not stay half in the circle.
+        let members = Set(((try? await records.table())?.entries ?? []).map(\.person))
         try await records.removeAll()
+        try await environment.stored.withdraw(members)
         guard await farewell.deliver(over: environment.transport) else { return false }
         await CircleFarewell.deliver(
             in: environment.vault, community: environment.community, transport: environment.transport, at: .max)

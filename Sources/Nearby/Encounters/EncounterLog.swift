@@ -170,11 +170,13 @@ public struct EncounterLog: Sendable {
     /// Deletes what has expired: encounters, and what else ``StoredPeople/expire(at:)`` deletes. Does nothing where the rules
     /// have no retention.
     ///
-    /// - Parameter now: seconds since 1970.
-    func expire(at now: Double) async throws {
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - alerts: where alerts that have expired may still be shown: they are removed.
+    func expire(at now: Double, alerts: (any Alerts)? = nil) async throws {
         guard rules.retention != nil else { return }
         try await prune(at: now)
-        _ = try await StoredPeople(in: vault, community: community).expire(at: now)
+        _ = try await StoredPeople(in: vault, community: community, alerts: alerts).expire(at: now)
     }
 
     private func oldest(at now: Double) -> Double? {

@@ -46,17 +46,42 @@ public struct StoredPeople: Sendable {
 
     private let vault: any Vault
     private let community: String
+    private let alerts: (any Alerts)?
+    private var notices: ShownNotices { ShownNotices(in: vault, community: community) }
 
     /// - Parameters:
     ///   - vault: where the records are stored.
     ///   - community: the namespace of the numbers, as for ``EncounterLog``.
-    public init(in vault: any Vault, community: String) {
+    ///   - alerts: where alerts about people may still be shown: those about who is forgotten are removed.
+    public init(in vault: any Vault, community: String, alerts: (any Alerts)? = nil) {
         self.vault = vault
         self.community = community
+        self.alerts = alerts
     }
 
-    /// Deletes everything about a person, also records that are damaged.
+    /// Deletes everything about a person, and removes the alert about the person.
+    ///
+    /// Records that are damaged go too. Where a circle's membership cannot be read, this throws after everything else is deleted: the
+    /// circle would bring the person back.
     public func forget(_ person: UserNumber) async throws -> Deletion {
+        do {
+            let deletion = try await deleteRecords(about: person)
+            try await withdraw([person])
+            return deletion
+        } catch {
+            // A record that cannot be deleted leaves no alert behind.
+            try? await withdraw([person])
+            throw error
+        }
+    }
+
+    /// Removes the alerts about people, and what is remembered of these.
+    func withdraw(_ people: Set<UserNumber>) async throws {
+        await alerts?.withdraw(people)
+        _ = try await notices.take { person, _ in people.contains(person) }
+    }
+
+    private func deleteRecords(about person: UserNumber) async throws -> Deletion {
         try await mappingVaultErrors {
             var deletion = Deletion()
             for (kind, keys) in try await everything(&deletion) {
@@ -94,7 +119,7 @@ public struct StoredPeople: Sendable {
         }
     }
 
-    /// Deletes everything about everyone, and what the user is recognised by.
+    /// Deletes everything about everyone, and what the user is recognised by. Removes all alerts.
     ///
     /// Friends need new keys afterwards. Writers that use a ``PeopleVault`` write nothing more after it. The circles' servers are told of the sign-out later, by
     /// ``deliverFarewells(over:at:)``.
@@ -103,6 +128,8 @@ public struct StoredPeople: Sendable {
             var deletion = Deletion()
             // First, so that a watch that is running stops to write before the records are listed.
             try await vault.remove(PeopleVault.key(of: community))
+            await alerts?.withdrawAll()
+            try await vault.remove(ShownNotices.key(of: community))
             for (kind, keys) in try await everything(&deletion) {
                 for key in keys { try await remove(key, kind, &deletion) }
             }
@@ -134,6 +161,8 @@ public struct StoredPeople: Sendable {
         try await mappingVaultErrors {
             var deletion = Deletion()
             try await expireEncounters(at: now, &deletion)
+            let shown = try await notices.people(before: now - Self.retention)
+            if !shown.isEmpty { try await withdraw(shown) }
             let met = Set(try await listed(.encounters, &deletion).compactMap(number(of:)))
             for (kind, stored) in [(Deletion.Kind.profiles, VaultKey.Kind.profile), (.photos, .photo)] {
                 for key in try await listed(stored, &deletion) where try await hasExpired(key, at: now, met) {

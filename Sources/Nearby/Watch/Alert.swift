@@ -73,4 +73,18 @@ public protocol Alerts: Sendable {
 
     /// Shows an alert about a crowd.
     func show(_ crowd: CrowdAlert) async
+
+    /// Removes the alerts about people that are still shown.
+    ///
+    /// The people are forgotten or hidden.
+    func withdraw(_ people: Set<UserNumber>) async
+
+    /// Removes every alert that is still shown.
+    func withdrawAll() async
+}
+
+/// Unless a destination says otherwise, nothing of an alert can be removed: a line in a terminal stays.
+extension Alerts {
+    public func withdraw(_ people: Set<UserNumber>) async {}
+    public func withdrawAll() async {}
 }

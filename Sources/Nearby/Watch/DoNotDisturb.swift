@@ -1,3 +1,4 @@
+public import Beacons
 import Foundation
 public import Handshake
 
@@ -65,6 +66,8 @@ public struct QuietableAlerts: Alerts {
 
     public func show(_ alert: Alert) async { if await isLoud { await base.show(alert) } }
     public func show(_ crowd: CrowdAlert) async { if await isLoud { await base.show(crowd) } }
+    public func withdraw(_ people: Set<UserNumber>) async { await base.withdraw(people) }
+    public func withdrawAll() async { await base.withdrawAll() }
 
     /// A vault that cannot be read silences nothing.
     private var isLoud: Bool {

@@ -78,7 +78,7 @@ public struct PeopleNearby: Sendable {
     ) async throws where Sightings.Element == SightingList {
         let (questions, asking) = AsyncStream.makeStream(of: UserNumber.self)
         let (toShow, showing) = AsyncStream.makeStream(of: Watch.Notice.self)
-        let watch = Watch(log: log, ignoring: own, report: report, ask: asking, show: showing)
+        let watch = Watch(log: log, ignoring: own, report: report, ask: asking, show: showing, alerts: alerts)
         async let shown: Void = { [alerts] in
             for await notice in toShow {
                 switch notice {

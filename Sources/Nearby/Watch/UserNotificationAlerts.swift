@@ -9,8 +9,8 @@ import UserNotifications
 /// told already. Ask for permission once, with ``requestPermission()``, after saying what for; without it nothing appears.
 ///
 /// Notifications have no photos: the system would store one as a file that nothing here can encrypt or expire. Names stay in the
-/// notification centre until the user, ``remove(_:)`` or ``removeAll()`` removes them: call these when a person or everyone is
-/// forgotten.
+/// notification centre until the user removes them, or until the person is forgotten: give these alerts to ``StoredPeople`` and
+/// ``CircleEnvironment``.
 public struct UserNotificationAlerts: Alerts {
     /// The `userInfo` key of the URL of a person's page, `https` or on loopback.
     public static let pageKey = "page"
@@ -33,14 +33,12 @@ public struct UserNotificationAlerts: Alerts {
 
     public func show(_ crowd: CrowdAlert) async { await show(AlertNotice(crowd)) }
 
-    /// Removes the notification about a person.
-    public func remove(_ person: UserNumber) {
+    public func withdraw(_ people: Set<UserNumber>) async {
         UNUserNotificationCenter.current()
-            .removeDeliveredNotifications(withIdentifiers: [AlertNotice.identifier(of: person)])
+            .removeDeliveredNotifications(withIdentifiers: people.map(AlertNotice.identifier(of:)))
     }
 
-    /// Removes all notifications of the app.
-    public func removeAll() {
+    public func withdrawAll() async {
         UNUserNotificationCenter.current().removeAllDeliveredNotifications()
     }
 

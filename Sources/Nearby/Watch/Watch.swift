@@ -39,6 +39,8 @@ actor Watch {
     private let report: @Sendable (NearbyUpdate) async -> Void
     private let ask: AsyncStream<UserNumber>.Continuation
     private let show: AsyncStream<Notice>.Continuation
+    /// Where alerts that have expired are removed.
+    private let alerts: (any Alerts)?
 
     /// An alert about a person or a crowd.
     enum Notice: Sendable, Hashable {
@@ -48,7 +50,8 @@ actor Watch {
 
     init(
         log: EncounterLog, ignoring own: UserNumber?, report: @escaping @Sendable (NearbyUpdate) async -> Void,
-        ask: AsyncStream<UserNumber>.Continuation, show: AsyncStream<Notice>.Continuation
+        ask: AsyncStream<UserNumber>.Continuation, show: AsyncStream<Notice>.Continuation,
+        alerts: (any Alerts)? = nil
     ) {
         tracker = EncounterTracker(rules: log.rules)
         self.log = log
@@ -56,6 +59,7 @@ actor Watch {
         self.report = report
         self.ask = ask
         self.show = show
+        self.alerts = alerts
         (answers, answered) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -67,7 +71,7 @@ actor Watch {
         (instant, time) = (list.instant, list.time)
         if instant >= nextExpiry {
             nextExpiry = instant + Self.expiryInterval
-            await tryLog { try await log.expire(at: time) }
+            await tryLog { try await log.expire(at: time, alerts: alerts) }
         }
         updateBrake()
         // Those who are near come before those who leave.

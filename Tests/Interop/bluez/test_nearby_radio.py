@@ -215,7 +215,11 @@ def test_the_desktop_is_told_and_a_click_opens_the_page(
                 assert time.monotonic() < end, "no page was opened"
                 time.sleep(0.1)
             assert "/directory/65535-" in opened.read_text()
+            # Who is forgotten stands on the desktop no more, also when the watch that said so has ended.
             assert interrupt(running) == 130
+            assert "<1>" not in call("GetMethodCalls", "CloseNotification")
+            ada.command.run("nearby", "forget", "65535").ok()
+            assert call("GetMethodCalls", "CloseNotification").count("<1>") == 1
         finally:
             desktop.kill()
             desktop.wait()

@@ -159,7 +159,6 @@ final class Companion {
     func forget(_ person: UserNumber) async {
         await tell {
             _ = try await stored(try await open()).forget(person)
-            alerts.remove(person)
             photos[person] = nil
             waves.removeAll { $0.person == person }
             return "Nothing about this person is here any more."
@@ -170,7 +169,6 @@ final class Companion {
         await tell {
             let vault = try await open()
             _ = try await stored(vault).forgetEveryone()
-            alerts.removeAll()
             await stored(vault).deliverFarewells(over: .platform, at: Self.now)
             return "Everything is forgotten. People you have paired with need new keys."
         }
@@ -191,10 +189,13 @@ final class Companion {
     nonisolated static var now: Double { Date().timeIntervalSince1970 }
 
     private func environment(_ vault: any Vault) -> CircleEnvironment {
-        CircleEnvironment(vault: vault, community: Self.community)
+        CircleEnvironment(vault: vault, community: Self.community, alerts: alerts)
     }
 
-    private func stored(_ vault: any Vault) -> StoredPeople { StoredPeople(in: vault, community: Self.community) }
+    /// What is stored of people; a notification about who is forgotten is removed.
+    private func stored(_ vault: any Vault) -> StoredPeople {
+        StoredPeople(in: vault, community: Self.community, alerts: alerts)
+    }
 
     private func change(
         _ summary: JoinedCircle.Summary, _ body: @MainActor (JoinedCircle) async throws -> String

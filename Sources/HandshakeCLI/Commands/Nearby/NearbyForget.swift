@@ -28,7 +28,7 @@ struct NearbyForget: AsyncParsableCommand {
 
     func run() async throws {
         let vault = try await NearbyVault.open(common)
-        let stored = StoredPeople(in: vault, community: NearbyCommand.community)
+        let stored = NearbyVault.stored(in: vault)
         let deletion = try await NearbyFailure.reported {
             if let person { return try await stored.forget(person) }
             return try await stored.forgetEveryone()

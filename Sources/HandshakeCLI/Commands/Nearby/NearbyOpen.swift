@@ -45,8 +45,8 @@ struct NearbyOpen: AsyncParsableCommand {
         let server = CompanionServer(
             key: CompanionKey(), state: state, actions: actions, photo: { await photos.photo(of: $0) }, port: Int(port))
         await actions.refresh()
-        let session = NearbySession(me: me, options: options, sink: state) { [alerts] photo in
-            BothAlerts(first: alerts.open(terminal: NoAlerts(), photo: photo), second: state)
+            BothAlerts(first: alerts.open(terminal: NoAlerts(), notices: notices, photo: photo), second: state)
+        let session = NearbySession(me: me, options: options, sink: state) { [alerts] notices, photo in
         } began: { people in
             photos.replace(people.photo)
             state.set(own: people.known.own)

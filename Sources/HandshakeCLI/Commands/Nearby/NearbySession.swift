@@ -13,8 +13,8 @@ struct NearbySession: Sendable {
     var me: UserNumber?
     let options: NearbyOptions
     let sink: any NearbySink
-    /// What shows alerts, given photos.
-    let alerts: @Sendable (@escaping Photo) -> any Alerts
+    /// What shows alerts, given what remembers those that are shown, and photos.
+    let alerts: @Sendable (ShownNotices, @escaping Photo) -> any Alerts
     /// Called with the people who can be recognised, at each beginning.
     var began: @Sendable (LookedUpPeople) async -> Void = { _ in }
 
@@ -49,9 +49,10 @@ struct NearbySession: Sendable {
             await began(people)
             let broadcasts = try broadcasts(for: people.known, sending)
             if broadcasts == nil { sink.noteSilence() }
+            let notices = ShownNotices(in: period, community: NearbyCommand.community)
             return WatchPlan(
-                people.known, over: radio, sending: broadcasts, alerts: alerts(people.photo), lookup: people.lookup,
-                radioEvent: { sink.note($0, sending: people.known.scopes) }
+                people.known, over: radio, sending: broadcasts, alerts: alerts(notices, people.photo),
+                lookup: people.lookup, radioEvent: { sink.note($0, sending: people.known.scopes) }
             ) { event in
                 switch event {
                 case .update(let update): sink.note(update)

@@ -22,7 +22,7 @@ enum NearbyVault {
 
     /// What circles need.
     static func environment(_ vault: any Vault) -> CircleEnvironment {
-        CircleEnvironment(vault: vault, community: NearbyCommand.community)
+        CircleEnvironment(vault: vault, community: NearbyCommand.community, alerts: standingAlerts(vault))
     }
 
     /// What the user is recognised by.
@@ -45,8 +45,13 @@ enum NearbyVault {
         return deletion
     }
 
-    private static func stored(in vault: any Vault) -> StoredPeople {
-        StoredPeople(in: vault, community: NearbyCommand.community)
+    /// Everything that is stored of people; what stands on the desktop about who is forgotten is closed.
+    static func stored(in vault: any Vault) -> StoredPeople {
+        StoredPeople(in: vault, community: NearbyCommand.community, alerts: standingAlerts(vault))
+    }
+
+    private static func standingAlerts(_ vault: any Vault) -> any Alerts {
+        AlertPlace.standing(ShownNotices(in: vault, community: NearbyCommand.community))
     }
 
     /// Earlier versions stored profiles and photos as plain files. They can be fetched again.

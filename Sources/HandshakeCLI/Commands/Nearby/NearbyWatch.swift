@@ -45,8 +45,8 @@ struct NearbyWatch: AsyncParsableCommand {
         try await NearbyFailure.reported {
             var radio: any Radio = try adapter.radio()
             if let record { radio = Recorder(radio, to: Settings.absolute(record)) }
-            let session = NearbySession(me: me, options: options, sink: reporter) { [alerts] photo in
-                alerts.open(terminal: TerminalAlerts(reporter: reporter), photo: photo)
+            let session = NearbySession(me: me, options: options, sink: reporter) { [alerts] notices, photo in
+                alerts.open(terminal: TerminalAlerts(reporter: reporter), notices: notices, photo: photo)
             }
             try await TimeLimit.run(duration) { [radio, sending] in
                 try await session.run(over: radio, in: vault, sending: { sending })
