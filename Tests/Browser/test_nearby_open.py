@@ -166,11 +166,56 @@ def test_a_member_is_hidden_from(scene: Scene, here: Page) -> None:
     answer(here, "Keep")
     circle.get_by_role("button", name=f"Hide: {NAME}").click()
     answer(here, "Hide")
-    expect(here.get_by_role("status")).to_contain_text(f"circle unhide {ADA}")
-    expect(circle.locator(".members")).to_contain_text("No other members")
+    expect(here.get_by_role("status")).to_contain_text("no longer see each other")
+    expect(circle.locator(".members").first).to_contain_text("No other members")
     expect(circle).to_contain_text("0 others")
     assert scene.zoe.members() == []
     expect(here.locator("#people li")).to_have_count(0, timeout=90_000)
+    # What was hidden is found in the circle's settings, and undone there.
+    circle.get_by_text("Settings", exact=True).click()
+    # The log of the day still has the name, until the person is forgotten.
+    unhide = circle.get_by_role("button", name=f"Unhide: {NAME}, number {ADA}", exact=True)
+    expect(circle.locator(".hidden-people li span")).to_have_text(f"{NAME}, number {ADA}")
+    scene.zoe.nearby("forget", str(ADA))
+    circle.get_by_role("button", name="Fetch the table").click()
+    unhide = circle.get_by_role("button", name=f"Unhide: number {ADA}", exact=True)
+    expect(circle.locator(".hidden-people li span")).to_have_text(f"Number {ADA}. This device does not keep the name.")
+    unhide.click()
+    answer(here, "Keep")
+    unhide.click()
+    answer(here, "Unhide")
+    expect(here.get_by_role("status")).to_contain_text(f"Number {ADA} and you see each other again")
+    expect(circle).to_contain_text("You hide from no one.")
+    scene.ada.nearby("circle", "sync")
+    scene.zoe.nearby("circle", "sync")
+    assert scene.zoe.members() == [(ADA, NAME)]
+
+
+def test_what_a_circle_sees_is_changed_on_the_page(scene: Scene, here: Page) -> None:
+    """CI57, on the page."""
+    circle = here.locator("#joined li.card", has_text="Recurse Center")
+    circle.get_by_text("Settings", exact=True).click()
+    expect(here.get_by_role("status")).to_contain_text("The settings are current.")
+    for text in ("Show my photo", "Show my batch", "Let members wave at me", "Fetch the photos of others"):
+        box = circle.get_by_role("checkbox", name=f"{text}: Recurse Center")
+        expect(box).to_be_checked()
+        box.focus()
+        here.keyboard.press("Space")
+        expect(box).not_to_be_checked()
+        # The card is made again, with the focus where it was.
+        expect(here.get_by_role("status")).to_contain_text(re.compile(r"^Changed\.|^The photos of the others are removed"))
+        expect(box).to_be_focused()
+    now = scene.zoe.nearby("circle", "settings")
+    assert now["settings"] == {"photo": False, "batch": False, "waves": False, "others_photos": False} and now["told"]
+    scene.ada.nearby("circle", "sync")
+    [row] = scene.ada.nearby("circle", "members")["members"]
+    assert (row["batch"], row["waves"]) == ("", False)
+    # What cannot be changed is shown as it is.
+    here.route("**/do", lambda route: route.abort())
+    box = circle.get_by_role("checkbox", name="Show my batch: Recurse Center")
+    box.click()
+    expect(here.get_by_role("status")).to_contain_text("does not answer")
+    expect(box).not_to_be_checked()
 
 
 def test_waves_meet(scene: Scene, here: Page) -> None:
@@ -242,7 +287,7 @@ def test_what_others_notice_is_switched_off_and_on(scene: Scene, here: Page) -> 
 
 
 def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
-    circle = here.locator("#joined li", has_text="Recurse Center")
+    circle = here.locator("#joined > li", has_text="Recurse Center")
     expect(circle).to_contain_text("You are Zoë Ångström, number 65535; 1 other")
     circle.get_by_role("button", name="Pause: Recurse Center").click()
     expect(circle).to_contain_text("paused")
@@ -263,7 +308,7 @@ def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
     url = here.get_by_role("link", name="Open the page and sign in").get_attribute("href")
     assert url
     Browser(scene.circle).join(url, here.locator("#code").inner_text(), USERS[ZOE])
-    expect(here.locator("#joined li")).to_contain_text("Recurse Center", timeout=30_000)
+    expect(here.locator("#joined > li")).to_contain_text("Recurse Center", timeout=30_000)
     expect(here.locator("#joining")).to_be_hidden()
 
 
@@ -278,7 +323,7 @@ def test_forgetting_asks_and_leaves_nothing(scene: Scene, here: Page) -> None:
     assert scene.zoe.log() == []
     here.get_by_role("button", name="Forget everyone").click()
     answer(here, "Forget everyone")
-    expect(here.locator("#joined li")).to_have_count(0, timeout=30_000)
+    expect(here.locator("#joined > li")).to_have_count(0, timeout=30_000)
     assert not any(name.encode() in file.read_bytes() for file in scene.zoe.command.home.rglob("*") if file.is_file()
                    for name in (NAME, "Recurse Center"))
 
@@ -302,6 +347,9 @@ def test_nothing_is_wrong_in_any_light_or_width(scene: Scene, open_page, scheme:
     assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
     page.get_by_text("Members", exact=True).click()
     expect(page.get_by_role("button", name=f"Hide: {NAME}")).to_be_visible()
+    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
+    page.locator("#joined summary", has_text="Settings").click()
+    expect(page.get_by_role("checkbox", name="Let members wave at me")).to_be_visible()
     assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
     page.get_by_role("button", name=f"Wave: {NAME}").click()
     assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []

@@ -2,6 +2,7 @@ import Beacons
 import Testing
 
 @testable import HandshakeCLI
+@testable import Nearby
 
 @Suite("What the companion's page shows")
 struct CompanionStateTests {
@@ -30,6 +31,26 @@ struct CompanionStateTests {
         #expect(try await shown().contains(#""waiting":[]"#))
         state.show(CircleReading(waiting: [zoe]), of: state.beginReading())
         #expect(try await shown().contains(#""waiting":[7]"#))
+    }
+
+    @Test("CI57: who is hidden has the name that the log still has, and none after the person is forgotten")
+    func hiddenNames() async throws {
+        let summary = JoinedCircle.Summary(
+            address: "https://circle.example/rc", circle: "Recurse Center", number: zoe, name: "Zoë", isPaused: false,
+            expires: 0, members: 2, nextSync: 0, trouble: nil)
+        let visibility = JoinedCircle.Visibility(
+            photo: true, hasPhoto: true, batch: true, waves: true, othersPhotos: true,
+            hidden: [ada, try UserNumber(9)], isTold: true)
+        let circles = CircleReading(joined: [(summary, visibility)], names: [ada: "Ada Example"])
+        state.show(circles, of: state.beginReading())
+        #expect(try await shown().contains(#""hidden":[8,9]"#))
+        #expect(try await shown().contains(#""hidden_names":{"8":"Ada Example"}"#))
+        state.forget(ada)
+        #expect(try await shown().contains(#""hidden_names":{}"#))
+        #expect(try await shown().contains(#""hidden":[8,9]"#))
+        state.show(circles, of: state.beginReading())
+        state.forget(nil)
+        #expect(!(try await shown().contains("Ada Example")))
     }
 
     @Test("of two attempts to join, the one that ends takes its own code away and leaves the other's")

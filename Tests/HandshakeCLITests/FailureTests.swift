@@ -84,6 +84,10 @@ struct FailureTests {
                 .circle(.refused(status: 409, code: "identity_exists", message: "m")),
                 "replace the identity when you join: handshake nearby circle join URL --replace"
             ),
+            (
+                .circle(.wavesOff(name: "Zoë")),
+                "so Zoë could not answer. Change that in its settings: handshake nearby circle settings --waves on"
+            ),
             (.circle(.attemptOver), "This attempt to join has expired. Start again"),
         ]
         for (error, ending) in rows { #expect(error.message.hasSuffix(ending), "\(error.message)") }

@@ -62,6 +62,10 @@ struct ParsingTests {
         ["nearby", "circle", "join", "https://circle.example/rc"], ["nearby", "circle", "members", "--timeout", "5"],
         ["nearby", "circle", "pause"], ["nearby", "circle", "resume"], ["nearby", "circle", "hide", "36"],
         ["nearby", "circle", "unhide", "36"], ["nearby", "circle", "rotate"], ["nearby", "circle", "sync"],
+        [
+            "nearby", "circle", "settings", "--circle", "https://circle.example/rc", "--photo", "off",
+            "--others-photos", "on",
+        ],
         ["nearby", "circle", "leave", "--circle", "https://circle.example/rc"],
         ["recurse-center", "hub", "--source", "gpsd", "--radius", "80"],
         ["sandbox", "--port", "0"], ["demo", "--headless"],

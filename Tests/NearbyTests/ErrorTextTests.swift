@@ -10,7 +10,7 @@ struct ErrorTextTests {
     private static let problems: [CircleProblem] = [
         .refused(status: 500, code: "x", message: "down"), .refused(status: 422, code: "x", message: "no"),
         .malformed("its description"), .notAMember, .signedOut, .removed, .attemptOver, .tooMany(seconds: 5),
-        .clock(seconds: 600), .notJoined, .alreadyJoined,
+        .clock(seconds: 600), .notJoined, .alreadyJoined, .wavesOff(name: "Zoë"),
     ]
     private static let failures: [RadioError] = [
         .notSupported(feature: "advertising with hci0"), .refused(operation: "asking BlueZ", reason: "busy"),

@@ -93,7 +93,23 @@ struct CompanionActions: Sendable {
         case "hide":
             let person = try person(request)
             return CircleText.hidden(try await circle.hide(person), from: "this person")
-                + " To undo it, in a terminal: handshake nearby circle unhide \(person)"
+                + " To undo it: Hidden people, in this circle's settings."
+        case "unhide":
+            let person = try person(request)
+            let name = try? await log.history(of: person)?.known?.name
+            return CircleText.shown(
+                name.map { quoted($0, limit: 80) } ?? "Number \(person)", isTold: try await circle.unhide(person))
+        case "settings":
+            let change = JoinedCircle.VisibilityChange(
+                photo: request["photo"]?.bool, batch: request["batch"]?.bool, waves: request["waves"]?.bool,
+                othersPhotos: request["others_photos"]?.bool)
+            guard change.isEmpty else {
+                try await circle.change(change)
+                return CircleText.changed(
+                    change, isTold: try await circle.visibility().isTold, isPaused: try await circle.summary().isPaused)
+            }
+            return try await circle.refreshVisibility()
+                ? "The settings are current." : "The circle's server cannot be reached: its settings may be older."
         default: throw Malformed()
         }
     }
@@ -130,7 +146,13 @@ struct CompanionActions: Sendable {
         let reading = state.beginReading()
         var circles = CircleReading()
         for circle in (try? await JoinedCircle.all(in: environment)) ?? [] {
-            if let summary = try? await circle.summary() { circles.summaries.append(summary) }
+            if let summary = try? await circle.summary(), let visibility = try? await circle.visibility() {
+                circles.joined.append((summary, visibility))
+                // Hiding removes the person from the circle's table, and leaves the log.
+                for person in visibility.hidden where circles.names[person] == nil {
+                    circles.names[person] = try? await log.history(of: person)?.known?.name
+                }
+            }
             circles.waiting += (try? await circle.wavesWaiting()) ?? []
         }
         circles.quietUntil = try? await quiet.end(at: Now.seconds)

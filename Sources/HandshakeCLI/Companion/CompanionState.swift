@@ -9,7 +9,12 @@ import Synchronization
 
 /// What the vault holds of circles, for the companion's page.
 struct CircleReading: Sendable {
-    var summaries: [JoinedCircle.Summary] = []
+    /// A circle that the user is in, and what its members see of the user.
+    typealias Joined = (summary: JoinedCircle.Summary, visibility: JoinedCircle.Visibility)
+
+    var joined: [Joined] = []
+    /// The names of people from whom the user hides, where the log has them still.
+    var names: [UserNumber: String] = [:]
     /// The people who have waved and await an answer.
     var waiting: [UserNumber] = []
     /// When alerts are shown again, in seconds since 1970.
@@ -33,7 +38,8 @@ final class CompanionState: NearbySink {
         var answers: [MutualWave] = []
         var waiting: [UserNumber] = []
         var quietUntil: Double?
-        var circles: [JoinedCircle.Summary] = []
+        var circles: [CircleReading.Joined] = []
+        var names: [UserNumber: String] = [:]
         /// How many readings of the vault have begun, and which of them is shown.
         var readings = (begun: 0, shown: 0)
         var own: UserNumber?
@@ -163,7 +169,8 @@ final class CompanionState: NearbySink {
         change { contents in
             guard reading > contents.readings.shown else { return }
             contents.readings.shown = reading
-            contents.circles = circles.summaries
+            contents.circles = circles.joined
+            contents.names = circles.names
             contents.waiting = circles.waiting
             contents.quietUntil = circles.quietUntil
         }
@@ -195,6 +202,7 @@ final class CompanionState: NearbySink {
             // What was read before has the person still.
             contents.readings.shown = contents.readings.begun
             if person == nil { contents.circles = [] }
+            contents.names = contents.names.filter { person != nil && $0.key != person }
             contents.people.removeAll { person == nil || $0.person == person }
             contents.answers.removeAll { person == nil || $0.person == person }
             contents.waiting.removeAll { person == nil || $0 == person }
@@ -282,13 +290,27 @@ extension CompanionState.Contents {
             ),
             ("answers", .array(answers.map(Self.json))),
             ("waiting", .array(waiting.map { .integer(Int64($0.value)) })),
-            ("quiet", .seconds(quietUntil)), ("circles", .array(circles.map { CircleText.json($0) })),
+            ("quiet", .seconds(quietUntil)),
+            (
+                "circles",
+                .array(
+                    circles.map { summary, visibility in
+                        CircleText.json(
+                            summary,
+                            CircleText.members(of: visibility) + [("hidden_names", self.names(visibility.hidden))])
+                    })
+            ),
             (
                 "joining",
                 joining.map { .object([("code", .string($0.code)), ("page", .string($0.page))]) } ?? .null
             ),
             ("said", .object([("text", .string(said.text)), ("count", .integer(Int64(said.count)))])),
         ]).text
+    }
+
+    /// The known names of people, by number.
+    private func names(_ people: [UserNumber]) -> JSONText {
+        .object(people.compactMap { person in names[person].map { (person.description, .string($0)) } })
     }
 
     private static func json(_ person: NearbyPerson) -> JSONText {

@@ -133,10 +133,11 @@ extension MemberCircle {
         }
     }
 
-    /// Changes what others see of a member.
+    /// Changes what others see of a member. What is as it was is no news for others.
     ///
+    /// - Returns: the member afterwards.
     /// - Throws: 422 `photo_too_large` for who wants to show a photo that was left out.
-    func change(_ number: UInt32, showsPhoto: Bool?, showsBatch: Bool?) async throws {
+    func change(_ number: UInt32, showsPhoto: Bool?, showsBatch: Bool?) async throws -> CircleMember {
         try await inTurn { circle in
             guard var member = circle.members[number], member.gone == nil else { throw MemberCircle.unknownBearer }
             guard showsPhoto != true || !member.hasLargePhoto else {
@@ -145,10 +146,13 @@ extension MemberCircle {
                     "Your photo has more than \(CircleApplicant.maximumPhotoSize) bytes: it cannot be shown. Choose a smaller one at the service, and join again"
                 )
             }
+            let before = (member.showsPhoto, member.showsBatch)
             member.showsPhoto = showsPhoto ?? member.showsPhoto
             member.showsBatch = showsBatch ?? member.showsBatch
+            guard (member.showsPhoto, member.showsBatch) != before else { return member }
             member.rowRevision = circle.nextRevision()
             try await circle.store(member)
+            return member
         }
     }
 

@@ -37,9 +37,9 @@ extension CircleRoutes {
         router.put("v1/me/settings") { request, _ in
             await asMember(request, \.writes) { member in
                 let settings = try await object(request)
-                try await circle.change(
+                let changed = try await circle.change(
                     member.number, showsPhoto: settings["photo"]?.bool, showsBatch: settings["batch"]?.bool)
-                return .done
+                return .json(await row(changed, own: true, request))
             }
         }
         router.get("v1/me/hidden") { request, _ in

@@ -33,6 +33,8 @@ public enum CircleProblem: Error, Sendable, Hashable {
     case record(CircleError)
     /// A wave cannot be sent, and why.
     case wave(String)
+    /// A member of this name cannot be waved at, because the user takes no waves.
+    case wavesOff(name: String)
 }
 
 extension CircleProblem: CustomStringConvertible {
@@ -52,7 +54,7 @@ extension CircleProblem: CustomStringConvertible {
         case .notJoined: "not_joined"
         case .alreadyJoined: "already_joined"
         case .record: "record_refused"
-        case .wave: "cannot_wave"
+        case .wave, .wavesOff: "cannot_wave"
         }
     }
 
@@ -83,6 +85,8 @@ extension CircleProblem: CustomStringConvertible {
             "You are in this circle already. To join again, leave it first. For a new identity, rotate the present one"
         case .record(let error): "\(error)"
         case .wave(let reason): "You cannot wave now: \(reason)"
+        case .wavesOff(let name):
+            "You cannot wave now: members cannot wave at you in this circle, so \(name) could not answer. Change that in its settings"
         }
     }
 }

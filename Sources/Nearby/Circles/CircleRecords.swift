@@ -100,6 +100,18 @@ struct CircleRecords: Sendable {
         var isWithdrawn: Bool?
         /// Whether the tables were read with a clock that is off.
         var isClockOff: Bool?
+        /// Whether the server shows the user's photo and batch, as it said last; nil before it was asked.
+        var showsPhoto: Bool?
+        var showsBatch: Bool?
+        /// Whether the server has a photo of the user, shown or not; nil before it was asked.
+        var hasPhoto: Bool?
+        /// What the server must still be told of these.
+        var unsentPhoto: Bool?
+        var unsentBatch: Bool?
+        /// Whether members can wave at the user; nil counts as true.
+        var takesWaves: Bool?
+        /// Whether the photos of the others are not fetched.
+        var skipsPhotos: Bool?
 
         /// Whether the server must still be told that the user has paused.
         var mustWithdraw: Bool { isPaused && sequence > 0 && isWithdrawn != true }
@@ -107,7 +119,7 @@ struct CircleRecords: Sendable {
         /// Whether the server must still be told something.
         var hasNews: Bool {
             unsentHides?.isEmpty == false || unsentUnhides?.isEmpty == false || mustWithdraw
-                || isIdentityPending == true
+                || isIdentityPending == true || unsentPhoto != nil || unsentBatch != nil
         }
 
         /// Removes what the user has sent to a person. The server is told that the waves are of no more use.
@@ -184,6 +196,10 @@ struct CircleRecords: Sendable {
             // The server may have heard nothing of them.
             unsentHides = earlier.hidden
             unsentUnhides = earlier.unsentUnhides
+            // What it said last is no decision: another device may have decided since. Only what was off is sent again.
+            unsentPhoto = earlier.unsentPhoto ?? (earlier.showsPhoto == false ? false : nil)
+            unsentBatch = earlier.unsentBatch ?? (earlier.showsBatch == false ? false : nil)
+            (takesWaves, skipsPhotos) = (earlier.takesWaves, earlier.skipsPhotos)
         }
     }
 

@@ -71,20 +71,21 @@ extension JoinedCircle {
                 KeyRecord.Terms(
                     scope: try server(state).scope, number: state.number, generation: state.generation,
                     sequence: state.sequence, epoch: state.epoch, firstDay: today, issued: UInt64(max(0, now)),
-                    waves: !withdrawing),
+                    waves: !withdrawing && state.takesWaves != false),
                 dayKeys: dayKeys.map { $0.reveal() })
             do {
                 try await server(state).publish(record.bytes, as: "keys")
                 let last = today &+ Self.publishedDays &- 1
                 // In the first half of the last published day, at random: keys are never more than three days ahead.
                 let next = Double(last) * Self.secondsOfDay + environment.random(0...Self.secondsOfDay / 2)
-                let sequence = state.sequence
+                let (sequence, takesWaves) = (state.sequence, state.takesWaves != false)
                 try await records.changeState { state in
                     // Another process has published, or withdrawn, since.
                     guard state.sequence == sequence else { return }
                     state.publishedUntil = withdrawing ? 0 : last
                     state.publishedKey = dayKeys.last.map(Self.digest)
-                    state.nextPublish = next
+                    // The user may have decided otherwise about waves while the keys were on their way.
+                    state.nextPublish = (state.takesWaves != false) == takesWaves ? next : 0
                     state.isWithdrawn = withdrawing
                 }
                 return

@@ -83,10 +83,7 @@ extension JoinedCircle {
         try await takeEpoch(of: info)
         var trouble: (any Error)?
         do {
-            try await deliverHides()
-            if before.isIdentityPending == true { try await publishIdentity() }
-            try await withdrawKeys()
-            if try await mustPublish(state()) { try await publishKeys() }
+            try await deliverNews()
         } catch let error as CircleProblem {
             // Others can be recognised all the same.
             trouble = error
@@ -239,6 +236,7 @@ extension JoinedCircle {
     /// Fetches the packs of all members, so that the server does not learn whose photo is wanted. One whose digest is another is dropped, and those
     /// of who is no member any more, or shows none, are removed.
     private func fetchPhotos(_ table: CircleTable) async throws {
+        guard try await state().skipsPhotos != true else { return try await records.removePacks(except: []) }
         var wanted: [UInt8: [UInt32: Data]] = [:]
         for (number, row) in table.rows {
             guard let digest = row.photoDigest else { continue }
@@ -261,6 +259,8 @@ extension JoinedCircle {
             }
             guard answer.status == 200, let pack = try? PhotoPack(answer.content) else { continue }
             let valid = pack.photos.filter { number, photo in digests[number] == Data(SHA256.hash(data: photo)) }
+            // The user may have decided against them since.
+            guard try await state().skipsPhotos != true else { return try await records.removePacks(except: []) }
             try await records.replacePack(index, tag: answer.tag ?? "", PhotoPack(valid))
         }
     }

@@ -40,10 +40,11 @@ extension JoinedCircle {
                 throw isNoMember
             }
             let name = quoted(entry.row.name, limit: 80)
+            guard state.takesWaves != false else { throw CircleProblem.wavesOff(name: name) }
             guard !entry.isChanged, let identity = entry.identity else {
                 throw CircleProblem.wave("\(name) has a new identity. Ask in person, then pair again")
             }
-            guard entry.keys?.terms.waves == true else { throw CircleProblem.wave("\(name) takes no waves") }
+            guard entry.keys?.terms.waves == true else { throw CircleProblem.wave("members cannot wave at \(name)") }
             // What a wave of an earlier day said, the windows beside it included, may have been answered, and is refused then.
             let last = state.waved[number].map { ($0 &+ 1) &* Self.windowsOfDay } ?? 0
             let known = try await windows(with: person, of: .circle, log: log)

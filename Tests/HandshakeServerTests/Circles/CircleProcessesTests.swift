@@ -140,6 +140,39 @@ struct CircleProcessesTests {
         }
     }
 
+    @Test(
+        "CI57: who stops taking waves while a watch publishes keys takes none after the next synchronisation",
+        arguments: moments)
+    func waves(moment: Moment) async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
+            try await pair.publish(at: moment) { circle in
+                let isTold = try await circle.change(.init(waves: false))
+                #expect(!isTold)
+            }
+            _ = try await pair.watching.synchronize()
+            #expect(await world.circle.members[759]?.keys?.terms.waves == false)
+            #expect(try await pair.watching.visibility().isTold)
+        }
+    }
+
+    @Test("CI57: settings that arrive after another process has changed them do not undo what is shown")
+    func lateSettings() async throws {
+        try await CircleWorld.with { world in
+            let pair = try await Pair(world)
+            #expect(try await pair.watching.refreshVisibility())
+            pair.watch.transport.intercept { [commanding = pair.commanding] request, pass in
+                let answer = try await pass()
+                if request == "GET /rc/v1/me" { try await commanding.change(.init(photo: false)) }
+                return answer
+            }
+            #expect(try await pair.watching.refreshVisibility())
+            pair.watch.transport.intercept(with: nil)
+            #expect(try await pair.watching.visibility().photo == false)
+        }
+    }
+
     /// Lets the watch tell the server of a decision, and the command decide otherwise before that arrives.
     private func overtake(
         _ pair: Pair, at method: String, _ body: @escaping @Sendable (JoinedCircle) async throws -> Void

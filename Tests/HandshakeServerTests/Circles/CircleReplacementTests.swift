@@ -96,10 +96,10 @@ struct CircleReplacementTests {
             let stolen = try await world.circle.newBearer(for: 759).bearer
             #expect(
                 try await writes(60, stolen, in: world)
-                    == Array(repeating: 204, count: 10) + Array(repeating: 429, count: 50))
+                    == Array(repeating: 200, count: 10) + Array(repeating: 429, count: 50))
             let own = try await CircleDevice(world).join(replacing: true).state().bearer
             // Two writes have published the identity and the keys.
-            #expect(try await writes(8, own, in: world) == Array(repeating: 204, count: 8))
+            #expect(try await writes(8, own, in: world) == Array(repeating: 200, count: 8))
         }
     }
 
@@ -112,9 +112,9 @@ struct CircleReplacementTests {
             for _ in 0..<5 {
                 statuses += try await writes(10, try await world.circle.newBearer(for: 759).bearer, in: world)
             }
-            #expect(statuses == Array(repeating: 204, count: 40) + Array(repeating: 429, count: 10))
+            #expect(statuses == Array(repeating: 200, count: 40) + Array(repeating: 429, count: 10))
             let other = try await world.circle.newBearer(for: 65_535).bearer
-            #expect(try await writes(1, other, in: world) == [204])
+            #expect(try await writes(1, other, in: world) == [200])
         }
     }
 

@@ -75,6 +75,46 @@ def test_strangers_of_a_circle_see_name_and_photo_in_ten_seconds_without_any_ser
         assert "a few metres away (rough)" in ada.command.run("nearby", "log").ok().stdout
 
 
+def test_what_members_see_is_changed_and_shown(circle: Circle, members: Callable[[int, bluez.Air], Member]) -> None:
+    """CI57, with the command."""
+    with bluez.air() as air:
+        ada, zoe = members(ADA, air), members(ZOE, air)
+
+        def shown() -> tuple[str, bool]:
+            zoe.nearby("circle", "sync")
+            [row] = zoe.nearby("circle", "members")["members"]
+            return row["batch"], row["waves"]
+
+        before = ada.nearby("circle", "settings")
+        assert before["settings"] == {"photo": True, "batch": True, "waves": True, "others_photos": True}
+        assert before["hidden"] == [] and before["told"] and before["address"] == circle.address
+        batch, waves = shown()
+        assert batch and waves
+        off = ada.nearby("circle", "settings", "--circle", circle.address, "--photo", "off", "--batch", "off", "--waves", "off")
+        assert off["settings"] == {"photo": False, "batch": False, "waves": False, "others_photos": True} and off["told"]
+        assert shown() == ("", False)
+        words = ada.command.run("nearby", "circle", "settings").ok().stdout
+        assert "off; members do not see it" in words and "no one" in words
+        again = ada.command.run("nearby", "circle", "settings", "--photo", "off", "--waves", "off").ok()
+        assert "Nothing left to change" in again.stderr and "off; no one can wave at you" in again.stdout
+        # Without the server it holds here, and the server is told later.
+        circle.process.send_signal(signal.SIGSTOP)
+        try:
+            done = ada.command.run("nearby", "circle", "settings", "--batch", "on", "--timeout", "5", "--json")
+            # It hangs: the command waits for it, and the change is stored already.
+            assert done.status == 6, done
+        finally:
+            circle.process.send_signal(signal.SIGCONT)
+        ada.nearby("circle", "sync")
+        assert shown() == (batch, False)
+        ada.nearby("circle", "hide", str(ZOE))
+        assert ada.nearby("circle", "settings")["hidden"] == [ZOE]
+        ada.nearby("circle", "pause")
+        assert "They still see your name" in ada.command.run("nearby", "circle", "settings").ok().stdout
+        assert ada.command.run("nearby", "circle", "settings", "--photo", "maybe").status == 64
+        assert ada.command.run("nearby", "circle", "settings", "--circle", "http://127.0.0.1:1/none").status == 64
+
+
 def test_waves_that_both_send_are_told_to_both(circle: Circle, members: Callable[[int, bluez.Air], Member]) -> None:
     with bluez.room() as (one, other):
         ada, zoe = members(ADA, one), members(ZOE, other)

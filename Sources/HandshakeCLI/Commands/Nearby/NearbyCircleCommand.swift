@@ -18,7 +18,7 @@ struct NearbyCircleCommand: AsyncParsableCommand {
             """,
         subcommands: [
             CircleJoin.self, CircleMembers.self, CirclePause.self, CircleResume.self, CircleHide.self,
-            CircleUnhide.self,
+            CircleUnhide.self, CircleSettings.self,
             CircleRotate.self, CircleSync.self, CircleLeave.self,
         ])
 }
@@ -37,11 +37,12 @@ struct CircleChoice: ParsableArguments {
     ///
     /// - Throws: ``CommandError`` with status 64 when there is none, or several and none was chosen.
     func chosen(in vault: any Vault) async throws -> JoinedCircle {
-        try await NearbyFailure.reported {
+        let wanted = circle
+        return try await NearbyFailure.reported {
             var found: [(circle: JoinedCircle, summary: JoinedCircle.Summary)] = []
             for circle in try await JoinedCircle.all(in: NearbyVault.environment(vault)) {
                 let summary = try await circle.summary()
-                if self.circle.map({ Self.isSame($0, summary.address) }) ?? true { found.append((circle, summary)) }
+                if wanted.map({ Self.isSame($0, summary.address) }) ?? true { found.append((circle, summary)) }
             }
             guard let first = found.first else { throw NearbyError.circle(.notJoined) }
             guard found.count == 1 else {

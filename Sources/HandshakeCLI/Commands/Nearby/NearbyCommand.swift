@@ -69,6 +69,7 @@ extension NearbyError {
         case .circle(.signedOut), .circle(.notJoined): ": handshake nearby circle join URL"
         case .circle(.removed): ": handshake nearby circle leave"
         case .circle(.alreadyJoined): ": handshake nearby circle rotate"
+        case .circle(.wavesOff): ": handshake nearby circle settings --waves on"
         case .vault, .sharedKeys, .circle, .everyoneForgotten: nil
         }
     }
@@ -79,7 +80,7 @@ extension NearbyError {
         case .sharedKeys, .otherIdentity, .keysOfMember, .everyoneForgotten: .usage
         case .circle(let problem):
             switch problem {
-            case .address, .notJoined, .alreadyJoined, .wave: .usage
+            case .address, .notJoined, .alreadyJoined, .wave, .wavesOff: .usage
             case .network: .network
             case .refused, .malformed, .removed, .tooMany: .serviceError
             case .signedOut: .signInNeeded

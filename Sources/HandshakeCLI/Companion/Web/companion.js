@@ -10,7 +10,7 @@ let heard = null
 let said = 0
 /** What runs when alerts are shown again. */
 let loud
-/** The circles whose members are shown. */
+/** The circles whose members or settings are shown, with what is shown before the address. */
 const unfolded = new Set()
 
 /** An element with text and children; what comes from the air or from a service is text, never markup. */
@@ -141,6 +141,9 @@ function showQuiet(end) {
   if (rest > 0) loud = setTimeout(() => showQuiet(state.quiet), rest + 100)
 }
 
+/** What a control is called. */
+const spoken = (control) => control.getAttribute('aria-label') ?? control.textContent
+
 /** Changes a list to the given entries; what has not changed stays as it is, with the focus in it. */
 function keep(list, entries, key, make, before = []) {
   const old = new Map([...list.children].map((child) => [child.dataset.key, child]))
@@ -151,10 +154,10 @@ function keep(list, entries, key, make, before = []) {
     if (!child || were.get(name) !== JSON.stringify(entry)) {
       const made = make(entry)
       made.dataset.key = name
-      const focused = child?.contains(document.activeElement) ? document.activeElement.textContent : null
+      const focused = child?.contains(document.activeElement) ? spoken(document.activeElement) : null
       if (child) child.replaceWith(made)
       child = made
-      if (focused) [...made.querySelectorAll('button, a, summary')].find((control) => control.textContent === focused)?.focus()
+      if (focused) [...made.querySelectorAll('button, a, summary, input')].find((control) => spoken(control) === focused)?.focus()
     }
     old.delete(name)
     if (list.children[index] !== child) list.insertBefore(child, list.children[index] ?? null)
@@ -241,20 +244,61 @@ function circleCard(circle) {
   return element('li', { className: 'card' }, element('div', {}, element('h3', { textContent: circle.circle }),
     element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${circle.members === 1 ? '1 other' : `${circle.members} others`}${circle.paused ? '; paused' : ''}` }),
     element('p', { textContent: circle.address }), circle.trouble ? element('p', { textContent: circle.trouble }) : null,
-    membersOf(circle), controls))
+    membersOf(circle), settingsOf(circle), controls))
+}
+
+/** Something of a circle that is folded, and what happens when it is unfolded; it stays unfolded when the card is made again. */
+function folded(title, circle, content, unfold) {
+  const summary = element('summary', { textContent: title })
+  summary.setAttribute('aria-label', `${title}: ${circle.circle}`)
+  const key = `${title} ${circle.address}`
+  const details = element('details', { open: unfolded.has(key), ontoggle: () => {
+    if (!details.open) return unfolded.delete(key)
+    unfold(!unfolded.has(key))
+    unfolded.add(key)
+  } }, summary, content)
+  return details
 }
 
 /** The members of a circle, who are asked for when the list is unfolded, and hiding from one of them. */
 function membersOf(circle) {
   const list = element('ul', { className: 'members' })
-  const summary = element('summary', { textContent: 'Members' })
-  summary.setAttribute('aria-label', `Members: ${circle.circle}`)
-  const details = element('details', { open: unfolded.has(circle.address), ontoggle: () => {
-    if (!details.open) return unfolded.delete(circle.address)
-    unfolded.add(circle.address)
-    showMembers(circle, list)
-  } }, summary, list)
-  return details
+  return folded('Members', circle, list, () => showMembers(circle, list))
+}
+
+const settings = [['photo', 'Show my photo'], ['batch', 'Show my batch'], ['waves', 'Let members wave at me'], ['others_photos', 'Fetch the photos of others']]
+
+/** What the circle's members see of the user, and the people from whom the user hides. The server is asked when this is unfolded by hand. */
+function settingsOf(circle) {
+  const boxes = settings.map(([name, text]) => element('li', {}, settingBox(circle, name, text)))
+  const hidden = circle.hidden.map((number) => {
+    const name = circle.hidden_names[number]
+    const text = name ? `${name}, number ${number}` : `Number ${number}. This device does not keep the name.`
+    const who = name ? `${name}, number ${number}` : `number ${number}`
+    return element('li', {}, element('span', { textContent: text }), button('Unhide', who, () => unhide(circle, number, who)))
+  })
+  const remarks = [
+    circle.paused ? 'You have paused: within six hours members stop recognising you, and cannot wave at you. They still see your name, and your photo and batch where these are on.' : '',
+    circle.settings.photo && circle.has_photo === false ? 'The circle has no photo of you: it is missing or larger than 4096 bytes.' : '',
+    circle.told ? '' : 'The circle\'s server does not know all of this yet.'
+  ].filter((text) => text).map((text) => element('p', { textContent: text }))
+  const content = element('div', {}, element('ul', {}, ...boxes), ...remarks,
+    element('h4', { textContent: 'Hidden people' }),
+    hidden.length ? element('ul', { className: 'members hidden-people' }, ...hidden) : element('p', { textContent: 'You hide from no one.' }))
+  return folded('Settings', circle, content, (byHand) => {
+    if (byHand) act({ do: 'settings', circle: circle.address })
+  })
+}
+
+function settingBox(circle, name, text) {
+  const value = circle.settings[name]
+  const box = element('input', { type: 'checkbox', checked: value === true, indeterminate: value === null, onchange: async () => {
+    const wanted = box.checked
+    if (!await act({ do: 'settings', circle: circle.address, [name]: wanted })) return Object.assign(box, { checked: value === true, indeterminate: value === null })
+    if (name === 'others_photos' && !wanted) forgetFaces([...faces.keys()])
+  } })
+  box.setAttribute('aria-label', `${text}: ${circle.circle}`)
+  return element('label', {}, box, ` ${text}`)
 }
 
 async function showMembers(circle, list) {
@@ -325,6 +369,11 @@ async function forget(person) {
 async function hide(circle, member) {
   const yes = await question(`Hide from ${member.name}?`, 'In this circle you no longer see each other, and you are no longer friends. The person is not told.', 'Hide')
   if (yes !== null && await act({ do: 'hide', circle: circle.address, person: member.person })) $('circles').focus()
+}
+
+async function unhide(circle, number, who) {
+  const yes = await question(`Unhide ${who}?`, 'In this circle you see each other again.', 'Unhide', { grave: false })
+  if (yes !== null && await act({ do: 'unhide', circle: circle.address, person: number })) $('circles').focus()
 }
 
 async function leave(circle) {

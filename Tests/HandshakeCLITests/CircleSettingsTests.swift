@@ -1,0 +1,55 @@
+#if CommandLine
+import Beacons
+import Testing
+
+@testable import HandshakeCLI
+@testable import Nearby
+
+@Suite("The settings of a circle as the command shows them")
+struct CircleSettingsTests {
+    private func rows(isOn: Bool, isTold: Bool, hasPhoto: Bool? = true, isPaused: Bool = false) throws -> [String:
+        String]
+    {
+        let number = try UserNumber(1_234)
+        let summary = JoinedCircle.Summary(
+            address: "https://circle.example/rc", circle: "Recurse Center", number: number, name: "Ada Example",
+            isPaused: isPaused, expires: 0, members: 2, nextSync: 0, trouble: nil)
+        let visibility = JoinedCircle.Visibility(
+            photo: isOn, hasPhoto: hasPhoto, batch: isOn, waves: isOn, othersPhotos: true, hidden: [], isTold: isTold)
+        let rows = CircleText.rows(summary, visibility)
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+    }
+
+    @Test("CI57: what the server does not know yet is not said of members", arguments: [true, false])
+    func unsent(isOn: Bool) throws {
+        let (told, unsent) = (try rows(isOn: isOn, isTold: true), try rows(isOn: isOn, isTold: false))
+        let word = isOn ? "on" : "off"
+        for name in ["Photo", "Batch", "Waves"] {
+            #expect(unsent[name] == "\(word); not sent to the circle's server yet")
+        }
+        let seen = isOn ? "on; members see it" : "off; members do not see it"
+        #expect(told["Photo"] == seen && told["Batch"] == seen)
+        #expect(told["Waves"] == (isOn ? "on; members can wave at you" : "off; no one can wave at you"))
+    }
+
+    @Test("CI57: what a pause means for members is said, and who can wave at the user then")
+    func paused() throws {
+        #expect(try rows(isOn: true, isTold: true)["Paused"] == "no")
+        let told = try rows(isOn: true, isTold: true, isPaused: true)
+        #expect(told["Paused"]?.contains("members stop recognising you") == true)
+        #expect(told["Paused"]?.contains("They still see your name, and your photo and batch") == true)
+        #expect(told["Waves"] == "on; no one can wave at you while you have paused")
+        let unsent = try rows(isOn: true, isTold: false, isPaused: true)
+        #expect(unsent["Paused"]?.contains("the circle's server does not know everything yet") == true)
+        let wave = JoinedCircle.VisibilityChange(waves: true)
+        #expect(CircleText.changed(wave, isTold: true, isPaused: true).hasSuffix("when the pause is over."))
+        #expect(!CircleText.changed(wave, isTold: true, isPaused: false).contains("pause"))
+    }
+
+    @Test("CI57: a photo that the circle does not have is not called visible")
+    func missing() throws {
+        let photo = try rows(isOn: true, isTold: true, hasPhoto: false)["Photo"]
+        #expect(photo?.hasPrefix("on, but the circle has no photo") == true)
+    }
+}
+#endif
