@@ -25,6 +25,10 @@ public struct StoredPeople: Sendable {
         public internal(set) var people: Set<UserNumber> = []
         /// How many records of each kind were deleted.
         public internal(set) var records: [Kind: Int] = [:]
+        /// In how many circles all members were removed with the person, because they could not be read.
+        ///
+        /// The next synchronisation fetches them.
+        public internal(set) var unreadableCircles = 0
         /// One error for each record that cannot be read. It cannot be attributed to a person, and stays.
         public internal(set) var damaged: [NearbyError] = []
 
@@ -35,6 +39,7 @@ public struct StoredPeople: Sendable {
         public mutating func add(_ later: Deletion) {
             people.formUnion(later.people)
             records.merge(later.records) { $0 + $1 }
+            unreadableCircles += later.unreadableCircles
             damaged += later.damaged.filter { !damaged.contains($0) }
         }
     }
@@ -91,16 +96,41 @@ public struct StoredPeople: Sendable {
             for (kind, stored) in [(Deletion.Kind.encounters, VaultKey.Kind.encounters), (.friends, .beaconFriend)] {
                 try await remove(VaultKey(stored, [community, person.description]), kind, &deletion)
             }
-            for records in try await CircleRecords.all(in: vault, community: community)
-            where try await records.forget(person) {
+            let circles = await ofEachCircle { try await $0.forget(person) }
+            if !circles.done.isEmpty {
                 deletion.people.insert(person)
-                deletion.records[.circles, default: 0] += 1
+                deletion.records[.circles, default: 0] += circles.done.count
+                deletion.unreadableCircles = circles.done.count { $0 == .unreadableMembers }
             }
             if deletion.records[.friends] != nil || deletion.records[.circles] != nil {
                 try await ChangeMark.note(in: vault, community: community)
             }
+            if let failure = circles.failure { throw failure }
             return deletion
         }
+    }
+
+    /// Does something with each circle, also after one with which it failed.
+    ///
+    /// - Parameter body: returns what it did; nil for nothing.
+    /// - Returns: what was done, and the first failure.
+    private func ofEachCircle<Done: Sendable>(
+        _ body: (CircleRecords) async throws -> Done?
+    ) async -> (done: [Done], failure: (any Error)?) {
+        var done: [Done] = []
+        var failure: (any Error)?
+        do {
+            for records in try await CircleRecords.traces(in: vault, community: community) {
+                do {
+                    if let one = try await body(records) { done.append(one) }
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+        } catch {
+            failure = error
+        }
+        return (done, failure)
     }
 
     /// Ends being friends with a person.
@@ -133,21 +163,23 @@ public struct StoredPeople: Sendable {
             for (kind, keys) in try await everything(&deletion) {
                 for key in keys { try await remove(key, kind, &deletion) }
             }
-            for records in try await CircleRecords.all(in: vault, community: community) {
+            let circles = await ofEachCircle { records in
                 if let state = try? await records.state() {
                     try await records.rememberFarewell(
                         CircleFarewell(
                             address: state.address, bearer: state.bearer, isLeaving: false, expires: state.expires))
                 }
                 try await records.removeAll()
-                deletion.records[.circles, default: 0] += 1
+                return records
             }
+            if !circles.done.isEmpty { deletion.records[.circles, default: 0] += circles.done.count }
             for kind in [VaultKey.Kind.beaconSeed, .ownNumber] {
                 for key in try await listed(kind, &deletion) where key != ChangeMark.key(of: community) {
                     try await remove(key, .own, &deletion)
                 }
             }
             try await vault.remove(ChangeMark.key(of: community))
+            if let failure = circles.failure { throw failure }
             return deletion
         }
     }
@@ -172,13 +204,12 @@ public struct StoredPeople: Sendable {
             for key in try await listed(.beaconFriend, &deletion) where try await hasPast(key, at: now) {
                 try await remove(key, .friends, &deletion)
             }
-            for records in try await CircleRecords.all(in: vault, community: community)
-            where try await records.expire(at: now, after: Self.retention) {
-                deletion.records[.circles, default: 0] += 1
-            }
+            let circles = await ofEachCircle { try await $0.expire(at: now, after: Self.retention) ? $0 : nil }
+            if !circles.done.isEmpty { deletion.records[.circles, default: 0] += circles.done.count }
             if let time = Timestamp(secondsSince1970: now) {
                 try await RollingKeys(in: vault, community: community).expireSeed(at: time)
             }
+            if let failure = circles.failure { throw failure }
             return deletion
         }
     }

@@ -4,6 +4,7 @@ import Foundation
 import Handshake
 import Nearby
 import OAuth
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -75,6 +76,218 @@ struct CircleMemberTests {
             #expect(try await ada.vault.keys(of: .circle).keys.map(\.components.last) == ["state"])
             try await adas.synchronize()
             #expect(try await adas.members().map(\.name) == ["Zoë Ångström"])
+        }
+    }
+
+    /// A vault of which some records cannot be read.
+    private struct FailingVault: Vault {
+        let base: any Vault
+        let error: VaultError
+        let fails: @Sendable ([String]) -> Bool
+        /// Which cannot be changed.
+        var refuses: @Sendable ([String]) -> Bool = { _ in false }
+
+        func record(_ key: VaultKey) async throws -> [UInt8]? {
+            if key.kind == .circle, fails(key.components) { throw error }
+            return try await base.record(key)
+        }
+
+        func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+            let listing = try await base.keys(of: kind)
+            // What is damaged is not listed.
+            return VaultListing(keys: listing.keys.filter { !fails($0.components) }, damaged: [error])
+        }
+
+        func update<Result: Sendable>(
+            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+        ) async throws -> Result {
+            if key.kind == .circle, refuses(key.components) { throw error }
+            return try await base.update(key, body)
+        }
+    }
+
+    @Test(
+        "CI50: of a circle whose state or table cannot be read, members go after 30 days and no earlier, and the membership stays",
+        arguments: ["state", "table"], [true, false])
+    func damaged(record: String, isListed: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let key = try #require(
+                try await ada.vault.keys(of: .circle).keys.first { $0.components.last == record })
+            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            var vault: any Vault = ada.vault
+            if !isListed { vault = FailingVault(base: ada.vault, error: damage) { $0 == key.components } }
+            if isListed, record == "state" { try await ada.vault.replace(key, with: Array("{}".utf8)) }
+            if isListed, record == "table" {
+                vault = FailingVault(base: ada.vault, error: damage) { $0.count == 5 && $0[2] == "table" }
+            }
+            let stored = StoredPeople(in: vault, community: "recurse-center")
+            if record == "state" {
+                #expect(try await stored.expire(at: world.now).records[.circles] == nil)
+            } else {
+                await #expect(throws: NearbyError.self) { _ = try await stored.expire(at: world.now) }
+            }
+            let kept = try await ada.vault.keys(of: .circle).keys.map(\.components.last)
+            #expect(kept.contains("table") && kept.contains("0"), "what cannot be read now may be readable later")
+            #expect(try await stored.expire(at: world.now + 31 * CircleWorld.day).records[.circles] == 1)
+            let left = try await ada.vault.keys(of: .circle).keys.map(\.components.last)
+            #expect(left.contains("state") && !left.contains("table"))
+            #expect(left.count { $0 == "0" } == 0, "nor a part of the table")
+            guard record == "table" else { return }
+            try await adas.synchronize()
+            #expect(try await adas.members().map(\.name) == ["Zoë Ångström"])
+        }
+    }
+
+    /// Adds a circle that comes first, as a copy of the one that is there.
+    ///
+    /// - Returns: the error that its state is to be read with.
+    private func addUnreadableCircle(to vault: some Vault) async throws -> VaultError {
+        for key in try await vault.keys(of: .circle).keys {
+            let copy = VaultKey(.circle, [key.components[0], "00"] + key.components.dropFirst(2))
+            try await vault.replace(copy, with: try #require(try await vault.record(key)))
+        }
+        return .denied(what: "a record", reason: "its folder is another user's")
+    }
+
+    @Test(
+        "CI49: a circle that cannot be removed keeps neither the next one nor what the user is recognised by from going"
+    )
+    func forgetEveryoneWithFailure() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, _, _) = try await world.pair()
+            let denial = try await addUnreadableCircle(to: ada.vault)
+            let vault = FailingVault(
+                base: ada.vault, error: denial, fails: { _ in false },
+                refuses: { $0[1] == "00" && $0.last == "state" })
+            await #expect(throws: NearbyError.self) {
+                _ = try await StoredPeople(in: vault, community: "recurse-center").forgetEveryone()
+            }
+            let left = try await ada.vault.keys(of: .circle).keys.map(\.components)
+            #expect(left.filter { $0[1] != "00" }.map(\.last) == ["farewell"])
+            #expect(Set(left.filter { $0[1] == "00" }.map(\.last)) == ["farewell", "state"])
+            #expect(try await ada.vault.keys(of: .beaconSeed).keys.isEmpty)
+        }
+    }
+
+    @Test("CI50: the 30 days begin again when a circle's state could be read in between")
+    func readable() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            let vault = FailingVault(base: ada.vault, error: damage) { $0.last == "state" }
+            let (unreadable, readable) = (
+                StoredPeople(in: vault, community: "recurse-center"),
+                StoredPeople(in: ada.vault, community: "recurse-center")
+            )
+            for day in [0.0, 20] { _ = try await unreadable.expire(at: world.now + day * CircleWorld.day) }
+            _ = try await readable.expire(at: world.now + 21 * CircleWorld.day)
+            #expect(try await !ada.vault.keys(of: .circle).keys.map(\.components.last).contains("unread"))
+            for day in [22.0, 40] { _ = try await unreadable.expire(at: world.now + day * CircleWorld.day) }
+            #expect(try await adas.members().count == 1)
+            #expect(try await unreadable.expire(at: world.now + 53 * CircleWorld.day).records[.circles] == 1)
+            #expect(try await adas.members().isEmpty)
+        }
+    }
+
+    @Test(
+        "CI50: a pack of photos that cannot be read goes, and keeps nothing else from its end",
+        arguments: ["forget", "hide", "leave", "synchronize"])
+    func damagedPhotos(step: String) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            let pack = try #require(
+                try await ada.vault.keys(of: .circle).keys.first { $0.components.contains("photos") })
+            try await ada.vault.replace(pack, with: [0xFF])
+            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            let vault = FailingVault(base: ada.vault, error: damage) { $0 == pack.components }
+            let environment = CircleEnvironment(
+                vault: vault, community: "recurse-center", transport: ada.transport, time: world.time.source)
+            let circle = try #require(try await JoinedCircle.all(in: environment).first)
+            switch step {
+            case "forget":
+                let stored = StoredPeople(in: vault, community: "recurse-center")
+                #expect(try await stored.forget(zoe).people == [zoe])
+            case "hide":
+                let before = try await ada.seed()?.reveal()
+                _ = try await circle.hide(zoe)
+                #expect(try await ada.seed()?.reveal() != before)
+            case "leave":
+                #expect(try await circle.leave())
+            default:
+                try await circle.synchronize()
+                #expect(try await adas.photo(of: zoe) == CircleWorld.photo(of: 65_535))
+                return
+            }
+            #expect(try await ada.vault.record(pack) == nil)
+        }
+    }
+
+    @Test("CI50: a circle that cannot be read keeps neither the next one nor what is after it from expiring")
+    func failing() async throws {
+        try await CircleWorld.with { world in
+            let (ada, _, _, _) = try await world.pair()
+            let denial = try await addUnreadableCircle(to: ada.vault)
+            let vault = FailingVault(base: ada.vault, error: denial) { $0[1] == "00" && $0.last == "state" }
+            let stored = StoredPeople(in: vault, community: "recurse-center")
+            let later = world.now + 31 * CircleWorld.day
+            await #expect(throws: NearbyError.self) { _ = try await stored.expire(at: later) }
+            let left = try await ada.vault.keys(of: .circle).keys.map(\.components)
+            #expect(left.filter { $0[1] != "00" }.map(\.last) == ["state"])
+            #expect(left.count { $0[1] == "00" } > 1, "nothing is deleted because it may not be read now")
+        }
+    }
+
+    /// What was removed.
+    private final class Board: Alerts {
+        let withdrawn = Mutex<Set<UserNumber>>([])
+
+        func show(_ alert: Alert) async {}
+        func show(_ crowd: CrowdAlert) async {}
+        func withdraw(_ people: Set<UserNumber>) async { withdrawn.withLock { $0.formUnion(people) } }
+    }
+
+    @Test("CI49: a table that cannot be read keeps neither a person from being forgotten nor an alert on the screen")
+    func forgetWithDamage() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            for error in [
+                VaultError.denied(what: "a record", reason: "its folder is another user's"),
+                .damaged(what: "a record", reason: "its contents end before they should"),
+            ] {
+                let board = Board()
+                let vault = FailingVault(base: ada.vault, error: error) { $0.last == "table" }
+                let stored = StoredPeople(in: vault, community: "recurse-center", alerts: board)
+                if case .denied = error {
+                    await #expect(throws: NearbyError.self) { _ = try await stored.forget(zoe) }
+                } else {
+                    let deletion = try await stored.forget(zoe)
+                    #expect(deletion.people == [zoe] && deletion.unreadableCircles == 1)
+                }
+                #expect(board.withdrawn.withLock(\.self) == [zoe])
+            }
+            try await adas.synchronize()
+            #expect(try await adas.members().isEmpty, "and is not taken again")
+        }
+    }
+
+    @Test("CI49: while a circle's state cannot be read no person is forgotten, and the command fails")
+    func forgetWithoutState() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            let vault = FailingVault(base: ada.vault, error: damage) { $0.last == "state" }
+            await #expect(throws: NearbyError.self) {
+                _ = try await StoredPeople(in: vault, community: "recurse-center").forget(zoe)
+            }
+            #expect(try await adas.members().count == 1)
+            let deletion = try await StoredPeople(in: ada.vault, community: "recurse-center").forget(zoe)
+            #expect(deletion.people == [zoe] && deletion.unreadableCircles == 0)
+            try await adas.synchronize()
+            #expect(try await adas.members().isEmpty)
         }
     }
 

@@ -50,7 +50,7 @@ struct NearbyForget: AsyncParsableCommand {
 }
 
 extension StoredPeople.Deletion {
-    /// What was removed, in one sentence.
+    /// What was removed.
     var sentence: String {
         func count(_ kind: Kind, _ one: String, _ many: String) -> String? {
             records[kind].map { $0 == 1 ? "1 \(one)" : "\($0) \(many)" }
@@ -65,7 +65,11 @@ extension StoredPeople.Deletion {
         let people = people.isEmpty ? "" : people.count == 1 ? "1 person: " : "\(people.count) people: "
         let list =
             parts.count == 1 ? parts[0] : parts.dropLast().joined(separator: ", ") + " and " + parts[parts.count - 1]
-        return "Removed \(people)\(list)."
+        let unreadable =
+            unreadableCircles == 0
+            ? ""
+            : " The members of a circle could not be read: all were removed, and its next synchronisation fetches them."
+        return "Removed \(people)\(list).\(unreadable)"
     }
 
     /// The number of removed records of each kind.
