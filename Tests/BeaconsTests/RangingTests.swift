@@ -117,6 +117,32 @@ struct RangingTests {
         #expect(ranging.tick(at: try at(7)).beacons.count == 1)
     }
 
+    @Test("CI48: of a beacon the last four addresses of the last five seconds are known, the newest last")
+    func transmitters() throws {
+        var ranging = Ranging(ours)
+        func hear(_ address: UInt64, at second: Double) throws {
+            let frame = Frame.iBeacon(IBeacon(uuid: .secretHandshake, major: 1, minor: 759, power: -59))
+            ranging.receive(frame, rssi: RSSI(-60), from: DeviceAddress(truncating: address), at: try at(second))
+        }
+        func transmitters(at second: Double) throws -> [UInt64] {
+            let beacon = try #require(ranging.tick(at: try at(second)).beacons.first)
+            #expect(beacon.isHeardTwice == (beacon.transmitters.count > 1))
+            #expect(beacon.transmitter == beacon.transmitters.last)
+            return (0..<10_000).filter { beacon.transmitters.contains(DeviceAddress(truncating: $0)) }
+        }
+        try hear(1, at: 0)
+        try hear(2, at: 0.02)
+        #expect(try transmitters(at: 1) == [1, 2])
+        try hear(1, at: 4)
+        try hear(2, at: 4.02)
+        #expect(try transmitters(at: 4.5) == [1, 2])
+        try hear(2, at: 8)
+        #expect(try transmitters(at: 8.9) == [1, 2])
+        #expect(try transmitters(at: 9.1) == [2], "the other one was heard five seconds before")
+        for address in 100..<10_000 as Range<UInt64> { try hear(address, at: 9.5) }
+        #expect(try transmitters(at: 10) == [9_996, 9_997, 9_998, 9_999], "an attacker can use any number")
+    }
+
     @Test(
         "BE-10: a clock that is set back by hours or forward by years neither keeps nor loses for ever what is in range"
     )

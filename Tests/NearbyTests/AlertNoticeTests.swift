@@ -33,6 +33,12 @@ struct AlertNoticeTests {
         #expect(!AlertNotice(Alert(person: person(759), known: ada, trust: .unverified)).showsPhoto)
     }
 
+    @Test("CI48: the notification about a person who may be relayed has no photo", arguments: [Trust.circle, .paired])
+    func relayed(trust: Trust) {
+        #expect(AlertNotice(Alert(person: person(759), known: ada, trust: trust)).showsPhoto)
+        #expect(!AlertNotice(Alert(person: person(759), known: ada, trust: trust, isRelayed: true)).showsPhoto)
+    }
+
     @Test(
         "a page that is not of the web is not opened",
         arguments: ["file:///etc/passwd", "javascript:alert(1)", "http://example.org/ada", "tel:112", "ada", ""])

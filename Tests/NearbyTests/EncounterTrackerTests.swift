@@ -13,7 +13,7 @@ struct EncounterTrackerTests {
     ) -> Sighting {
         Sighting(
             of: person ?? ada, at: clock ?? 1_000_000 + second, instant: .seconds(second), distance: distance,
-            trust: trust, isRelayed: isRelayed, transmitter: transmitter)
+            trust: trust, isRelayed: isRelayed, transmitters: transmitter.map { [$0] } ?? [])
     }
 
     @Test("6.1, scenario 6: of sightings after 0, 3600 and 3601 seconds the first and the last are announced")
@@ -157,15 +157,18 @@ struct EncounterTrackerTests {
         _ = tracker.note(sighting(0, trust: .circle, from: address, of: person(3)))
         _ = tracker.note(sighting(0, trust: .paired, from: address, of: person(4)))
         #expect((1...4).map { tracker.isSuspect(person($0)) } == [true, true, false, false])
-        for number in 5...6 { _ = tracker.note(sighting(0, trust: .circle, from: address, of: person(number))) }
-        #expect((3...6).map { tracker.isSuspect(person($0)) } == [true, false, true, true])
-        #expect(tracker.people.count == 6, "they are listed")
+        #expect(!tracker.isRelayed(person(3)) && !tracker.isRelayed(person(4)), "two whom a key verifies are no third")
+        for number in 5...10 { _ = tracker.note(sighting(0, trust: .circle, from: address, of: person(number))) }
+        #expect((3...10).allSatisfy { !tracker.isSuspect(person($0)) && tracker.isRelayed(person($0)) }, "eight")
+        _ = tracker.note(sighting(0, trust: .circle, from: address, of: person(11)))
+        #expect((3...11).map { tracker.isSuspect(person($0)) } == [true, false] + Array(repeating: true, count: 7))
+        #expect(tracker.people.count == 11, "they are listed")
         #expect(tracker.arrivals(since: .zero) == 0, "and no crowd")
         _ = tracker.note(sighting(1, from: other, of: person(2)))
         #expect(!tracker.isSuspect(person(2)) && tracker.isSuspect(person(1)))
         // Without an address, as an iPhone's ranging tells none, there is nothing to suspect.
-        _ = tracker.note(sighting(1, of: person(7)))
-        #expect(!tracker.isSuspect(person(7)))
+        _ = tracker.note(sighting(1, of: person(12)))
+        #expect(!tracker.isSuspect(person(12)))
         // A term later the transmitter is forgotten.
         _ = tracker.advance(to: .seconds(1_300))
         _ = tracker.note(sighting(1_300, from: address, of: person(1)))
@@ -229,7 +232,7 @@ struct EncounterTrackerTests {
         let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
         for number in 1...5 { _ = tracker.note(sighting(0, from: address, of: person(number))) }
         _ = tracker.note(sighting(0, trust: .circle, from: address))
-        #expect(!tracker.isSuspect(ada))
+        #expect(!tracker.isSuspect(ada) && !tracker.isRelayed(ada))
         #expect((1...5).allSatisfy { tracker.isSuspect(person($0)) }, "the numbers are")
         #expect(tracker.arrivals(since: .zero) == 1)
         // A member whose plain number came first counts once, as what the keys say.
@@ -237,6 +240,43 @@ struct EncounterTrackerTests {
         for trust in [Trust.unverified, .circle] { _ = tracker.note(sighting(1, trust: trust, from: other)) }
         for number in 6...7 { _ = tracker.note(sighting(1, from: other, of: person(number))) }
         #expect(!tracker.isSuspect(ada) && tracker.isSuspect(person(6)))
+    }
+
+    @Test("CI46: who is sent under another address too is neither suspect nor counted against that address")
+    func sentUnderOtherAddresses() {
+        var tracker = EncounterTracker()
+        func hear(_ number: Int, from addresses: [UInt64]) {
+            let transmitters = addresses.map { DeviceAddress(truncating: $0) }
+            _ = tracker.note(
+                Sighting(
+                    of: person(number), at: 1_000_000, instant: .zero, distance: 2, trust: .circle,
+                    transmitters: transmitters))
+        }
+        hear(1, from: [1])
+        for number in 2...20 { hear(number, from: [UInt64(number), 1]) }
+        #expect(!tracker.isSuspect(person(1)) && !tracker.isRelayed(person(1)))
+        #expect(tracker.lastHeard(person(1))?.distance == 2)
+        #expect((2...20).allSatisfy { !tracker.isSuspect(person($0)) && tracker.isRelayed(person($0)) })
+        // Two devices that are a crowd each, and the person's own address among too many to remember.
+        for number in 101...109 { hear(number, from: [1_001]) }
+        for number in 201...209 { hear(number, from: [1_002]) }
+        hear(300, from: [1_001, 1_002])
+        #expect(tracker.isSuspect(person(101)) && tracker.isSuspect(person(209)))
+        #expect(!tracker.isSuspect(person(300)) && tracker.isRelayed(person(300)))
+    }
+
+    @Test("CI46: what one device sends of several members says nothing of how near they were, in the log either")
+    func sharedDistance() {
+        var tracker = EncounterTracker()
+        for (second, distance) in [(0.0, 2.0), (1, 0.5)] {
+            for number in 1...3 {
+                let transmitter = DeviceAddress(truncating: 1)
+                _ = tracker.note(
+                    sighting(second, trust: .circle, from: transmitter, of: person(number), distance: distance))
+            }
+        }
+        let closest = (1...3).map { tracker.encounter(with: person($0))?.closest }
+        #expect(closest == [2, 2, nil], "two are not several, and the third one shows that it is one device")
     }
 
     @Test(

@@ -16,7 +16,8 @@ struct WatchAttackTests {
         let time = 1_000_000 + Double(second)
         let list = sightings.map { person, trust, transmitter in
             Sighting(
-                of: person, at: time, instant: .seconds(second), distance: 2, trust: trust, transmitter: transmitter)
+                of: person, at: time, instant: .seconds(second), distance: 2, trust: trust,
+                transmitters: transmitter.map { [$0] } ?? [])
         }
         await watch.take(SightingList(time: time, instant: .seconds(second), sightings: list))
     }
@@ -117,6 +118,38 @@ struct WatchAttackTests {
         for second in 10..<20 { await hear(numbers + [(ada, .circle, Self.address)], at: second, in: watch) }
         let outcome = await scene.outcome()
         #expect(outcome.alerts.map(\.person) == [ada] && outcome.questions == [ada])
+        #expect(outcome.alerts.map(\.isRelayed) == [false], "one whom a key verifies is one")
+    }
+
+    @Test(
+        "CI46: members whom one device relays, or whose identifiers are sent under one address, are announced with the remark",
+        arguments: [3, 8, 9], [true, false])
+    func relayedMembers(count: Int, isTogether: Bool) async throws {
+        let listed = Mutex<[NearbyPerson]>([])
+        let watch = scene.watch { update in
+            if case .people(let people) = update { listed.withLock { $0 = people } }
+        }
+        let people = (1...count).map { person($0) }
+        for second in 0..<10 {
+            let sightings = people.enumerated().map { index, person in
+                let own = DeviceAddress(truncating: UInt64(index))
+                // What comes last at a tick is what the attacker sends.
+                return Sighting(
+                    of: person, at: 1_000_000 + Double(second), instant: .seconds(second), distance: 2, rssi: -60,
+                    trust: index == 0 ? .paired : .circle,
+                    transmitters: isTogether ? [Self.address] : [own, Self.address])
+            }
+            await watch.take(
+                SightingList(time: 1_000_000 + Double(second), instant: .seconds(second), sightings: sightings))
+        }
+        let outcome = await scene.outcome()
+        let near = listed.withLock(\.self)
+        #expect(near.count == count && near.allSatisfy { $0.isRelayed && $0.distance == nil && $0.rssi == nil })
+        // Of nine, one of them a friend, eight are members: one too many to be announced one by one, unless each has an address.
+        #expect(near.count { $0.isSuspect } == (isTogether && count == 9 ? 8 : 0))
+        #expect(Set(outcome.alerts.map(\.person)) == (isTogether && count == 9 ? [people[0]] : Set(people)))
+        #expect(outcome.alerts.allSatisfy { $0.isRelayed && $0.proximity == .unknown })
+        #expect(outcome.crowds.isEmpty)
     }
 
     @Test("crowds that come and go are told once in ten minutes")
@@ -224,6 +257,6 @@ struct WatchAttackTests {
     @Test("CI48: the alert about a person who is heard from two devices says so")
     func relayedAlert() async {
         let alert = Alert(person: ada, known: known, trust: .circle, isRelayed: true)
-        #expect(alert.body == "S1'14, heard from two devices; may be relayed")
+        #expect(alert.body == "S1'14, may be relayed by another device")
     }
 }

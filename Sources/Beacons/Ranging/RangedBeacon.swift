@@ -13,8 +13,16 @@ public struct RangedBeacon: Sendable, Hashable {
     public let lastSeen: Timestamp
     /// How many packets were received since it came into range.
     public let packets: Int
+    /// The addresses that sent it, the newest last; empty if none are reported.
+    ///
+    /// Beside the last one, those of the last five seconds, four in all.
+    public let transmitters: [DeviceAddress]
+}
+
+extension RangedBeacon {
     /// The sender's address in its last packet, if the receiver reports it.
-    public let transmitter: DeviceAddress?
+    public var transmitter: DeviceAddress? { transmitters.last }
+
     /// Whether another address sent the same identity less than five seconds before. One of the two may relay it.
-    public let isHeardTwice: Bool
+    public var isHeardTwice: Bool { transmitters.count > 1 }
 }

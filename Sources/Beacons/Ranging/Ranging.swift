@@ -1,8 +1,8 @@
 /// Estimates the distance of beacons (dossier 6). It takes packets and returns a list at each tick.
 ///
 /// A value without a clock: every call passes the time. It holds at most ``Settings-swift.struct/capacity`` beacons with at most
-/// ``RunningAverage/maximumSamples`` samples each, whatever is received; beyond that, beacons that were heard only once are dropped
-/// first.
+/// ``RunningAverage/maximumSamples`` samples and four transmitters each, whatever is received; beyond that, beacons that were heard
+/// only once are dropped first.
 public struct Ranging: Sendable {
     public let settings: Settings
 
@@ -34,14 +34,8 @@ public struct Ranging: Sendable {
         var proximity = SteadyProximity()
         /// On the packets' clock.
         var received: Timestamp
-        var transmitter: DeviceAddress?
-        /// When another transmitter than the last one was heard, on the timeline.
-        var otherHeard: Timestamp?
-        var heard: Timestamp?
+        var transmitters = RecentTransmitters()
     }
-
-    /// Two transmitters of one identity within this time may be one that is relayed.
-    private static let overlap = Duration.seconds(5)
 
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
@@ -76,9 +70,7 @@ public struct Ranging: Sendable {
             entry.lastRSSI = rssi
             entry.power = frame.powerAtOneMetre
             entry.received = time
-            if let transmitter, let last = entry.transmitter, transmitter != last { entry.otherHeard = entry.heard }
-            entry.transmitter = transmitter ?? entry.transmitter
-            entry.heard = now
+            if let transmitter { entry.transmitters.note(transmitter, at: now) }
         }
     }
 
@@ -93,15 +85,43 @@ public struct Ranging: Sendable {
             let metres = rssi.flatMap { settings.formula.metres(rssi: $0, powerAtOneMetre: slot.entry.power) }
             let guessed = identity.isWithoutPower ? settings.formula.roughMetres(rssi: rssi) : nil
             slot.entry.proximity.update(metres: metres ?? guessed)
-            let isHeardTwice = slot.entry.otherHeard.map { $0.duration(to: now) < Self.overlap } ?? false
             beacons.append(
                 RangedBeacon(
                     identity: identity, rssi: rssi, lastRSSI: slot.entry.lastRSSI, metres: metres,
                     proximity: slot.entry.proximity.value, lastSeen: slot.entry.received, packets: slot.packets,
-                    transmitter: slot.entry.transmitter, isHeardTwice: isHeardTwice))
+                    transmitters: slot.entry.transmitters.addresses(at: now)))
         }
         beacons.sort { $0.isNearer(than: $1) }
         return RangingUpdate(time: time, beacons: beacons, leftOut: table.leftOut)
+    }
+}
+
+/// The devices that sent one identity last, at most four: an attacker can use any number of addresses.
+private struct RecentTransmitters: Sendable {
+    private static let maximum = 4
+    /// Two transmitters of one identity within this time may be one that is relayed.
+    private static let overlap = Duration.seconds(5)
+
+    /// The one that was heard last is the last.
+    private var all: [(address: DeviceAddress, heard: Timestamp)] = []
+
+    mutating func note(_ address: DeviceAddress, at time: Timestamp) {
+        if all.last?.address == address {
+            all[all.count - 1].heard = time
+            return
+        }
+        if let index = all.firstIndex(where: { $0.address == address }) {
+            all.remove(at: index)
+        } else if all.count >= Self.maximum {
+            all.removeFirst()
+        }
+        all.append((address, time))
+    }
+
+    /// The last one, and before it those that were heard within the overlap.
+    func addresses(at time: Timestamp) -> [DeviceAddress] {
+        let recent = all.dropLast().filter { $0.heard.duration(to: time) < Self.overlap }
+        return (recent + all.suffix(1)).map(\.address)
     }
 }
 

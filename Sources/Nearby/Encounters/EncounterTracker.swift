@@ -73,17 +73,25 @@ struct EncounterTracker: Sendable {
     /// How sure it is who a person is, in this encounter.
     func trust(_ person: UserNumber) -> Trust { presences[person]?.trust ?? .unverified }
 
-    /// Whether a person was heard only from transmitters that are several people. Such a person is listed and no more;
-    /// paired people never are.
+    /// Whether a person was heard only from transmitters that send for too many people. Such a person is listed and no more;
+    /// paired people, and those whom two transmitters send at the same time, never are.
     func isSuspect(_ person: UserNumber) -> Bool { presences[person].map(isSuspect) ?? false }
 
     private func isSuspect(_ presence: Presence) -> Bool {
-        presence.trust != .paired && !presence.transmitters.isEmpty
+        presence.trust != .paired && !presence.isRelayed && !presence.transmitters.isEmpty
             && presence.transmitters.allSatisfy { transmitters.isSuspect($0, of: presence.trust) }
     }
 
-    /// Whether two transmitters send the person's identifier at the same time.
-    func isRelayed(_ person: UserNumber) -> Bool { presences[person]?.isRelayed ?? false }
+    /// Whether another device may relay the person's identifier: two transmitters send it at the same time, or the one that sends it
+    /// is several people whom keys verify.
+    func isRelayed(_ person: UserNumber) -> Bool { presences[person].map(isRelayed) ?? false }
+
+    private func isRelayed(_ presence: Presence) -> Bool { presence.isRelayed || isShared(presence) }
+
+    private func isShared(_ presence: Presence) -> Bool {
+        presence.trust != .unverified && !presence.transmitters.isEmpty
+            && presence.transmitters.allSatisfy(transmitters.isShared)
+    }
 
     /// How many people who are neither paired nor suspect were heard first, with the trust that they have, after a moment.
     ///
@@ -104,11 +112,15 @@ struct EncounterTracker: Sendable {
         return presence.trust == .unverified ? 2 : 1
     }
 
-    /// The distance, proximity, smoothed signal in dBm and time of a person's last sighting.
+    /// The distance, proximity, smoothed signal in dBm and time of a person's last sighting. For a person who may be
+    /// relayed, only the time.
     func lastHeard(
         _ person: UserNumber
     ) -> (distance: Double?, proximity: Proximity, rssi: Double?, instant: Duration)? {
-        presences[person].map { ($0.distance, $0.proximity, $0.rssi, $0.heard) }
+        presences[person].map { presence in
+            guard !isRelayed(presence) else { return (nil, .unknown, nil, presence.heard) }
+            return (presence.distance, presence.proximity, presence.rssi, presence.heard)
+        }
     }
 
     /// Adds a sighting.
@@ -120,7 +132,8 @@ struct EncounterTracker: Sendable {
     /// them.
     mutating func note(_ sighting: Sighting) -> Response {
         var response = Response()
-        if let transmitter = sighting.transmitter {
+        // An attacker who repeats what others send must not make them suspect.
+        if !sighting.isRelayed, let transmitter = sighting.transmitters.last {
             transmitters.note(sighting.person, trust: sighting.trust, from: transmitter, at: sighting.instant)
         }
         // What any device can send neither prolongs nor moves a person whom a key verified.
@@ -128,12 +141,13 @@ struct EncounterTracker: Sendable {
             return response
         }
         guard var presence = presence(for: sighting, &response) else { return response }
-        presence.take(sighting, transmitters: Self.maximumTransmitters)
         if sighting.trust > presence.trust, makePlace(for: sighting, &response) {
             counts[presence.trust, default: 1] -= 1
             counts[sighting.trust, default: 0] += 1
             presence.rise(to: sighting)
         }
+        presence.hear(from: sighting.transmitters, limit: Self.maximumTransmitters)
+        presence.take(sighting, absence: rules.absence, isMeasured: !isShared(presence))
         if !presence.isBeingAnnounced, !presence.isOfCrowd,
             Self.isDue(lastAnnounced: presence.announced, at: sighting.time, interval: rules.announcementInterval)
         {
@@ -146,12 +160,7 @@ struct EncounterTracker: Sendable {
 
     /// The person's presence, which begins where there is none; nil where there is no place for it.
     private mutating func presence(for sighting: Sighting, _ response: inout Response) -> Presence? {
-        if var known = presences[sighting.person] {
-            let gap = seconds(sighting.instant - known.heard)
-            if gap <= rules.absence { known.encounter.duration += max(0, gap) }
-            known.heard = max(known.heard, sighting.instant)
-            return known
-        }
+        if let known = presences[sighting.person] { return known }
         guard makePlace(for: sighting, &response) else {
             response.full = sighting.trust
             return nil
@@ -182,7 +191,7 @@ struct EncounterTracker: Sendable {
                 ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard)
             }?.key
         }
-        if let suspect = shortest(kind.filter { isSuspect($0.value) || $0.value.isRelayed }) { return suspect }
+        if let suspect = shortest(kind.filter { isSuspect($0.value) || isRelayed($0.value) }) { return suspect }
         let silent = kind.filter { sighting.instant - $0.value.heard >= Self.shortestSilence }
         if let person = shortest(silent) { return person }
         return kind.filter { $0.value.estimatedDistance > sighting.estimatedDistance }
@@ -293,10 +302,23 @@ extension EncounterTracker.Presence {
         isOfCrowd = false
     }
 
-    fileprivate mutating func take(_ sighting: Sighting, transmitters limit: Int) {
+    fileprivate mutating func hear(from addresses: [DeviceAddress], limit: Int) {
+        for address in addresses.suffix(limit) where !transmitters.contains(address) {
+            if transmitters.count >= limit { transmitters.removeFirst() }
+            transmitters.append(address)
+        }
+    }
+
+    /// - Parameter isMeasured: whether the signal is the person's own.
+    fileprivate mutating func take(_ sighting: Sighting, absence: Double, isMeasured: Bool) {
+        let gap = seconds(sighting.instant - heard)
+        if gap <= absence { encounter.duration += max(0, gap) }
+        heard = max(heard, sighting.instant)
         encounter.lastSeen = max(encounter.firstSeen, sighting.time)
-        encounter.closest = [encounter.closest, sighting.distance].compactMap(\.self).min()
-        encounter.strongest = [encounter.strongest, sighting.rssi].compactMap(\.self).max()
+        if isMeasured {
+            encounter.closest = [encounter.closest, sighting.distance].compactMap(\.self).min()
+            encounter.strongest = [encounter.strongest, sighting.rssi].compactMap(\.self).max()
+        }
         distance = sighting.distance
         estimatedDistance = sighting.estimatedDistance
         rssi = sighting.rssi
@@ -305,9 +327,6 @@ extension EncounterTracker.Presence {
         isChanged = true
         // A time in the future means that the clock was set back: it counts as now.
         announced = announced.map { min($0, sighting.time) }
-        guard let transmitter = sighting.transmitter, !transmitters.contains(transmitter) else { return }
-        if transmitters.count >= limit { transmitters.removeFirst() }
-        transmitters.append(transmitter)
     }
 }
 

@@ -21,8 +21,8 @@ public struct Sighting: Sendable, Hashable {
     ///
     /// One of them may relay it. The distance is unknown then.
     public let isRelayed: Bool
-    /// The sender's address, if the radio reports it.
-    public let transmitter: DeviceAddress?
+    /// The addresses that sent it, the newest last; empty if none are reported.
+    public let transmitters: [DeviceAddress]
     /// For how long the person had been heard when the identifier was confirmed.
     ///
     /// Zero but for a four-byte identifier, which counts from its second window on (beacons dossier 8.4).
@@ -38,14 +38,15 @@ public struct Sighting: Sendable, Hashable {
     ///   - proximity: nil derives it from the distance.
     ///   - rssi: the smoothed signal strength in dBm; nil when it was not measured.
     ///   - trust: how sure it is who it is.
-    ///   - isRelayed: whether two transmitters send the identifier.
-    ///   - transmitter: the sender's address, if the radio reports it.
+    ///   - isRelayed: whether two transmitters send the identifier; always true where their addresses are given.
+    ///   - transmitters: the addresses that sent the identifier, the newest last, if the radio reports them.
     ///   - unconfirmed: for how long the person had been heard before.
     public init(
         of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil,
         proximity: Proximity? = nil, rssi: Double? = nil, trust: Trust = .unverified, isRelayed: Bool = false,
-        transmitter: DeviceAddress? = nil, unconfirmed: Duration = .zero
+        transmitters: [DeviceAddress] = [], unconfirmed: Duration = .zero
     ) {
+        let isRelayed = isRelayed || transmitters.count > 1
         self.person = person
         self.time = time
         self.instant = instant
@@ -54,7 +55,7 @@ public struct Sighting: Sendable, Hashable {
         self.rssi = isRelayed ? nil : rssi.flatMap { $0.isFinite ? $0 : nil }
         self.trust = trust
         self.isRelayed = isRelayed
-        self.transmitter = transmitter
+        self.transmitters = transmitters
         self.unconfirmed = max(.zero, unconfirmed)
     }
 }

@@ -1,9 +1,10 @@
 import Beacons
 
-/// Which people were heard from which transmitter: one that is three people in a term is suspect (circles dossier 7).
+/// Which people were heard from which transmitter: one that is several people in a term is suspect (circles dossier 7).
 ///
-/// Any device can send plain numbers under the address of another one. People whom keys verify therefore count for
-/// themselves: only three of them make their transmitter suspect.
+/// Any device can send plain numbers under the address of another one, and relay identifiers of people who are elsewhere.
+/// People whom keys verify therefore count for themselves: three of them may be relayed, and only nine make their transmitter
+/// suspect.
 struct Transmitters: Sendable {
     private struct Record: Sendable {
         /// The highest trust of each; of each trust no more people than make the transmitter suspect.
@@ -11,12 +12,20 @@ struct Transmitters: Sendable {
         var heard: Duration
 
         func count(of trust: Trust) -> Int { people.values.count { $0 >= trust } }
+
+        func isSuspect(of trust: Trust) -> Bool { count(of: trust) >= Transmitters.suspectCount(of: trust) }
     }
 
     private var records: [DeviceAddress: Record] = [:]
 
-    /// From this person on, the transmitter is suspect.
-    static let suspectCount = 3
+    /// From this person on, people whom keys verify may be relayed.
+    private static let sharedCount = 3
+
+    /// From this person on, the transmitter is suspect. Of verified people it takes more than arrive without being a crowd.
+    private static func suspectCount(of trust: Trust) -> Int {
+        trust == .unverified ? sharedCount : CrowdBrake.maximumArrivals + 1
+    }
+
     /// The longest term of an identifier.
     private static let term = Duration.seconds(1_199)
     private static let capacity = 4_096
@@ -24,7 +33,7 @@ struct Transmitters: Sendable {
     /// Notes that a person was heard from a transmitter.
     mutating func note(_ person: UserNumber, trust: Trust, from transmitter: DeviceAddress, at instant: Duration) {
         var record = records[transmitter] ?? Record(heard: instant)
-        if record.count(of: trust) < Self.suspectCount, record.people[person].map({ $0 < trust }) ?? true {
+        if !record.isSuspect(of: trust), record.people[person].map({ $0 < trust }) ?? true {
             record.people[person] = trust
         }
         record.heard = instant
@@ -34,7 +43,12 @@ struct Transmitters: Sendable {
 
     /// Whether a transmitter is several people who are as trusted, or more.
     func isSuspect(_ transmitter: DeviceAddress, of trust: Trust) -> Bool {
-        (records[transmitter]?.count(of: trust) ?? 0) >= Self.suspectCount
+        records[transmitter]?.isSuspect(of: trust) ?? false
+    }
+
+    /// Whether a transmitter is several people whom keys verify: one device has one person's keys.
+    func isShared(_ transmitter: DeviceAddress) -> Bool {
+        (records[transmitter]?.count(of: .circle) ?? 0) >= Self.sharedCount
     }
 
     /// Forgets transmitters that were not heard for a term.

@@ -84,7 +84,7 @@ where Source.Element == RangingUpdate {
             return Sighting(
                 of: found.person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
                 distance: beacon.metres, proximity: beacon.proximity, rssi: beacon.rssi, trust: found.trust,
-                isRelayed: beacon.isHeardTwice, transmitter: beacon.transmitter,
+                isRelayed: beacon.isHeardTwice, transmitters: beacon.transmitters,
                 unconfirmed: first.map { instant - age - $0 } ?? .zero)
         }
 

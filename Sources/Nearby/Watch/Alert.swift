@@ -15,7 +15,7 @@ public struct Alert: Sendable, Hashable {
     public let isRough: Bool
     /// How sure it is who it is. Any sender can use a plain number.
     public let trust: Trust
-    /// Whether two devices send the person's identifier at the same time.
+    /// Whether another device may relay the person's identifier.
     public let isRelayed: Bool
     /// Whether it replaces an earlier alert about the same encounter. It then has more information.
     public let isUpdate: Bool
@@ -44,7 +44,7 @@ extension Alert {
     /// Batch and proximity, where known, and what makes the person doubtful. Not escaped.
     public var body: String {
         let doubts = [
-            trust == .unverified ? "unverified" : nil, isRelayed ? "heard from two devices; may be relayed" : nil,
+            trust == .unverified ? "unverified" : nil, isRelayed ? "may be relayed by another device" : nil,
         ]
         return ([known?.batch, proximity.phrase(isRough: isRough)] + doubts).compactMap(\.self).joined(separator: ", ")
     }

@@ -38,11 +38,12 @@ public struct NearbyPerson: Sendable, Hashable {
     public let silence: Double
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
-    /// Whether the person was heard only from transmitters that are several people.
+    /// Whether every transmitter of the person sends for too many people.
     public let isSuspect: Bool
-    /// Whether two transmitters send the person's identifier at the same time.
+    /// Whether another device may relay the person's identifier.
     ///
-    /// One of them may relay it.
+    /// Two transmitters send it at the same time, or the one that sends it is several people whom keys verify. There is no distance
+    /// then.
     public let isRelayed: Bool
     /// The smoothed signal strength in dBm; nil when it was not measured.
     public let rssi: Double?

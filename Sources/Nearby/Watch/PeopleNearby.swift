@@ -13,7 +13,9 @@ public import Beacons
 /// * An alert appears ``alertDelay`` after the person was first heard, without the name if that is not known by then, and is
 ///   replaced when the name arrives. More than eight people who arrive within a minute give one alert, because a sender can
 ///   invent thousands; paired people are announced alone all the same. Who was one of a crowd is announced later only with a
-///   higher trust. A transmitter that is three people raises none.
+///   higher trust. A transmitter that is three people raises none about those whom no key verifies, and only those about paired
+///   people when it is nine whom keys verify. Of three to eight of these each is announced, with the remark that another device
+///   may relay them.
 /// * When the task is cancelled, running encounters are in the log before ``run(on:report:)`` returns.
 ///
 /// A sighting is no proof: any sender can use any number (beacons dossier 8.1).
