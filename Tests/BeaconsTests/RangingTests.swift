@@ -117,6 +117,46 @@ struct RangingTests {
         #expect(ranging.tick(at: try at(7)).beacons.count == 1)
     }
 
+    @Test(
+        "CI47: kinds of beacons have places of their own, and what is not admitted has none, whatever keeps on sending")
+    func kinds() throws {
+        var settings = ours
+        settings.capacity = 4
+        var ranging = Ranging(
+            settings,
+            admitting: RangingAdmission { identity, _ in
+                guard case .proximity(_, _, let minor) = identity, minor < 3_000 else { return nil }
+                return minor < 2_000 ? 0 : 1
+            })
+        for second in 0..<3 {
+            for minor in [3_000..<3_020, 1_000..<1_020, 2_000..<2_002] as [Range<UInt16>] {
+                // Heard more than once, so that none gives way.
+                for minor in minor {
+                    for _ in 0..<2 { ranging.receive(try packet(minor, at: Double(second))) }
+                }
+            }
+            let update = ranging.tick(at: try at(Double(second) + 0.5))
+            let minors = update.beacons.compactMap { beacon -> UInt16? in
+                if case .proximity(_, _, let minor) = beacon.identity { minor } else { nil }
+            }
+            #expect(minors.count { $0 < 2_000 } <= 4)
+            #expect(minors.filter { $0 >= 2_000 }.sorted() == [2_000, 2_001])
+            guard second == 2 else { continue }
+            #expect(Set(update.leftOutOfKind.keys) == [0] && update.leftOut > 30)
+        }
+    }
+
+    @Test("CI47: a packet that says that it is older than the last tick is admitted as of the tick")
+    func olderThanTheTick() throws {
+        let end = try at(60)
+        var ranging = Ranging(ours, admitting: RangingAdmission { _, time in time < end ? 0 : nil })
+        ranging.receive(try packet(36, at: 50))
+        #expect(ranging.tick(at: try at(51)).beacons.count == 1)
+        #expect(ranging.tick(at: end).beacons.isEmpty, "it fell silent")
+        ranging.receive(try packet(36, at: 59.9))
+        #expect(ranging.tick(at: try at(61)).beacons.isEmpty)
+    }
+
     @Test("CI48: of a beacon the last four addresses of the last five seconds are known, the newest last")
     func transmitters() throws {
         var ranging = Ranging(ours)

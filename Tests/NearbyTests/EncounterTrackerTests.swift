@@ -212,6 +212,21 @@ struct EncounterTrackerTests {
         #expect(tracker.lastHeard(person(8))?.rssi == -70)
     }
 
+    @Test("CI47: after a refusal, who is as far as all who have places is refused for a second without a search")
+    func refusal() {
+        var tracker = EncounterTracker()
+        for number in 0..<Trust.unverified.places {
+            _ = tracker.note(sighting(0, of: person(1000 + number), distance: number == 77 ? 5 : 4))
+        }
+        #expect(tracker.note(sighting(1, distance: 10)).full == .unverified)
+        // One moves away: a search would find this one.
+        _ = tracker.note(sighting(1, of: person(1000), distance: 20))
+        #expect(tracker.note(sighting(1.5, distance: 5)).full == .unverified, "nearer than who was left out before")
+        var other = tracker
+        #expect(other.note(sighting(1.5, distance: 4.5)).displaced?.person == person(1000), "nearer than the farthest")
+        #expect(tracker.note(sighting(2, distance: 5)).displaced?.person == person(1000), "a second later")
+    }
+
     @Test("a person whom a key verifies later takes a place of the better kind")
     func upgraded() {
         var tracker = EncounterTracker()

@@ -152,6 +152,23 @@ struct WatchAttackTests {
         #expect(outcome.crowds.isEmpty)
     }
 
+    @Test("CI47: what ranging leaves out is told, with how much it was, once a minute")
+    func rangingIsFull() async {
+        let told = Mutex<[NearbyUpdate]>([])
+        let watch = scene.watch { update in
+            if case .full = update { told.withLock { $0.append(update) } }
+        }
+        for second in 0..<61 {
+            let list = SightingList(
+                time: 1_000_000 + Double(second), instant: .seconds(second), sightings: [], leftOut: [.unverified: 2])
+            await watch.take(list)
+        }
+        #expect(
+            told.withLock(\.self) == [
+                .full(.unverified, places: 512, leftOut: 2), .full(.unverified, places: 512, leftOut: 120),
+            ])
+    }
+
     @Test("crowds that come and go are told once in ten minutes")
     func manyCrowds() async {
         let watch = scene.watch()

@@ -6,8 +6,11 @@
 public struct Ranging: Sendable {
     public let settings: Settings
 
+    private let admission: RangingAdmission?
     private var table: SightingTable<Entry>
     private var timeline: SteadyTimeline
+    /// The time of the last tick.
+    private var ticked: Timestamp?
 
     /// The settings of ranging.
     public struct Settings: Sendable, Hashable {
@@ -38,7 +41,13 @@ public struct Ranging: Sendable {
     }
 
     public init(_ settings: Settings = Settings()) {
+        self.init(settings, admitting: nil)
+    }
+
+    /// Ranges the beacons that are admitted.
+    package init(_ settings: Settings, admitting admission: RangingAdmission?) {
         self.settings = settings
+        self.admission = admission
         table = SightingTable(capacity: settings.capacity)
         timeline = SteadyTimeline(jumpThreshold: .seconds(5))
     }
@@ -63,9 +72,15 @@ public struct Ranging: Sendable {
         guard let identity = frame.identity, settings.conditions.contains(where: { $0.contains(identity) }) else {
             return
         }
+        var kind = 0
+        if let admission {
+            // A packet that says that it is older than the last tick is none: its time leads back to no earlier window.
+            guard let admitted = admission.kind(identity, ticked.map { max($0, time) } ?? time) else { return }
+            kind = admitted
+        }
         let now = timeline.advance(to: time)
         let new = Entry(filter: settings.filter, lastRSSI: nil, power: nil, received: time)
-        _ = table.note(identity, at: now, new: new) { entry in
+        _ = table.note(identity, of: kind, at: now, new: new) { entry in
             if let rssi { entry.filter.add(rssi, at: now) }
             entry.lastRSSI = rssi
             entry.power = frame.powerAtOneMetre
@@ -77,6 +92,7 @@ public struct Ranging: Sendable {
     /// Drops beacons that fell silent and returns those in range. Call it once a second.
     public mutating func tick(at time: Timestamp) -> RangingUpdate {
         let now = timeline.advance(to: time)
+        ticked = time
         _ = table.removeSilent(since: now.advanced(by: .zero - settings.retention))
         var beacons: [RangedBeacon] = []
         beacons.reserveCapacity(table.slots.count)
@@ -92,7 +108,21 @@ public struct Ranging: Sendable {
                     transmitters: slot.entry.transmitters.addresses(at: now)))
         }
         beacons.sort { $0.isNearer(than: $1) }
-        return RangingUpdate(time: time, beacons: beacons, leftOut: table.leftOut)
+        return RangingUpdate(time: time, beacons: beacons, leftOutOfKind: table.leftOut)
+    }
+}
+
+/// Decides which beacons are ranged, and which have places of their own.
+///
+/// Beacons of one kind never displace one of another: each kind has ``Ranging/Settings-swift.struct/capacity`` places.
+package struct RangingAdmission: Sendable {
+    /// The kind of a beacon that is heard at a time; nil for one that is not ranged.
+    ///
+    /// Called for every packet that matches a condition. There must be few kinds.
+    let kind: @Sendable (BeaconIdentity, Timestamp) -> Int?
+
+    package init(kind: @escaping @Sendable (BeaconIdentity, Timestamp) -> Int?) {
+        self.kind = kind
     }
 }
 

@@ -14,6 +14,7 @@ public struct RangingUpdates<Source: AsyncSequence & Sendable>: AsyncSequence, S
 where Source.Element == Advertisement {
     private let source: Source
     private let settings: Ranging.Settings
+    private let admission: RangingAdmission?
     private let interval: Duration
     private let time: ScanTime
 
@@ -26,8 +27,17 @@ where Source.Element == Advertisement {
         of source: Source, settings: Ranging.Settings = Ranging.Settings(), every interval: Duration = .seconds(1),
         time: ScanTime = .system
     ) {
+        self.init(of: source, settings: settings, admitting: nil, every: interval, time: time)
+    }
+
+    /// Ranges the beacons that are admitted.
+    package init(
+        of source: Source, settings: Ranging.Settings, admitting admission: RangingAdmission?,
+        every interval: Duration = .seconds(1), time: ScanTime
+    ) {
         self.source = source
         self.settings = settings
+        self.admission = admission
         self.interval = interval
         self.time = time
     }
@@ -60,7 +70,7 @@ where Source.Element == Advertisement {
         }
 
         private mutating func start() -> ScanReader<RangingScan> {
-            let scan = RangingScan(ranging: Ranging(updates.settings))
+            let scan = RangingScan(ranging: Ranging(updates.settings, admitting: updates.admission))
             let reader = ScanReader(scan, updates.source, every: updates.interval, time: updates.time)
             self.reader = reader
             return reader

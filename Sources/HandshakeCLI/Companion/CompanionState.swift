@@ -70,11 +70,11 @@ final class CompanionState: NearbySink {
         change { contents in
             switch update {
             case .people(let people): contents.people = Array(people.prefix(Self.maximumPeople))
-            case .full(let kind, let places, let leftOut):
+            case .full(let kind, let places, _):
                 contents.note(
                     Trouble(
                         code: "too_many",
-                        message: "The list is full (\(places) \(kind.word)); \(leftOut) more were not added.",
+                        message: "The list is full (\(places) \(kind.word)). Others are not added.",
                         at: Now.seconds))
             case .oneTransmitter:
                 contents.note(

@@ -99,11 +99,8 @@ private struct NearbyReport: ~Copyable, Sendable {
         case .left(let person, let known, let encounter): left(person, known, encounter)
         case .oneTransmitter:
             trouble("one_transmitter", "One device is several people. They are listed, and not announced.")
-        case .full(let kind, let places, let leftOut):
-            trouble(
-                "too_many",
-                "The list is full (\(places) \(kind.word)); \(leftOut) more \(leftOut == 1 ? "was" : "were") not added."
-            )
+        case .full(let kind, let places, _):
+            trouble("too_many", "The list is full (\(places) \(kind.word)). Others are not added.")
         case .repeatedSignal: trouble("repeated_signal", "Another device repeats your signal.")
         case .logFailed(let error): trouble(error.code, error.impersonal)
         }

@@ -56,6 +56,10 @@ struct EncounterTracker: Sendable {
     private var presences: [UserNumber: Presence] = [:]
     private var counts: [Trust: Int] = [:]
     private var transmitters = Transmitters()
+    /// How far the farthest person of each kind was when another one found no place. For a second, a person as far or farther is
+    /// refused without a search: otherwise each of thousands is compared with all who are near, at every tick.
+    private var refused: [Trust: (distance: Double, instant: Duration)] = [:]
+    private static let refusal = Duration.seconds(1)
 
     /// Creates an empty tracker.
     init(rules: EncounterRules = EncounterRules()) {
@@ -177,9 +181,20 @@ struct EncounterTracker: Sendable {
     /// Whether there is a place of the sighting's kind. Where all are taken, one person may give way.
     private mutating func makePlace(for sighting: Sighting, _ response: inout Response) -> Bool {
         guard counts[sighting.trust, default: 0] >= sighting.trust.places else { return true }
-        guard let person = dispensable(for: sighting) else { return false }
+        guard !isRefused(sighting) else { return false }
+        guard let person = dispensable(for: sighting) else {
+            let kind = presences.values.lazy.filter { $0.trust == sighting.trust }
+            refused[sighting.trust] = (kind.map(\.estimatedDistance).max() ?? 0, sighting.instant)
+            return false
+        }
+        refused[sighting.trust] = nil
         response.displaced = remove(person).map { (person, $0) }
         return true
+    }
+
+    private func isRefused(_ sighting: Sighting) -> Bool {
+        guard let last = refused[sighting.trust], sighting.estimatedDistance >= last.distance else { return false }
+        return max(last.instant - sighting.instant, sighting.instant - last.instant) < Self.refusal
     }
 
     /// Who of the same kind gives way: suspect and relayed people first, then who is silent and was near for the shortest time,

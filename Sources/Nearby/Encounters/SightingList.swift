@@ -5,11 +5,16 @@ public struct SightingList: Sendable, Hashable {
     /// The same moment on a monotonic clock.
     public let instant: Duration
     public let sightings: [Sighting]
+    /// How many packets of each kind of people were left out since the last tick.
+    ///
+    /// They are left out while more beacons keep sending than are ranged.
+    public let leftOut: [Trust: Int]
 
     /// Creates the list of one tick.
-    public init(time: Double, instant: Duration, sightings: [Sighting]) {
+    public init(time: Double, instant: Duration, sightings: [Sighting], leftOut: [Trust: Int] = [:]) {
         self.time = time
         self.instant = instant
         self.sightings = sightings
+        self.leftOut = leftOut
     }
 }

@@ -26,6 +26,12 @@ public struct Recognition: Sendable {
         var isConfirmed = true
     }
 
+    private struct Match {
+        let found: Found
+        /// Whom four bytes name, and in which window.
+        var fourBytes: (Member, RollingWindow)?
+    }
+
     /// The fleet whose beacons name people.
     public let uuid: ProximityUUID
     private var resolver: RollingResolver<Member>
@@ -71,6 +77,20 @@ public struct Recognition: Sendable {
     /// The person whose beacon this is, and how sure that is: any sender can use a plain number, and four bytes of an identifier
     /// can be guessed.
     mutating func recognize(_ beacon: BeaconIdentity, at time: Timestamp) -> Found? {
+        guard let match = match(beacon, at: time) else { return nil }
+        var found = match.found
+        if let (member, window) = match.fourBytes {
+            found.isConfirmed = evidence.confirms(member, in: window, by: .fourBytes)
+        }
+        return found
+    }
+
+    /// How sure it is whose beacon this is; nil when it is no person's. Remembers nothing.
+    mutating func trust(of beacon: BeaconIdentity, at time: Timestamp) -> Trust? {
+        match(beacon, at: time)?.found.trust
+    }
+
+    private mutating func match(_ beacon: BeaconIdentity, at time: Timestamp) -> Match? {
         switch beacon {
         case .proximity(uuid, let major, let minor):
             guard let token = ShortRollingToken(major: major, minor: minor) else { return nil }
@@ -79,12 +99,14 @@ public struct Recognition: Sendable {
             }
             switch resolution {
             case .member(let member, let window):
-                return Found(
-                    person: member.person, trust: .unverified, isByFourBytes: true,
-                    isConfirmed: evidence.confirms(member, in: window, by: .fourBytes))
+                return Match(
+                    found: Found(person: member.person, trust: .unverified, isByFourBytes: true),
+                    fourBytes: (member, window))
             case .ambiguous, .stale: return nil
             case .unknown:
-                return plainNumber(major: major, minor: minor).map { Found(person: $0, trust: .unverified) }
+                return plainNumber(major: major, minor: minor).map {
+                    Match(found: Found(person: $0, trust: .unverified))
+                }
             }
         case .eddystone(let uid):
             let token = RollingToken(uid)
@@ -100,16 +122,16 @@ public struct Recognition: Sendable {
     private mutating func member(
         at time: Timestamp,
         _ resolve: (RollingResolver<Member>) throws(BeaconsError) -> RollingResolver<Member>.Resolution
-    ) -> Found? {
+    ) -> Match? {
         switch resolved(at: time, resolve) {
-        case .member(let member, _): return Found(person: member.person, trust: member.trust)
+        case .member(let member, _): return Match(found: Found(person: member.person, trust: member.trust))
         case .ambiguous(let members):
             // One person can be paired and in a circle with the same keys. Another member of the circle can publish copies of
             // them: those that were exchanged in person count.
             let trust = members.map(\.trust).max() ?? .unverified
             let trusted = Set(members.filter { $0.trust == trust }.map(\.person))
             guard trusted.count == 1, let person = trusted.first else { return nil }
-            return Found(person: person, trust: trust)
+            return Match(found: Found(person: person, trust: trust))
         case .unknown, .stale: return nil
         }
     }

@@ -5,10 +5,14 @@ public import Beacons
 /// A beacon counts as heard at a tick when a packet arrived since the tick before; ranging reports beacons for some seconds
 /// after their last packet. For a person with several beacons, the nearest one counts; one that a key verifies comes first.
 /// A four-byte identifier counts from its second window on, and its first sighting says for how long it was heard before.
+///
+/// The source has ranged every beacon already, so an attacker who invents identifiers can take the places of members. With a radio
+/// use ``PeopleNearby/run(over:recognizing:sending:time:radioEvent:report:)``, which recognises before it ranges.
 public struct SightingLists<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == RangingUpdate {
     private let source: Source
-    private let recognition: Recognition
+    /// Each iteration remembers its own evidence.
+    private let recognition: @Sendable () -> SharedRecognition
     private let elapsed: @Sendable (Timestamp) -> Duration
 
     /// - Parameters:
@@ -20,27 +24,38 @@ where Source.Element == RangingUpdate {
         of source: Source, recognition: Recognition, elapsed: @escaping @Sendable (Timestamp) -> Duration
     ) {
         self.source = source
-        self.recognition = recognition
+        self.recognition = { SharedRecognition(recognition) }
+        self.elapsed = elapsed
+    }
+
+    /// The lists of one iteration, with a recognition that ranging uses too.
+    init(
+        of source: Source, sharing recognition: SharedRecognition, elapsed: @escaping @Sendable (Timestamp) -> Duration
+    ) {
+        self.source = source
+        self.recognition = { recognition }
         self.elapsed = elapsed
     }
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(source: source.makeAsyncIterator(), recognition: recognition, elapsed: elapsed)
+        Iterator(source: source.makeAsyncIterator(), recognition: recognition(), elapsed: elapsed)
     }
 
     /// The lists of one scan.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var source: Source.AsyncIterator
-        fileprivate var recognition: Recognition
+        fileprivate let recognition: SharedRecognition
         fileprivate let elapsed: @Sendable (Timestamp) -> Duration
         private var packets: [BeaconIdentity: Int] = [:]
+        /// How many packets of each kind were left out so far.
+        private var leftOut: [Int: Int] = [:]
         /// When people whom four bytes do not confirm yet were heard first and last.
         private var unconfirmed: [UserNumber: (first: Duration, last: Duration)] = [:]
         /// A longer silence is another encounter.
         private static var absence: Double { EncounterRules().absence }
 
         fileprivate init(
-            source: Source.AsyncIterator, recognition: Recognition,
+            source: Source.AsyncIterator, recognition: SharedRecognition,
             elapsed: @escaping @Sendable (Timestamp) -> Duration
         ) {
             self.source = source
@@ -67,7 +82,17 @@ where Source.Element == RangingUpdate {
             packets = Dictionary(uniqueKeysWithValues: update.beacons.map { ($0.identity, $0.packets) })
             return SightingList(
                 time: update.time.secondsSince1970, instant: instant,
-                sightings: people.values.sorted { $0.person < $1.person })
+                sightings: people.values.sorted { $0.person < $1.person }, leftOut: newlyLeftOut(in: update))
+        }
+
+        private mutating func newlyLeftOut(in update: RangingUpdate) -> [Trust: Int] {
+            defer { leftOut = update.leftOutOfKind }
+            var new: [Trust: Int] = [:]
+            for (kind, count) in update.leftOutOfKind {
+                let more = count - leftOut[kind, default: 0]
+                if more > 0, let trust = Trust(rawValue: kind) { new[trust] = more }
+            }
+            return new
         }
 
         /// The sighting of a person; nil while it is not confirmed.

@@ -14,7 +14,8 @@ public enum NearbyUpdate: Sendable, Hashable {
     case people([NearbyPerson])
     /// People of a kind are left out, because its places are taken.
     ///
-    /// How many since it was last told. At most once a minute.
+    /// At most once a minute. `leftOut` counts packets and sightings since it was last told: a sender can raise it at will, and it is no
+    /// number of people.
     case full(Trust, places: Int, leftOut: Int)
     /// One transmitter is several people, who are listed only. Told at most once a minute.
     case oneTransmitter

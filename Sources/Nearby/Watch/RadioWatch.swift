@@ -42,9 +42,11 @@ extension PeopleNearby {
             case .damage(let error): radioEvent(.damage(error))
             }
         }
-        let updates = RangingUpdates(of: packets, settings: Self.ranging, time: time)
+        let recognition = SharedRecognition(recognition)
+        let updates = RangingUpdates(
+            of: packets, settings: Self.ranging, admitting: recognition.admission, time: time)
         // Leaving this scope cancels advertising and awaits its end.
-        try await run(on: SightingLists(of: updates, recognition: recognition, elapsed: elapsed()), report: report)
+        try await run(on: SightingLists(of: updates, sharing: recognition, elapsed: elapsed()), report: report)
     }
 
     private func send(

@@ -77,6 +77,10 @@ actor Watch {
         // Those who are near come before those who leave.
         await announceThoseWhoWaited(all: false)
         for (person, encounter) in tracker.advance(to: instant) { await leave(person, encounter) }
+        for (kind, count) in list.leftOut {
+            leftOut[kind, default: 0] += count
+            await remarkThatFull(kind)
+        }
         for sighting in Self.inOrderOfTrust(list.sightings) { await take(sighting) }
         updateBrake()
         for person in inOrderOfArrival() where !lookups.isUnknown(person, at: instant) {
@@ -158,9 +162,7 @@ actor Watch {
         let response = tracker.note(sighting)
         if let kind = response.full {
             leftOut[kind, default: 0] += 1
-            return await remark(.full(kind)) {
-                .full(kind, places: kind.places, leftOut: leftOut.removeValue(forKey: kind) ?? 1)
-            }
+            return await remarkThatFull(kind)
         }
         if let (person, encounter) = response.displaced { await leave(person, encounter) }
         if tracker.isSuspect(person) { await remark(.oneTransmitter) { .oneTransmitter } }
@@ -284,6 +286,12 @@ actor Watch {
                 isSuspect: tracker.isSuspect(person), isRelayed: tracker.isRelayed(person), rssi: last.rssi)
         }.sorted {
             ($0.estimatedDistance ?? .infinity, $0.person) < ($1.estimatedDistance ?? .infinity, $1.person)
+        }
+    }
+
+    private func remarkThatFull(_ kind: Trust) async {
+        await remark(.full(kind)) {
+            .full(kind, places: kind.places, leftOut: leftOut.removeValue(forKey: kind) ?? 1)
         }
     }
 

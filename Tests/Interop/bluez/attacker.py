@@ -6,6 +6,8 @@
     python attacker.py relay       RECORDING    everything once more, from another device at the same moment
     python attacker.py impersonate RECORDING    the twelve highest plain numbers, each from a device of its own, before and beside everything
     python attacker.py address     RECORDING    three plain numbers under each address that is heard, before and beside everything
+    python attacker.py together    RECORDING    what all devices send, under the address of the first one alone
+    python attacker.py hold        RECORDING    4,096 random identifiers, each again before it falls silent, before and beside everything
 
 Each prints a recording for `handshake nearby replay`. `edits` gives the ways to change a file of keys, and to sign another one.
 """
@@ -25,7 +27,7 @@ Row = dict[str, Any]
 
 
 def plain(person: int) -> str:
-    """SecretHandshake's iBeacon with a number up to 65,535, which anybody can send."""
+    """SecretHandshake's iBeacon with a number up to 65,535, which any device can send."""
     return f"1aff4c000215{FLEET}0001{person:04x}c5"
 
 
@@ -43,7 +45,7 @@ def flood(heard: list[Row], seconds: float = 1_800, per_second: int = 10, seed: 
     for index in range(int((end - begin) * per_second)):
         device = "C0:DE:00:00:00:01" if index % 2 else "F2:" + ":".join(f"{draw.randrange(256):02X}" for _ in range(5))
         invented.append({"t": round(begin + index / per_second, 3), "addr": device, "type": "random", "rssi": -40,
-                         "ad": plain(draw.randrange(1, 65_536))})
+                         "ad": plain(6_700 + index if index < 6 else draw.randrange(1, 65_536))})
     return merged(heard, invented)
 
 
@@ -65,10 +67,33 @@ def impersonate(heard: list[Row], people: int = 12, seconds: int = 20) -> list[R
 
 def address(heard: list[Row], seconds: int = 5) -> list[Row]:
     """Three plain numbers from each device that is heard: three people under one address."""
-    first = {row["addr"]: row for row in reversed(heard)}.values()
-    before = [row | {"t": row["t"] - second} for row, second in itertools.product(first, range(1, seconds))]
-    return merged(heard, [row | {"t": round(row["t"] + index / 100, 3), "ad": plain(1_000 + index)}
+    first = {row["addr"]: row for row in reversed(heard)}
+    places = {address: 10 * index for index, address in enumerate(first)}
+    before = [row | {"t": row["t"] - second} for row, second in itertools.product(first.values(), range(1, seconds))]
+    return merged(heard, [row | {"t": round(row["t"] + index / 100, 3), "ad": plain(1_000 + places[row["addr"]] + index)}
                           for row, index in itertools.product(before + heard, range(1, 4))])
+
+
+def together(heard: list[Row]) -> list[Row]:
+    """Those who are elsewhere, and the first one, who is here: one address cannot tell who is which."""
+    return [row | {"addr": heard[0]["addr"]} for row in heard]
+
+
+def hold(heard: list[Row], seconds: float = 15, identifiers: int = 4_096, period: float = 4.5, seed: int = 1) -> list[Row]:
+    """Service UUIDs of version 4 that are no member's, each from a device of its own: more than any list has places."""
+    draw = random.Random(seed)
+    begin, end = heard[0]["t"] - seconds, heard[-1]["t"]
+    invented = []
+    for index in range(identifiers):
+        digits = bytearray(draw.randbytes(16))
+        digits[6], digits[8] = digits[6] & 0x0F | 0x40, digits[8] & 0x3F | 0x80
+        row = {"addr": f"F2:00:00:00:{index >> 8:02X}:{index & 255:02X}", "type": "random", "rssi": -40,
+               "ad": "1107" + bytes(reversed(digits)).hex()}
+        time = begin + period * index / identifiers
+        while time < end:
+            invented.append(row | {"t": round(time, 4)})
+            time += period
+    return merged(heard, invented)
 
 
 def replay(heard: list[Row], seconds: float = 1_500) -> list[Row]:
@@ -176,7 +201,8 @@ def changes(value: Any) -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    attacks = {"flood": flood, "crowd": crowd, "replay": replay, "relay": relay, "impersonate": impersonate, "address": address}
+    attacks = {"flood": flood, "crowd": crowd, "replay": replay, "relay": relay, "impersonate": impersonate, "address": address,
+               "together": together, "hold": hold}
     if len(sys.argv) != 3 or sys.argv[1] not in attacks:
         sys.exit(__doc__)
     sys.stdout.write(text(attacks[sys.argv[1]](rows(pathlib.Path(sys.argv[2]).read_text()))))

@@ -12,8 +12,8 @@ import pytest
 
 import attacker
 import bluez
-from command import Finished
-from circles import ADA, ZOE, Member
+from command import Finished, Handshake, binary
+from circles import ADA, QUENTIN, ZOE, Circle, Member
 from test_circles import circle, members  # noqa: F401 (fixtures)
 from test_nearby_radio import Person, alerts, interrupt, people, seen, wait_for  # noqa: F401 (fixtures)
 
@@ -61,16 +61,51 @@ def scene(members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> Iterat
     yield Scene(ada, recording, tmp_path)
 
 
+FRIEND = 36
+
+
+@pytest.fixture
+def company(members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> Iterator[Scene]:  # noqa: F811
+    """What two members and a friend send, each from a device of their own, as Ada would record it in half a minute."""
+    recording = tmp_path / "heard.jsonl"
+    path = binary()
+    assert path
+    friend = Handshake(path, tmp_path / "friend")
+    with bluez.air() as air:
+        ada, zoe, quentin = (members(number, air) for number in (ADA, ZOE, QUENTIN))
+        ada.nearby("circle", "sync")
+        friend.environment |= air.environment
+        keys = friend.run("nearby", "share", "--me", str(FRIEND)).ok().stdout
+        ada.command.run("nearby", "befriend", "-", stdin=keys).ok()
+        begin, heard = time.time() - 30, []
+        for index, command in enumerate((zoe.command, quentin.command, friend)):
+            sending = command.start("nearby", "advertise", "--advertise", "rolling", "--json")
+            air.wait(lambda air: air.on_air())
+            [data] = air.on_air()
+            assert interrupt(sending) == 130
+            air.wait(lambda air: not air.on_air())
+            heard += [{"t": round(begin + turn / 2 + index / 10, 3), "addr": f"2C:00:00:00:00:{index:02X}", "type": "random", "rssi": -60,
+                       "ad": data.hex()} for turn in range(50)]
+    recording.write_text(attacker.text(attacker.merged(heard)))
+    yield Scene(ada, recording, tmp_path)
+    friend.end()
+
+
 def people_in(events: list[dict[str, Any]], kind: str) -> set[int]:
     return {event["person"] for event in events if event["event"] == kind}
 
 
-def test_a_flood_of_invented_numbers_hides_no_member_and_adds_none(scene: Scene) -> None:
-    """Half an hour of ten numbers a second: one alert, for the member, by name."""
+def test_a_flood_of_invented_numbers_hides_no_member_and_adds_none(scene: Scene, circle: Circle) -> None:  # noqa: F811
+    """Half an hour of ten numbers a second: the member is told of by name, and of the others none without the word that any device can send it."""
+    scene.ada.command.run("login", "recurse-center", "--base-url", circle.service, "--token-file", "-", "--json",
+                          stdin=f"sandbox-personal-access-token-{ADA}\n").ok()
     events = scene.events(scene.attack("flood"))
-    assert [(event["person"], event["name"], event["trust"]) for event in events
-            if event["event"] == "alert" and not event["update"]] == [(ZOE, "Zoë Ångström", "circle")]
-    assert people_in(events, "introduced") <= {ZOE}
+    told = [(event["person"], event["name"], event["trust"]) for event in events if event["event"] == "alert" and not event["update"]]
+    assert [one for one in told if one[0] == ZOE] == [(ZOE, "Zoë Ångström", "circle")]
+    named = people_in(events, "introduced") - {ZOE}
+    about = [event for event in events if event["event"] in ("near", "alert") and event["person"] in named]
+    assert named & {event["person"] for event in about} and not any(event["verified"] for event in about)
+    assert {person for person, _, _ in told} <= named | {ZOE}
 
 
 def test_a_crowd_from_one_device_is_no_crowd(scene: Scene) -> None:
@@ -146,6 +181,28 @@ def test_what_another_device_repeats_has_a_remark(scene: Scene) -> None:
     events = scene.events(scene.attack("relay"))
     assert people_in(events, "alert") == {ZOE}
     assert any(event["relayed"] for event in events if event["event"] == "alert")
+
+
+def told_of(events: list[dict[str, Any]]) -> set[tuple[int, str, bool]]:
+    """Of whom the user was told: number, trust, and whether with the remark."""
+    return {(event["person"], event["trust"], event["relayed"]) for event in events if event["event"] == "alert"}
+
+
+@pytest.mark.parametrize(("attack", "is_relayed"), [("relay", True), ("together", True), ("address", False)])
+def test_no_attack_silences_members_and_friends_who_are_three(company: Scene, attack: str, is_relayed: bool) -> None:
+    """CI46: one radio that repeats all of them, all under one address, and numbers under the addresses of all."""
+    assert told_of(company.events(company.recording)) == {(ZOE, "circle", False), (QUENTIN, "circle", False), (FRIEND, "paired", False)}
+    events = company.events(company.attack(attack))
+    assert told_of(events) == {(ZOE, "circle", is_relayed), (QUENTIN, "circle", is_relayed), (FRIEND, "paired", is_relayed)}
+    near = [event for event in events if event["event"] == "near" and event["verified"]]
+    assert {event["person"] for event in near} == {ZOE, QUENTIN, FRIEND} and not any(event["suspect"] for event in near)
+
+
+def test_identifiers_that_hold_every_place_keep_no_member_from_the_list(scene: Scene) -> None:
+    """CI47: 910 packets a second, of 4,096 identifiers that never fall silent."""
+    events = scene.events(scene.attack("hold"))
+    assert told_of(events) == {(ZOE, "circle", False)}
+    assert people_in(events, "near") == {ZOE}
 
 
 def test_the_recording_itself_is_the_member(scene: Scene) -> None:
