@@ -40,7 +40,7 @@ struct EncounterLogTests {
         #expect(try await log().announce(ada, trust: .circle, at: 1010) == .due(nil))
     }
 
-    @Test("BE-28: an encounter has the highest trust of all its parts, and in a log of an earlier version none")
+    @Test("BE-28: an encounter has one trust from its first second on, and in a log of an earlier version none")
     func trust() async throws {
         func encounter(_ first: Double, _ trust: Trust?) -> Encounter {
             Encounter(firstSeen: first, lastSeen: first + 10, duration: 10, trust: trust)
@@ -53,8 +53,10 @@ struct EncounterLogTests {
             _ = try await log().note(encounter(first, trust), with: ada, wasLogged: false)
         }
         var history = try #require(try await log().history(of: ada))
-        // A number after the verified part is an encounter of its own.
-        #expect(history.encounters.map(\.trust) == [.circle, .unverified, .paired])
+        // What a key verifies is an encounter of its own, which begins with the first packet that one verifies.
+        #expect(history.encounters.map(\.trust) == [.unverified, .circle, .paired])
+        #expect(history.encounters.map(\.firstSeen) == [1_000, 1_040, 9_000])
+        #expect(history.encounters.map(\.duration) == [30, 10, 10])
         let earlier = Data(#"{"firstSeen":1,"lastSeen":2,"duration":1,"wasAnnounced":false}"#.utf8)
         history.encounters.append(try JSONDecoder().decode(Encounter.self, from: earlier))
         history.encounters.append(encounter(9500, .unverified))
@@ -76,6 +78,27 @@ struct EncounterLogTests {
         let encounters = try #require(try await log().history(of: ada)).encounters
         #expect(encounters.map(\.trust) == [.circle, .unverified])
         #expect(encounters.map(\.lastSeen) == [1_010, 1_050])
+    }
+
+    @Test("CI56: verified time begins with the first verified packet, also where another process logs the number")
+    func verifiedAfterANumber() async throws {
+        func note(_ trust: Trust, _ first: Double, _ last: Double, wasLogged: Bool) async throws -> Encounter? {
+            let encounter = Encounter(firstSeen: first, lastSeen: last, duration: last - first, trust: trust)
+            return try await log().note(encounter, with: ada, wasLogged: wasLogged)
+        }
+        _ = try await note(.unverified, 1_000, 1_300, wasLogged: false)
+        let verified = try #require(try await note(.circle, 1_300, 1_310, wasLogged: false))
+        #expect((verified.firstSeen, verified.duration, verified.trust) == (1_300, 10, .circle))
+        // A process without the member's keys goes on with the number, and one that has them too.
+        _ = try await note(.unverified, 1_000, 1_320, wasLogged: true)
+        _ = try await note(.circle, 1_300, 1_330, wasLogged: true)
+        // Two that begin in the same second are two all the same.
+        _ = try await note(.circle, 9_000, 9_010, wasLogged: false)
+        _ = try await note(.unverified, 9_000, 9_020, wasLogged: false)
+        let encounters = try #require(try await log().history(of: ada)).encounters
+        let verifiedOnes = encounters.filter { $0.trust == .circle }
+        #expect(verifiedOnes.map(\.firstSeen) == [1_300, 9_000] && verifiedOnes.map(\.duration) == [30, 10])
+        #expect(encounters.filter { $0.trust == .unverified }.map(\.duration) == [320, 20])
     }
 
     @Test("a trust that only a later version knows counts as unverified, and the record can be read")

@@ -316,6 +316,23 @@ struct EncounterTrackerTests {
         #expect(tracker.arrivals(since: .seconds(12), of: .circle) == 1, "an arrival")
     }
 
+    @Test("CI56: who is heard as a number first is verified from the first packet that a key verifies, and no earlier")
+    func verifiedFrom() {
+        var tracker = EncounterTracker()
+        for second in stride(from: 0.0, through: 250, by: 50) { _ = tracker.note(sighting(second, distance: 1)) }
+        let response = tracker.note(sighting(300, trust: .circle, distance: 3))
+        let number = Encounter(firstSeen: 1_000_000, lastSeen: 1_000_250, duration: 250, closest: 1, trust: .unverified)
+        #expect(response.unverified == number && !response.began)
+        _ = tracker.note(sighting(310, trust: .circle, distance: 4))
+        let member = Encounter(firstSeen: 1_000_300, lastSeen: 1_000_310, duration: 10, closest: 3, trust: .circle)
+        #expect(tracker.encounter(with: ada) == member)
+        #expect(tracker.encountersToSave(at: .seconds(310)).map(\.encounter) == [member], "it is to be written now")
+        // A friend whom a circle has verified before was verified all the time.
+        let friend = tracker.note(sighting(320, trust: .paired))
+        #expect(friend.unverified == nil)
+        #expect(tracker.encounter(with: ada)?.firstSeen == 1_000_300 && tracker.encounter(with: ada)?.duration == 20)
+    }
+
     @Test("CI47: a member for whom no place is left stays what any device can be, and no list grows beyond its places")
     func noPlaceToRise() {
         var tracker = EncounterTracker()

@@ -99,6 +99,23 @@ struct WatchAttackTests {
         #expect(alerts.allSatisfy { !$0.isUpdate })
     }
 
+    @Test("CI56: the log has two encounters with a person whom a key verifies after minutes as a number")
+    func verifiedLate() async throws {
+        let left = Mutex<[Encounter]>([])
+        let watch = scene.watch { update in
+            if case .left(_, _, let encounter) = update { left.withLock { $0.append(encounter) } }
+        }
+        for second in 0..<240 { await hear([(ada, .unverified, nil)], at: second, in: watch) }
+        for second in 240..<300 { await hear([(ada, .circle, nil)], at: second, in: watch) }
+        for second in [400, 700] { await hear([], at: second, in: watch) }
+        let encounters = try #require(try await scene.log.history(of: ada)).encounters
+        #expect(encounters.map(\.trust) == [.unverified, .circle])
+        #expect(encounters.map(\.firstSeen) == [1_000_000, 1_000_240])
+        #expect(encounters.map(\.duration) == [239, 59])
+        #expect(encounters.map(\.wasAnnounced) == [true, true])
+        #expect(left.withLock(\.self).map(\.firstSeen) == [1_000_240], "the person has left once")
+    }
+
     @Test("CI47: a friend's number that is heard for an hour after the friend has left is announced as unverified")
     func numberOfAFriend() async {
         let watch = scene.watch()

@@ -48,6 +48,8 @@ struct EncounterTracker: Sendable {
         var shouldAnnounce = false
         /// Who gave way to the new person.
         var displaced: (person: UserNumber, encounter: Encounter)?
+        /// What any device could have sent before a key verified the person: an encounter of its own, which has ended.
+        var unverified: Encounter?
         /// The kind whose places are full, so that the person is not tracked.
         var full: Trust?
     }
@@ -130,7 +132,8 @@ struct EncounterTracker: Sendable {
     /// Adds a sighting.
     ///
     /// An unverified sighting does nothing while the person is near and verified: the encounter ends when no key has
-    /// verified the person for longer than ``EncounterRules/absence``. Sightings out of order never shorten an encounter.
+    /// verified the person for longer than ``EncounterRules/absence``. The first sighting that a key verifies begins an
+    /// encounter, and ends an unverified one. Sightings out of order never shorten an encounter.
     ///
     /// Call ``advance(to:)`` first: it ends encounters after too long a silence, so that this function does not extend
     /// them.
@@ -148,7 +151,7 @@ struct EncounterTracker: Sendable {
         if sighting.trust > presence.trust, makePlace(for: sighting, &response) {
             counts[presence.trust, default: 1] -= 1
             counts[sighting.trust, default: 0] += 1
-            presence.rise(to: sighting)
+            response.unverified = presence.rise(to: sighting)
         }
         presence.hear(from: sighting.transmitters, limit: Self.maximumTransmitters)
         presence.take(sighting, absence: rules.absence, isMeasured: !isShared(presence))
@@ -308,13 +311,22 @@ struct EncounterTracker: Sendable {
 
 extension EncounterTracker.Presence {
     /// Takes over a higher trust. What any device could send before has announced another claim: the user is told of the person now.
-    fileprivate mutating func rise(to sighting: Sighting) {
+    ///
+    /// - Returns: the encounter that ends where a key verifies the person for the first time; nil where one has before.
+    fileprivate mutating func rise(to sighting: Sighting) -> Encounter? {
+        let earlier = trust == .unverified ? encounter : nil
+        if earlier != nil {
+            encounter = Encounter(firstSeen: sighting.time, lastSeen: sighting.time, duration: 0)
+            heard = sighting.instant
+            saved = nil
+        }
         trust = sighting.trust
         encounter.trust = sighting.trust
         began = sighting.instant
         announced = nil
         isBeingAnnounced = false
         isOfCrowd = false
+        return earlier
     }
 
     fileprivate mutating func hear(from addresses: [DeviceAddress], limit: Int) {

@@ -27,7 +27,8 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     /// Adds a running or past encounter and returns it as the log then has it.
     ///
     /// One that begins less than `absence` seconds after the last one ended continues that one: the app was restarted, or
-    /// two processes listen. An unverified encounter never continues a verified one.
+    /// two processes listen. An unverified encounter never continues a verified one, nor a verified one an unverified one: from
+    /// when on a key has verified the person would be lost.
     mutating func note(_ encounter: Encounter, absence: Double) -> Encounter {
         guard let place = place(of: encounter, absence: absence) else {
             encounters.append(encounter)
@@ -50,9 +51,9 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     /// The index of the same encounter, or of the one that this continues.
     func place(of encounter: Encounter, absence: Double) -> Int? {
         encounters.lastIndex {
-            $0.firstSeen == encounter.firstSeen
-                || ($0.firstSeen <= encounter.firstSeen && encounter.firstSeen - $0.lastSeen <= absence
-                    && (encounter.isVerified || !$0.isVerified))
+            $0.isVerified == encounter.isVerified
+                && ($0.firstSeen == encounter.firstSeen
+                    || ($0.firstSeen <= encounter.firstSeen && encounter.firstSeen - $0.lastSeen <= absence))
         }
     }
 

@@ -165,6 +165,7 @@ actor Watch {
             return await remarkThatFull(kind)
         }
         if let (person, encounter) = response.displaced { await leave(person, encounter) }
+        if let unverified = response.unverified { _ = await store(unverified, with: person) }
         if tracker.isSuspect(person) { await remark(.oneTransmitter) { .oneTransmitter } }
         // Who waits already does not wait longer because the trust has risen.
         if response.shouldAnnounce, waiting[person] == nil { waiting[person] = instant + PeopleNearby.alertDelay }
@@ -245,13 +246,17 @@ actor Watch {
     private func leave(_ person: UserNumber, _ encounter: Encounter) async {
         waiting[person] = nil
         unnamed.remove(person)
-        let wasLogged = logged.remove(person) != nil
-        var kept: Encounter?
-        // Who was heard once in a crowd leaves no trace.
-        if wasLogged || !brake.isActive || encounter.duration > 0 {
-            kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) } ?? nil
-        }
+        let kept = await store(encounter, with: person)
         await report(.left(person, lookups.known(person), kept ?? encounter))
+    }
+
+    /// Writes an encounter that has ended to the log. Who was heard once in a crowd leaves no trace.
+    ///
+    /// - Returns: the encounter as the log has it; nil where it is not in the log.
+    private func store(_ encounter: Encounter, with person: UserNumber) async -> Encounter? {
+        let wasLogged = logged.remove(person) != nil
+        guard wasLogged || !brake.isActive || encounter.duration > 0 else { return nil }
+        return await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) } ?? nil
     }
 
     private func save(all: Bool) async {
