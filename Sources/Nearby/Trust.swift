@@ -4,9 +4,14 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
     ///
     /// Any device can send these.
     case unverified = 0
-    /// A circle has verified the person's identity.
+    /// A member of a circle sends what the circle's table names as the person's.
+    ///
+    /// That is no proof of who it is. Every member has the table, and its keys are symmetric: a member can send the identifiers of
+    /// another one (circles dossier 1). People who are no members cannot. Only pairing is evidence.
     case circle = 1
     /// The user and the person have exchanged keys themselves.
+    ///
+    /// Only their devices have the keys, and others to whom the person gave them.
     case paired = 2
 
     /// Reads a stored trust. One that this version does not know counts as unverified.

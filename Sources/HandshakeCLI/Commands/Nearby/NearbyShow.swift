@@ -140,7 +140,7 @@ struct PersonFacts {
         switch trust {
         case nil: ""
         case .unverified: "no; any device can send this number"
-        case .circle: "by a circle"
+        case .circle: "by a circle, whose members could imitate each other"
         case .paired: "by keys that you exchanged"
         }
     }
