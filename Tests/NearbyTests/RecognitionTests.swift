@@ -2,6 +2,7 @@ import Beacons
 import Circles
 import Foundation
 import Handshake
+import Radio
 import Testing
 
 @testable import Nearby
@@ -391,6 +392,30 @@ struct RollingKeysTests {
         _ = try await mine.addPaired(try await card(friend, ada, "Ada Example"), at: newYear)
         #expect(try await trust(of: friend) == .paired)
         #expect(try await trust(of: stranger) == nil)
+    }
+
+    @Test("CI58: keys from a file under a member's number are looked for after those of friends")
+    func expectedOfAFile() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let (stranger, friend) = (
+            RollingKeys(in: MemoryVault(), community: "c"), RollingKeys(in: MemoryVault(), community: "c")
+        )
+        try await mine.addFriend(try await stranger.share(ada, days: 1, from: newYear), at: newYear)
+        try await join(ada, "Ada Example", in: vault)
+        _ = try await mine.addPaired(try await card(friend, person(36), "Grace"), at: newYear)
+        let moment = newYear.secondsSince1970 - 60
+        _ = try await EncounterLog(in: vault, community: "c").note(
+            Encounter(firstSeen: moment, lastSeen: moment, duration: 0, trust: .circle), with: ada, wasLogged: false)
+        let environment = CircleEnvironment(
+            vault: vault, community: "c",
+            time: TimeSource(now: { [newYear] in newYear.secondsSince1970 }, clock: ContinuousClock()))
+        let list = try await KnownPeople(in: environment, own: person(5)).expected(at: newYear).uuids
+        func place(of device: RollingKeys) async throws -> Int {
+            let token = try await device.seed().token(in: try RollingWindow(at: newYear))
+            return try #require(list.firstIndex(of: RollingUUID(token)))
+        }
+        #expect(try await place(of: friend) < (try await place(of: stranger)))
     }
 
     @Test("CI20: keys from a file stay unverified, and are refused, while a circle remembers the member who has left")

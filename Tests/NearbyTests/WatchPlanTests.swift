@@ -157,6 +157,6 @@ struct WatchPlanTests {
         var recognition = known.recognition
         let heard = BeaconIdentity.rollingService(RollingUUID(seed.token(in: window)))
         #expect(recognition.person(of: heard, at: now) == person(759))
-        #expect(known.expected(at: now).isEmpty)
+        #expect(await known.expected(at: now).uuids.isEmpty)
     }
 }

@@ -52,6 +52,19 @@ public struct DayKey: Sendable {
         return window.start.advanced(by: .seconds(delay))
     }
 
+    /// From when until when the service UUID of a window in this day is sent.
+    ///
+    /// - Parameters:
+    ///   - window: a window of this day.
+    ///   - next: the key of the next window's day; without it the latest moment counts.
+    package func term(of window: RollingWindow, next: DayKey?) -> ClosedRange<Timestamp> {
+        let begin = change(to: window)
+        return begin...max(begin, next?.change(to: window.next) ?? Self.latestChange(to: window.next))
+    }
+
+    /// How long before and after its term a service UUID is accepted: clocks differ.
+    package static let tolerance = Duration.seconds(120)
+
     /// One more than the longest delay in seconds.
     private static let maximumDelays: UInt32 = 300
 

@@ -31,11 +31,9 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
             if let short = token.short { self.short[short] = self.short[short]?.adding(member) ?? .one(member) }
             let uuid = RollingUUID(token)
             services[uuid] = services[uuid]?.adding(member) ?? .one(member)
-            let begin = key.change(to: window)
-            let end = next?.change(to: window.next) ?? DayKey.latestChange(to: window.next)
+            let term = key.term(of: window, next: next)
             terms[member] =
-                begin.advanced(
-                    by: .zero - RollingResolver.tolerance)...max(begin, end).advanced(by: RollingResolver.tolerance)
+                term.lowerBound.advanced(by: .zero - DayKey.tolerance)...term.upperBound.advanced(by: DayKey.tolerance)
         }
     }
 
@@ -71,9 +69,6 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         /// A member's service UUID outside its term: a copy, or a clock that is wrong. It is no sighting.
         case stale
     }
-
-    /// How long before and after its term a service UUID is accepted: clocks differ.
-    private static var tolerance: Duration { .seconds(120) }
 
     public init() {}
 

@@ -17,7 +17,8 @@ public struct KnownPeople: Sendable {
     public let recognition: Recognition
     /// The errors of friends' records that cannot be read.
     public let damaged: [NearbyError]
-    private let keys: [DayKey]
+    private let expectedPeople: ExpectedPeople
+    private let log: EncounterLog
     private let people: [UserNumber: Person]
 
     /// Reads everything.
@@ -49,18 +50,22 @@ public struct KnownPeople: Sendable {
         recognition.add(friends.filter { isDoubtful($0.0) }, trust: .unverified)
         // The user's own beacons, as received by another adapter.
         if let own { recognition.add(scopes.dayKeys(around: time).map { (own, $0) }, trust: .paired) }
-        var keys = friends.map(\.1)
+        var expected = ExpectedPeople()
+        expected.add(friends.filter { !isDoubtful($0.0) }, areFriends: true)
+        expected.add(friends.filter { isDoubtful($0.0) }, areFriends: false)
         for circle in circles {
             for (trust, dayKeys) in try await circle.dayKeys() {
                 recognition.add(dayKeys, trust: trust)
-                keys += dayKeys.map(\.1)
+                expected.add(dayKeys, areFriends: false)
             }
             for member in try await circle.members() {
                 people[member.person] = Person(name: member.name, batch: member.batch.isEmpty ? nil : member.batch)
             }
         }
         (self.own, self.circles, self.summaries, self.scopes) = (own, circles, summaries, scopes)
-        (self.recognition, self.damaged, self.keys, self.people) = (recognition, damaged, keys, people)
+        (self.recognition, self.damaged, self.people) = (recognition, damaged, people)
+        expectedPeople = expected
+        log = EncounterLog(in: environment.vault, community: environment.community)
     }
 
     /// Whether the user has paused in a circle.
@@ -69,8 +74,18 @@ public struct KnownPeople: Sendable {
     /// What is sent by default: a rolling service UUID for each scope. Nil while no member can recognise the user.
     public var broadcasts: Broadcasts? { scopes.sent.isEmpty ? nil : Broadcasts(rolling: scopes.sent) }
 
-    /// What a phone's scan in the background expects, friends first.
-    public func expected(at time: Timestamp = .now()) -> [RollingUUID] { Recognition.expected(of: keys, at: time) }
+    /// What a phone's scan in the background looks for from a moment on.
+    ///
+    /// Friends come first, then those who were met lately: only encounters that a key has verified count. A log that cannot be read
+    /// changes the order only.
+    public func expected(at time: Timestamp = .now()) async -> ExpectedServices {
+        let histories = (try? await log.contents(at: time.secondsSince1970).people) ?? []
+        let meetings = histories.map { history in
+            (history.person, history.encounters.filter(\.isVerified).map(\.lastSeen).max())
+        }
+        let known = meetings.compactMap { person, last in last.map { (person, $0) } }
+        return expectedPeople.services(at: time, meetings: Dictionary(known, uniquingKeysWith: max))
+    }
 
     /// A friend or member by number, as circles and pairings name them.
     public func introduce(_ person: UserNumber) -> Person? { people[person] }

@@ -12,21 +12,22 @@ import CoreLocation
 /// foreground with the screen on: in the background iOS sends a mask that only its own devices read. Tell the user. One
 /// identifier is sent at a time: those of several circles take turns.
 ///
-/// **In the background** a scan needs a list of what is expected: `expecting` renews it whenever Bluetooth starts or the app is
-/// woken. Ranging stops a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes near, even one
+/// **In the background** a scan needs a list of what is expected: `expecting` renews it when its time is over, when Bluetooth
+/// starts, and when the app is woken after that. With `bluetooth-central` in `UIBackgroundModes`, iOS goes on with the scan of an app
+/// that it has terminated, and launches the app for what it finds: scan at every launch. Ranging stops a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes near, even one
 /// that was terminated.
 ///
 /// **Info.plist** needs `NSBluetoothAlwaysUsageDescription`, `NSLocationWhenInUseUsageDescription` for ranging,
-/// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location` in `UIBackgroundModes`. A command on macOS
+/// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location` and `bluetooth-central` in `UIBackgroundModes`. A command on macOS
 /// has no bundle: embed Info.plist in a section of the executable. ``diagnosis()`` reports what is missing.
 public struct AppleRadio: Radio {
     let uuids: [ProximityUUID]
     let power: Int8
     let now: @Sendable () -> Timestamp
-    let expecting: (@Sendable () -> [RollingUUID])?
+    let expecting: Expecting?
 
-    /// How many service UUIDs a scan in the background expects (circles dossier 2).
-    static let maximumExpected = 100
+    /// Says which service UUIDs a scan in the background looks for from a moment on.
+    public typealias Expecting = @Sendable (Timestamp) async -> ExpectedServices
 
     /// Creates a radio.
     ///
@@ -34,12 +35,12 @@ public struct AppleRadio: Radio {
     ///   - uuids: The fleets to range.
     ///   - power: The beacons' power at 1 m, in dBm, which Core Location does not report.
     ///   - now: The current time.
-    ///   - expecting: The service UUIDs that a scan in the background looks for, the most wanted first: the first hundred
-    ///     count. Nil scans for all, which works in the foreground only.
+    ///   - expecting: What a scan in the background looks for, as `KnownPeople` of the module `Nearby` says. Nil scans for all,
+    ///     which works in the foreground only.
     public init(
         uuids: [ProximityUUID] = [.secretHandshake], power: Int8 = -59,
         now: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
-        expecting: (@Sendable () -> [RollingUUID])? = nil
+        expecting: Expecting? = nil
     ) {
         self.expecting = expecting
         self.uuids = uuids

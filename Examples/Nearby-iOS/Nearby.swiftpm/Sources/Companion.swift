@@ -58,7 +58,7 @@ final class Companion {
         (self.known, circles, trouble, people) = (known, known.summaries, nil, [])
         let quiet = DoNotDisturb(in: period, community: Self.community)
         quietUntil = try await quiet.end(at: Self.now).map { Date(timeIntervalSince1970: $0) }
-        let expected = { @Sendable in known.expected() }
+        let expected: AppleRadio.Expecting = { await known.expected(at: $0) }
         return WatchPlan(
             known, over: AppleRadio(uuids: [], expecting: inBackground ? expected : nil), sending: known.broadcasts,
             alerts: alerts, radioEvent: { event in Task { @MainActor in self.note(event) } },
