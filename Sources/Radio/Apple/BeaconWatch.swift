@@ -53,5 +53,13 @@ public struct BeaconWatch: Sendable {
         }
         try Task.checkCancellation()
     }
+
+    /// Ends the watch for good. The system monitors for it otherwise, also while the app does not run.
+    ///
+    /// Call it when ``run(_:)`` has returned: there must be one monitor of a name at a time.
+    public func end() async {
+        let monitor = await CLMonitor(name)
+        for identifier in await monitor.identifiers { await monitor.remove(identifier) }
+    }
 }
 #endif

@@ -25,12 +25,26 @@ final class Companion {
 
     @ObservationIgnored private var vault: (any Vault)?
     @ObservationIgnored private var known: KnownPeople?
+    @ObservationIgnored private var watching: (isInBackground: Bool, task: Task<Void, Never>)?
     private let alerts = UserNotificationAlerts()
 
     // MARK: Watching
 
+    /// Watches from now on, in place of an earlier watch of the other kind.
+    func start(inBackground: Bool) {
+        guard watching?.isInBackground != inBackground else { return }
+        let earlier = watching?.task
+        earlier?.cancel()
+        let task = Task {
+            // The system restores one radio of this name at a time.
+            await earlier?.value
+            await run(inBackground: inBackground)
+        }
+        watching = (inBackground, task)
+    }
+
     /// Watches until the task is cancelled.
-    func run(inBackground: Bool) async {
+    private func run(inBackground: Bool) async {
         while !Task.isCancelled {
             do {
                 try await watch(inBackground: inBackground)

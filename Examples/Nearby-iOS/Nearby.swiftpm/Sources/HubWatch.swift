@@ -15,21 +15,38 @@ final class HubWatch: NSObject, CLLocationManagerDelegate {
         didSet {
             UserDefaults.standard.set(isOn, forKey: "wakesAtHub")
             if isOn { request() }
+            start()
         }
     }
     private(set) var isAtHub = false
     private(set) var permission = CLAuthorizationStatus.notDetermined
 
     @ObservationIgnored private let manager = CLLocationManager()
+    @ObservationIgnored private var watching: Task<Void, Never>?
 
     override private init() {
         super.init()
         manager.delegate = self
     }
 
-    /// Runs as long as the app. The system remembers the watch: it is created again at every launch.
-    func run() async {
-        guard let watch = try? BeaconWatch(name: "hub", uuids: [.secretHandshake]) else { return }
+    /// Watches where the user wants it, and ends the watch where not. Called at every launch, because the system remembers a watch
+    /// and starts the app for it.
+    func start() {
+        let earlier = watching
+        earlier?.cancel()
+        watching = Task {
+            // There must be one monitor of a name at a time.
+            await earlier?.value
+            await run()
+        }
+    }
+
+    private func run() async {
+        guard !Task.isCancelled, let watch = try? BeaconWatch(name: "hub", uuids: [.secretHandshake]) else { return }
+        guard isOn else {
+            isAtHub = false
+            return await watch.end()
+        }
         // The app gets some seconds at each event, in which it watches for people.
         try? await watch.run { event in
             await MainActor.run { HubWatch.shared.isAtHub = if case .entered = event { true } else { false } }
