@@ -120,8 +120,12 @@ extension BlueZFacts {
             "\(adapter.name) can send \(free) more advertisement\(free == 1 ? "" : "s")")
     }
 
-    /// While any set advertises, the kernel postpones the change of a controller's only random address (circles dossier 2).
+    /// While any set advertises, the kernel postpones the change of a controller's only random address (circles dossier 2). Where
+    /// each set has one of its own, the user's own watch and other programs change nothing.
     private func addressChange(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
+        if adapter.hasSeparateAddresses {
+            return .init(.address, .good, "each advertisement has an address of its own")
+        }
         guard adapter.activeInstances > 0 else {
             return .init(
                 .address, .good, "nothing else advertises, so each rolling identifier has an address of its own")

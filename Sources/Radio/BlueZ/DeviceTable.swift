@@ -17,6 +17,9 @@ struct DeviceTable: Sendable {
         var known: Set<RollingUUID> = []
         /// Those that were new when the list last grew: what the device sends now.
         var services: [RollingUUID] = []
+        /// Others that were ever reported; they are constant.
+        var constantServices: Set<ProximityUUID> = []
+        var appearance: UInt16?
         var name: String?
         var power: Int8?
         /// The position of its last change in the order of all changes.
@@ -118,17 +121,48 @@ extension DeviceTable.Device {
     /// How many service UUIDs are remembered of a device: more than a day of rolling identifiers.
     private static let maximumServices = 128
 
-    /// What was received, put together again. A name and a power are told beside service UUIDs only, for the audit of what one
-    /// sends.
+    /// How many services that are no rolling identifier are remembered: a list with eight identifiers has room for seven.
+    private static let maximumConstantServices = 7
+
+    /// What was received, put together again. A name, a power, an appearance and other services are told beside rolling service
+    /// UUIDs only, for the audit of what one sends.
     fileprivate var data: AdvertisingData? {
         let isService = !services.isEmpty
-        return try? AdvertisingData(
+        let data = try? AdvertisingData(
             manufacturerData: manufacturerData, serviceData: serviceData, services: services,
             name: isService ? name : nil, power: isService ? power : nil)
+        guard isService, appearance != nil || !constantServices.isEmpty, let data else { return data }
+        // Constants that do not fit must not hide the device.
+        return (try? withConstants(data.structures)).flatMap { try? AdvertisingData($0, limit: .extended) } ?? data
+    }
+
+    private func withConstants(_ structures: [AdvertisingStructure]) throws(BeaconsError) -> [AdvertisingStructure] {
+        let uuids = constantServices.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+        // A service of 16 bits was sent as such.
+        let short = uuids.compactMap { ServiceUUID(bluetoothUUID: $0.description) }
+        let long = uuids.filter { ServiceUUID(bluetoothUUID: $0.description) == nil }
+        var all = structures.filter { $0.type != .completeServices128 }
+        all.append(
+            try AdvertisingStructure(
+                type: .completeServices128,
+                value: services.flatMap(\.sentBytes) + long.flatMap { $0.bytes.reversed() }))
+        if !short.isEmpty {
+            let value = short.flatMap { [UInt8(truncatingIfNeeded: $0.rawValue), UInt8($0.rawValue >> 8)] }
+            all.append(try AdvertisingStructure(type: .completeServices, value: value))
+        }
+        if let appearance {
+            let value = [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)]
+            all.append(try AdvertisingStructure(type: .appearance, value: value))
+        }
+        return all
     }
 
     private mutating func take(services uuids: [String]) {
-        let all = uuids.prefix(2 * Self.maximumServices).compactMap { RollingUUID($0) }
+        let uuids = uuids.prefix(2 * Self.maximumServices)
+        for uuid in uuids where RollingUUID(uuid) == nil && constantServices.count < Self.maximumConstantServices {
+            if let uuid = ProximityUUID(uuid) { constantServices.insert(uuid) }
+        }
+        let all = uuids.compactMap { RollingUUID($0) }
         let new = all.filter { !known.contains($0) }
         guard !new.isEmpty else { return }
         if known.count + new.count > Self.maximumServices { known = [] }
@@ -142,6 +176,7 @@ extension DeviceTable.Device {
         if let value = properties["UUIDs"], let uuids = [String](reading: value) { take(services: uuids) }
         if let value = properties["Name"], let name = String(reading: value) { self.name = name }
         if let value = properties["TxPower"], let power = Int16(reading: value) { self.power = Int8(clamping: power) }
+        if let value = properties["Appearance"], let number = UInt16(reading: value) { appearance = number }
         if let value = properties["ManufacturerData"], let entries = [UInt16: Value](reading: value) {
             manufacturerData = Dictionary(
                 uniqueKeysWithValues: entries.compactMap { company, value in
@@ -166,5 +201,10 @@ extension DeviceTable.Device {
         default: break
         }
     }
+}
+
+extension StructureType {
+    /// What kind of device it is.
+    fileprivate static let appearance = StructureType(rawValue: 0x19)
 }
 #endif

@@ -153,6 +153,42 @@ struct BlueZObjectsTests {
         #expect(advertisement.data.structures.map(\.type) == [.completeServices128, .completeName])
     }
 
+    @Test("CI13: beside a rolling service UUID constant services and the appearance are told, which the audit finds")
+    func constants() throws {
+        func heard(_ properties: [String: Value]) throws -> [AdvertisingStructure] {
+            var table = DeviceTable()
+            let signal: [String: Value] = ["Address": Self.address, "RSSI": .int16(-61)]
+            return table.add(Self.device, signal.merging(properties) { $1 }, at: Air.now)?.data.structures ?? []
+        }
+        let own = Self.services[0]
+        let short = "0000180f-0000-1000-8000-00805f9b34fb"
+        #expect(try heard(["UUIDs": [own].value]).map(\.value.count) == [16])
+        let battery = try heard(["UUIDs": [short, own].value])
+        #expect(battery.map(\.type) == [.completeServices128, .completeServices])
+        #expect(battery.map(\.value.count) == [16, 2] && battery.last?.value == [0x0f, 0x18])
+        let maker = try heard(["UUIDs": ["a0000000-0000-1000-8000-0000000000ff", own].value])
+        #expect(maker.map(\.value.count) == [32] && maker[0].value[16] == 0xff && maker[0].value[31] == 0xa0)
+        let watch = try heard(["UUIDs": [own].value, "Appearance": .uint16(0x00C0)])
+        #expect(watch.map(\.type.rawValue) == [0x07, 0x19] && watch.last?.value == [0xC0, 0x00])
+        #expect(try heard(["UUIDs": [short].value, "Appearance": .uint16(0x00C0)]).isEmpty, "of no interest alone")
+        // However many there are.
+        let many = (0..<300).map { "a00000\(String($0 + 0x100, radix: 16).suffix(2))-0000-1000-8000-0000000000ff" }
+        #expect(try heard(["UUIDs": (many + [own]).value]).isEmpty, "more than a device sends are not read")
+        #expect(try heard(["UUIDs": (Array(many.prefix(200)) + [own]).value]).map(\.value.count) == [16 + 7 * 16])
+    }
+
+    @Test("a device whose constant services do not fit into one advertisement is reported without them")
+    func constantsThatDoNotFit() {
+        var table = DeviceTable()
+        let uuids = [Self.services[0]] + (0..<7).map { "a000000\($0)-0000-1000-8000-0000000000ff" }
+        // Six structures of 254 bytes, and 18 of the identifier: 1542 of 1650 bytes. Seven services would be 112 more.
+        let pairs = (1...6).map { (UInt16($0), Value.bytes([UInt8](repeating: 0, count: 250))) }
+        let data: [UInt16: Value] = Dictionary(uniqueKeysWithValues: pairs)
+        let properties: [String: Value] = ["RSSI": .int16(-61), "ManufacturerData": data.value, "UUIDs": uuids.value]
+        let heard = table.add(Self.device, properties, at: Air.now)
+        #expect(heard?.data.structures.map(\.value.count) == [252, 252, 252, 252, 252, 252, 16])
+    }
+
     @Test("a list of services that grows without end takes no more memory than a day of identifiers")
     func manyServices() throws {
         var table = DeviceTable()

@@ -79,9 +79,13 @@ struct RadioDiagnosisTests {
     func otherAdvertiser() throws {
         var facts = Self.facts()
         facts.adapters[0].change("org.bluez.LEAdvertisingManager1", ["ActiveInstances": .byte(1)])
+        facts.adapters[0].hasSeparateAddresses = false
         let finding = try #require(RadioDiagnosis(facts).findings.first { $0.topic == .address })
         #expect(finding.verdict == .limited && finding.cure?.contains("Privacy = device") == true)
         #expect(RadioDiagnosis(facts).canAdvertise)
+        // The user's own watch is one of those that advertise.
+        facts.adapters[0].hasSeparateAddresses = true
+        #expect(RadioDiagnosis(facts).findings.first { $0.topic == .address }?.verdict == .good)
     }
 
     @Test("a version that cannot be told is unknown, not wrong")
