@@ -390,4 +390,12 @@ struct ParsingTests {
         }
         #expect(failure?.message.contains(name) == true, "\(failure?.message ?? "nothing")")
     }
+
+    @Test("the page of nearby open shows alerts itself, so its help and its option know no terminal")
+    func openAlerts() throws {
+        #expect(OpenAlertPlace.allCases.map(\.rawValue) == ["desktop", "none"])
+        #expect(try NearbyOpen.parse(["--alerts", "none"]).alerts.place == .none)
+        #expect(throws: (any Error).self) { try NearbyOpen.parse(["--alerts", "terminal"]) }
+        #expect(try NearbyWatch.parse(["--alerts", "terminal"]).alerts == .terminal)
+    }
 }

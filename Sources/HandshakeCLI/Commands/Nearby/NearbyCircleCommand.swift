@@ -128,7 +128,9 @@ struct CircleMembers: CircleCommand {
 struct CirclePause: CircleChange {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Send nothing for a circle, and withdraw your keys, until `resume`.",
-        discussion: "Your other circles and your friends still recognise you.")
+        discussion:
+            "Your other circles and your friends still recognise you. Members still see your name, and your photo and batch where these are on: see `settings`."
+    )
 
     @OptionGroup var choice: CircleChoice
 
@@ -140,14 +142,14 @@ struct CirclePause: CircleChange {
 
 struct CircleResume: CircleChange {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Publish keys of a new seed after a pause.",
-        discussion: "Each circle has a seed of its own: your other circles and your friends do not notice.")
+        commandName: "resume", abstract: "End a pause: members recognise you again, by new keys.",
+        discussion: "Each circle has keys of its own: your other circles and your friends do not notice.")
 
     @OptionGroup var choice: CircleChoice
 
     func change(_ circle: JoinedCircle) async throws -> Done {
         try await circle.resume()
-        return ("Resumed with a new seed. The circle's members recognise you again within six hours.", [])
+        return ("Resumed with new keys. The circle's members recognise you again within six hours.", [])
     }
 }
 
@@ -188,7 +190,10 @@ struct CircleUnhide: CircleChange {
 
 struct CircleRotate: CircleChange {
     static let configuration = CommandConfiguration(
-        commandName: "rotate", abstract: "Replace your identity, after a device was lost.")
+        commandName: "rotate", abstract: "Replace your identity, in case another device has a copy.",
+        discussion:
+            "Your present identity signs the new one, so members need not ask you. When no device of yours has it any more, use: handshake nearby circle join URL --replace"
+    )
 
     @OptionGroup var choice: CircleChoice
 
@@ -202,7 +207,8 @@ struct CircleRotate: CircleChange {
 
 struct CircleSync: CircleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Fetch the tables now, and publish keys if they are due.")
+        commandName: "sync", abstract: "Fetch the members and their keys now, and publish yours if they are due.",
+        discussion: "A running `watch` or `open` does so every three to six hours.")
 
     @OptionGroup var choice: CircleChoice
 

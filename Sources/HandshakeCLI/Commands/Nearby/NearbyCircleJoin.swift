@@ -10,7 +10,7 @@ struct CircleJoin: AsyncParsableCommand {
         commandName: "join", abstract: "Join a circle: prove in the browser that you are a member of its community.",
         discussion: """
             A circle takes one identity of each member. When the device that has yours is lost, or its data is, --replace publishes a \
-            new one: \(CircleReplacement.effect)
+            new one. \(CircleReplacement.effect)
             """)
 
     @Argument(help: "The circle's address.")

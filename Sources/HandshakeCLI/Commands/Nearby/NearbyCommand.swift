@@ -12,11 +12,13 @@ import RecurseCenter
 struct NearbyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nearby",
-        abstract: "Notice other Recursers nearby over Bluetooth.",
+        abstract: "Notice members of your community who are near, over Bluetooth.",
         discussion: """
-            `watch` listens and tells who is near; it sends nothing without --advertise. Every device in range can receive what \
-            you send: only friends to whom you gave keys (see `share`) recognise a rolling identifier, but a static one lets \
-            strangers follow you. A beacon is no proof of identity: any device can send any number.
+            To begin: join your community with `circle join URL`, or exchange keys with one person with `pair`. Then run `watch \
+            --advertise rolling`, or `open` for a page in the browser. `watch` listens and reports who is near; it sends nothing \
+            without --advertise. Every device in range can receive what you send. Only members of your circles, and friends who have \
+            keys of yours, recognise a rolling identifier; a static one lets strangers follow you. A beacon is no proof of identity: \
+            any device can send any number.
             """,
         subcommands: [
             NearbyWatch.self, NearbyOpen.self, NearbyScan.self, NearbyAdvertise.self, NearbyReplay.self, NearbyLog.self,

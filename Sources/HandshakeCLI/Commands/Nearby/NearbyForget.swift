@@ -8,16 +8,17 @@ import OAuth
 
 struct NearbyForget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget", abstract: "Remove a person and all encounters from this machine.",
+        commandName: "forget", abstract: "Remove what this machine stores about a person, or about everyone.",
         discussion: """
-            Removes the profile, the photo, the encounters and a friend's keys. --everyone also removes what you are recognised by: \
-            friends need new keys, and a running `watch` restarts. Recordings that you made are files of your own.
+            Removes the profile, the photo, the encounters and a friend's keys. --everyone also removes your circles, of which this \
+            device is signed out, and what you are recognised by: join again, and give friends new keys. A running `watch` restarts. A \
+            notification about the person that stands on the desktop is closed. Recordings that you made are files of your own.
             """)
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber?
 
-    @Flag(help: "Everyone.")
+    @Flag(help: "Remove everyone, your circles and your own identifiers.")
     var everyone = false
 
     @OptionGroup var common: CommonOptions

@@ -8,6 +8,13 @@ import OAuth
 import Radio
 import Synchronization
 
+/// Where alerts appear besides the page, which stands in place of a terminal.
+enum OpenAlertPlace: String, ExpressibleByArgument, CaseIterable {
+    case desktop, none
+
+    var place: AlertPlace { self == .desktop ? .desktop : .none }
+}
+
 struct NearbyOpen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
@@ -17,9 +24,7 @@ struct NearbyOpen: AsyncParsableCommand {
             `watch` does, it does too.
             """)
 
-    @Option(
-        help: "Your own number, which is ignored; otherwise the Recurse Center is asked.",
-        transform: PersonArgument.parse)
+    @Option(help: .ownNumber, transform: PersonArgument.parse)
     var me: UserNumber?
 
     @Option(help: ArgumentHelp("The port of the page; any free one unless stated.", valueName: "port"))
@@ -29,7 +34,7 @@ struct NearbyOpen: AsyncParsableCommand {
     var browser = LoginOptions.BrowserChoice.system
 
     @Option(help: "Where alerts appear besides the page: desktop or none.")
-    var alerts = AlertPlace.desktop
+    var alerts = OpenAlertPlace.desktop
 
     @OptionGroup var sending: NearbySending
     @OptionGroup var adapter: NearbyAdapter
@@ -45,8 +50,8 @@ struct NearbyOpen: AsyncParsableCommand {
         let server = CompanionServer(
             key: CompanionKey(), state: state, actions: actions, photo: { await photos.photo(of: $0) }, port: Int(port))
         await actions.refresh()
-            BothAlerts(first: alerts.open(terminal: NoAlerts(), notices: notices, photo: photo), second: state)
         let session = NearbySession(me: me, options: options, sink: state) { [alerts] notices, photo in
+            BothAlerts(first: alerts.place.open(terminal: NoAlerts(), notices: notices, photo: photo), second: state)
         } began: { people in
             photos.replace(people.photo)
             state.set(own: people.known.own)

@@ -12,24 +12,28 @@ struct NearbyPair: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Exchange keys with a person beside you: both screens show the same six digits.",
         discussion: """
-            One of you runs `pair` without a code, and the other one with the code that the first screen shows. Compare the \
-            digits: if they differ, another device is in between, and nothing is stored. The keys are signed and last 31 days. \
+            One of you runs `pair` without a code, and the other one with the code that the first screen shows. Then each of you types \
+            the six digits of the other's screen: if they differ, another device is in between, and nothing is stored. The keys are \
+            signed and last 31 days. \
             Where the two devices are in no common network, use --by-hand on both: the messages are lines to copy.
             """)
 
     @Argument(help: "The code that the other screen shows.")
     var code: String?
 
-    @Option(help: "How the other person knows you.")
+    @Option(
+        help: "The name that the other person sees. Unless stated, it is yours in a circle, or at the Recurse Center.")
     var name: String?
 
-    @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
+    @Option(
+        help: "Your own number. Unless stated, it is that of your circle, or the Recurse Center is asked.",
+        transform: PersonArgument.parse)
     var me: UserNumber?
 
     @Flag(help: "Exchange the messages as lines that you copy, instead of over the network.")
     var byHand = false
 
-    @Flag(help: "Listen on this machine only.")
+    @Flag(help: "Accept a connection from this machine only, to pair two of its users.")
     var local = false
 
     @OptionGroup var options: NearbyOptions

@@ -18,9 +18,7 @@ struct NearbyReplay: AsyncParsableCommand {
     @Argument(help: "The recording, or - for standard input.")
     var file: String
 
-    @Option(
-        help: "Your own number, which is ignored; otherwise the Recurse Center is asked.",
-        transform: PersonArgument.parse)
+    @Option(help: .ownNumber, transform: PersonArgument.parse)
     var me: UserNumber?
 
     @Option(help: ArgumentHelp("The speed, as a multiple of the recording's.", valueName: "factor"))

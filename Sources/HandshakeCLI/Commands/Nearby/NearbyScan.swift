@@ -88,7 +88,8 @@ struct NearbyScan: AsyncParsableCommand {
 struct NearbyAdvertise: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise", abstract: "Let others notice you, until interrupted, without listening.",
-        discussion: "`watch --advertise` listens and sends.")
+        discussion:
+            "Say what is sent: --advertise rolling, or --advertise static. `watch --advertise` listens and sends.")
 
     @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
     var me: UserNumber?

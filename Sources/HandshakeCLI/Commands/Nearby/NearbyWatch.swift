@@ -16,9 +16,7 @@ struct NearbyWatch: AsyncParsableCommand {
             Encounters are stored for 30 days, encrypted, in the vault: see `log`, `show` and `forget`.
             """)
 
-    @Option(
-        help: "Your own number, which is ignored; otherwise the Recurse Center is asked.",
-        transform: PersonArgument.parse)
+    @Option(help: .ownNumber, transform: PersonArgument.parse)
     var me: UserNumber?
 
     @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
@@ -54,6 +52,13 @@ struct NearbyWatch: AsyncParsableCommand {
             try reporter.requireRadio()
         }
     }
+}
+
+extension ArgumentHelp {
+    /// The help of `--me` where people are reported.
+    static let ownNumber = ArgumentHelp(
+        "Your own number, which is not reported. Unless stated, it is that of your circle, or the Recurse Center is asked."
+    )
 }
 
 /// The options of the radio.
