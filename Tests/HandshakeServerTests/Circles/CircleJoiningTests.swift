@@ -2,7 +2,10 @@ import Beacons
 import Circles
 import Foundation
 import Handshake
+import Logging
 import OAuth
+import Sandbox
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -167,20 +170,43 @@ struct CircleJoiningTests {
         }
     }
 
-    @Test("CI26: after a join neither the service's token nor the bearer is in the server's records")
+    @Test("CI26: after a join neither the service's token nor the bearer is in the server's records or its log")
     func records() async throws {
         let vault = MemoryVault()
-        try await CircleWorld.with(vault: vault) { world in
+        let lines = LogLines(.trace)
+        let tokens = Mutex<[String]>([])
+        let seen: @Sendable (Account) async throws -> Void = { account in
+            let token = try await account.accessToken().reveal()
+            tokens.withLock { $0.append(token) }
+        }
+        try await CircleWorld.with(vault: vault, log: lines.logger, asking: seen) { world in
             let device = CircleDevice(world)
             _ = try await device.join()
             let state = try #require(
                 try await CircleRecords.all(in: device.vault, community: "recurse-center").first?.state())
+            let token = try #require(tokens.withLock(\.self).first)
+            #expect(tokens.withLock(\.self).count == 1, "the service is asked once")
+            let bearer = try #require(Base64URL.decode(state.bearer))
+            // As they are, and in base64 of both kinds.
+            let texts = [token, state.bearer].flatMap { [$0, Data($0.utf8).base64EncodedString()] }
+            let needles = (texts + [Data(bearer).base64EncodedString()]).map { Data($0.utf8) } + [Data(bearer)]
+            var count = 0
             for kind in VaultKey.Kind.allCases {
                 for key in try await vault.keys(of: kind).keys {
-                    let text = String(decoding: try await vault.record(key) ?? [], as: UTF8.self)
-                    #expect(!text.contains(state.bearer) && !text.contains("access_token"), "\(key)")
+                    count += 1
+                    let record = Data(try await vault.record(key) ?? []) + Data(key.components.joined().utf8)
+                    #expect(needles.allSatisfy { record.range(of: $0) == nil }, "\(key)")
                 }
             }
+            #expect(count >= 2, "the circle's and the member's")
+            let log = Data(lines.all.joined(separator: "\n").utf8)
+            #expect(needles.allSatisfy { log.range(of: $0) == nil })
+            // What the server has of the bearer is a digest, by which it still knows it.
+            #expect(try await world.circle.owner(ofBearer: state.bearer).number == 759)
+            // The service has revoked its token.
+            let answer = try await WireClient(origin: world.sandbox.recurseCenter.origin)
+                .send("GET", "/api/v1/profiles/me", headers: ["Authorization": "Bearer \(token)"])
+            #expect(answer.status == 401)
             for kind in VaultKey.Kind.allCases {
                 #expect(try await world.accounts.keys(of: kind).keys.isEmpty, "\(kind)")
             }

@@ -153,32 +153,56 @@ struct CircleTableTests {
         try await circle.synchronize()
     }
 
-    @Test("CI30: what a device asks the circle's server does not depend on whom it hears")
-    func requestsDoNotTell() async throws {
+    /// Asks for the photo of each person whom it is told of, as a desktop does.
+    private struct Pictures: Alerts {
+        let known: KnownPeople
+
+        func show(_ alert: Alert) async { _ = await known.photo(of: alert.person) }
+        func show(_ crowd: CrowdAlert) async {}
+    }
+
+    /// What a device asks the circle's server in a day.
+    ///
+    /// - Parameter sightings: how many packets of members, strangers and numbers it hears in each three hours.
+    private func requests(hearing sightings: Int) async throws -> [String] {
+        var requests: [String] = []
         try await CircleWorld.with { world in
-            let (ada, adas, zoe, zoes) = try await world.pair()
-            let start = (ada.transport.sent.count, zoe.transport.sent.count)
+            let (ada, adas, _, _) = try await world.pair()
+            _ = try await CircleDevice(world).join(as: CircleDevice.quentin)
+            let start = ada.transport.sent.count
             let log = EncounterLog(in: ada.vault, community: "recurse-center")
-            for round in 0..<10 {
+            for _ in 0..<8 {
                 world.time.advance(by: 10_800)
-                // Ada meets people all the time, and Zoë meets none.
-                for index in 0..<5 {
-                    _ = try await adas.introduce(try UserNumber(65_535))
-                    _ = try await adas.photo(of: try UserNumber(65_535))
-                    _ = try await ada.recognizes(zoe, adas)
-                    _ = try await log.announce(try UserNumber(1 + round * 5 + index), at: world.now)
+                let known = try await KnownPeople(in: ada.environment)
+                let nearby = PeopleNearby(
+                    log: log, ignoring: known.own, alerts: Pictures(known: known), clock: HurriedClock()
+                ) { known.introduce($0).map { .known($0) } ?? .unreachable }
+                let people = [(65_535, Trust.circle), (70_000, .circle), (36, .unverified), (65_535, .unverified)]
+                let (lists, heard) = AsyncStream.makeStream(of: SightingList.self)
+                for second in 0..<sightings {
+                    let (time, instant) = (world.now + Double(second), Duration.seconds(second))
+                    let (number, trust) = people[second % people.count]
+                    let person = try UserNumber(number)
+                    let sighting = Sighting(of: person, at: time, instant: instant, rssi: -60, trust: trust)
+                    heard.yield(SightingList(time: time, instant: instant, sightings: [sighting]))
                 }
+                heard.finish()
+                try await nearby.run(on: lists) { _ in }
                 try await adas.synchronize()
-                try await zoes.synchronize()
             }
-            func requests(_ device: CircleDevice, from start: Int) -> [String] {
-                // Photos are in the packs of the others, which are not the same ones.
-                device.transport.sent.dropFirst(start).filter { !$0.contains("/photos/") }
-                    .map { $0.replacing(/since=[^&]*/, with: "since=") }
-            }
-            #expect(requests(ada, from: start.0) == requests(zoe, from: start.1))
-            #expect(requests(ada, from: start.0).count >= 30)
+            let met = try await log.contents(at: world.now).people.map(\.person.value).sorted()
+            #expect(met == (sightings > 0 ? [36, 65_535, 70_000] : []))
+            // A cursor begins with what the server has drawn.
+            requests = ada.transport.sent.dropFirst(start).map { $0.replacing(/since=[^.&]*/, with: "since=") }
         }
+        return requests
+    }
+
+    @Test("CI30: what a device asks the circle's server on a day of 400 sightings is what it asks without any")
+    func requestsDoNotTell() async throws {
+        let silent = try await requests(hearing: 0)
+        #expect(try await requests(hearing: 50) == silent)
+        #expect(silent.count >= 40 && silent.contains { $0.contains("/photos/") })
     }
 
     @Test("CI36: a photo whose digest is another one is dropped, and the name is shown without it")

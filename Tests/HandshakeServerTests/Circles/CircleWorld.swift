@@ -53,11 +53,13 @@ final class CircleWorld: Sendable {
     ///   - log: what the routes log to.
     ///   - caller: where a request comes from; nil takes the other end of the connection.
     ///   - naming: what the service calls a member, by the name in the sandbox.
+    ///   - asking: gets the account by which the routes ask who a member is.
     static func with(
         vault: any Vault = MemoryVault(), isMember: @escaping @Sendable (Int64) -> Bool = { _ in true },
         photo: @escaping @Sendable (Int64) -> [UInt8] = { CircleWorld.photo(of: $0) }, log: Logger = World.log,
         caller: (@Sendable (Request, CircleContext) -> String?)? = nil,
         naming: @escaping @Sendable (String) -> String = { $0 },
+        asking: @escaping @Sendable (Account) async throws -> Void = { _ in },
         _ body: (CircleWorld) async throws -> Void
     ) async throws {
         let sandbox = try await Sandbox.start()
@@ -74,6 +76,7 @@ final class CircleWorld: Sendable {
         let routes = try CircleRoutes<CircleContext>(
             circle, joiningThrough: try Handshake(client, vault: accounts), log: log, address: caller
         ) { account in
+            try await asking(account)
             let profile = try await RecurseCenter(account).profile(.me)
             guard isMember(profile.id.number) else { return nil }
             return CircleApplicant(

@@ -19,9 +19,10 @@ import requests
 import bluez
 import formlogin
 from command import Finished, Handshake, Running, binary
+from strangers import REPOSITORY
 
-ADA, ZOE = 759, 65535
-USERS = {ADA: ("ada@example.test", "never-graduate"), ZOE: ("zoe@example.test", "be-kind")}
+ADA, ZOE, QUENTIN = 759, 65535, 70000
+USERS = {ADA: ("ada@example.test", "never-graduate"), ZOE: ("zoe@example.test", "be-kind"), QUENTIN: ("quentin@example.test", "pair-often")}
 
 
 @dataclass
@@ -35,6 +36,12 @@ class Circle:
     def asked_service(self) -> list[dict[str, Any]]:
         lines = requests.get(f"{self.service}/_sandbox/requests", timeout=10).text.splitlines()
         return [json.loads(line) for line in lines]
+
+    def photo(self, person: int) -> bytes:
+        """A person's photo at the service."""
+        headers = {"Authorization": f"Bearer sandbox-personal-access-token-{person}"}
+        profile = requests.get(f"{self.service}/api/v1/profiles/{person}", headers=headers, timeout=10).json()
+        return requests.get(urljoin(self.service, profile["image_path"]), headers=headers, timeout=10).content
 
     def forget_requests(self) -> None:
         assert requests.delete(f"{self.service}/_sandbox/requests", timeout=10).ok
@@ -57,8 +64,10 @@ def free_port() -> int:
 def serving(folder: Path) -> Iterator[Circle]:
     path = binary()
     assert path
-    server = path.parent / "CircleServer"
-    if not server.exists():
+    # Tests/Mutations runs a command without a server beside it.
+    servers = (folder / "CircleServer" for folder in (path.parent, REPOSITORY / ".build/debug"))
+    server = next(filter(Path.exists, servers), None)
+    if not server:
         pytest.skip("the example CircleServer is not built")
     process = subprocess.Popen([str(server), "--port", str(free_port()), "--folder", str(folder), "--print-json"],
                                env={"PATH": "/usr/bin:/bin", "HOME": str(folder)}, stdin=subprocess.PIPE,
