@@ -149,6 +149,8 @@ def test_a_wish_about_an_older_revision_is_said_again_when_what_was_seen_is_stil
     switch(page).click()
     shown(page, "confirm_disconnect")
     assert [(message["event"], message["revision"]) for message in server.messages] == [("turn_off", 1), ("turn_off", 3)]
+    # The server knows what was decided meanwhile, here or on another device.
+    assert [message.get("since") for message in server.messages] == [None, 1]
 
 
 def test_a_wish_about_what_is_no_more_is_not_said_again(page: Page, server: ButtonServer) -> None:

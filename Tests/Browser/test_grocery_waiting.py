@@ -9,9 +9,11 @@ from playwright.sync_api import Page, Route, expect
 
 from strangers import http
 
+from conftest import OpenPage
 from button_page import ANSWERED, TOLD, Script, shape
 from sample import program
 from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, say_yes, settings, step, switch, until
+from test_button_walk import at_ifttt
 
 HAND = "pointer"
 SAMPLES = ("GroceryExpress", "ConnectedAccounts", "CircleServer", "WeatherMyWay")
@@ -102,6 +104,41 @@ def test_cancel_while_ifttt_looks_up_an_address_leads_nowhere(shop: Shop, page: 
     page.reload()
     until(page, "connect")
     assert page.url.startswith(shop.origin)
+
+
+def test_a_tap_that_the_browser_sends_twice_does_not_undo_a_cancel_on_another_device(shop: Shop, page: Page, open_page: OpenPage) -> None:
+    """A browser sends a message again when the connection ends without an answer."""
+    customer, other, events = "garden-1002", open_page(), re.compile("/events([?]|$)")
+    held: list[Route] = []
+    repeated: list[dict[str, Any]] = []
+
+    def hold_the_first(route: Route) -> None:
+        if not held:
+            held.append(route)
+            return
+        answer = route.fetch()
+        repeated.append(answer.json())
+        route.fulfill(response=answer)
+
+    for each in (page, other):
+        settings(each, shop, customer=customer, token=True, own_configuration=False)
+        open_connection(each, shop)
+    shop.misbehave(f"ifttt POST /v2/connections/{CONNECTION}/enable => delay 3")
+    page.route(events, hold_the_first)
+    with page.expect_request(events):
+        switch(page).click()
+    held[0].fetch()
+    until(other, "verifying", "connecting")
+    other.locator("connect-button [data-action=cancel]").click()
+    until(other, "connect")
+    with page.expect_response(lambda response: events.search(response.url) and response.request != held[0].request):
+        held[0].fulfill(response=held[0].fetch())
+    assert [answer["state"]["step"] for answer in repeated] == ["connect"]
+    # Longer than what the message began.
+    page.wait_for_timeout(4_000)
+    for each in (page, other):
+        until(each, "connect")
+    assert not at_ifttt(shop, customer)
 
 
 def test_keep_while_ifttt_disconnects_stays_connected(shop: Shop, page: Page) -> None:

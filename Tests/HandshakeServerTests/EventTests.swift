@@ -107,6 +107,44 @@ struct EventTests {
         await world.sandbox.stop()
     }
 
+    @Test("a turn-on that is repeated on the way begins one attempt, also where the attempt has ended meanwhile")
+    func repeated() async throws {
+        let world = try await World.start()
+        let server = try await world.buttons()
+        let page = try await server.state()
+        async let one = server.send(.turnOn, page)
+        async let other = server.send(.turnOn, page)
+        let answers = try await [one, other]
+        #expect(answers.map(\.step) == ["email", "email"] && answers[0].revision == answers[1].revision)
+        let ended = try await server.send(.cancel, answers[0])
+        #expect(ended.step == "connect")
+        let late = try await server.send(.turnOn, page)
+        #expect(late.step == "connect" && late.revision == ended.revision, "it is the attempt that was cancelled")
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a turn-on that the component repeats begins nothing once the user has cancelled, and is heard otherwise")
+    func repeatedByComponent() async throws {
+        let world = try await World.start()
+        let server = try await world.buttons()
+        let page = try await server.state()
+        let asked = try await server.send(.turnOn, page)
+        // A question is no decision: the other page, which shows "Connect", takes it over.
+        let (seen, elsewhere) = (page.revision, "page-2")
+        let other = try await server.sendNow(.turnOn, asked, on: elsewhere, since: seen)
+        #expect(other.step == "email" && other.revision > asked.revision)
+        let ended = try await server.sendNow(.cancel, other, on: elsewhere)
+        #expect(ended.step == "connect")
+        for since in [seen, other.revision] {
+            let repeated = try await server.sendNow(.turnOn, ended, since: since)
+            #expect(repeated.step == "connect" && repeated.revision == ended.revision)
+        }
+        #expect(try await server.sendNow(.turnOn, ended, since: ended.revision).step == "email")
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     @Test("W9: two attempts differ in their state, and the earlier one's redirect no longer counts")
     func attempts() async throws {
         let world = try await World.start()

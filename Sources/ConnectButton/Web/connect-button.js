@@ -899,22 +899,24 @@ export class ConnectButton extends HTMLElement {
       this.#answer = { ...this.#answer, token, revision }
     }
     const seen = this.#answer
-    const send = () => ask(this.#url("/events"), this.#message({ event, email }), signal)
-    let fresh
+    const send = since => ask(this.#url("/events"), this.#message({ event, email, since }), signal)
+    let fresh, since
     try {
       fresh = await send()
       // The message was about an older revision and was ignored: a notice expired, or another tab was faster.
       const isMissed = fresh.revision > seen.revision && !fresh.state.failure && !fresh.open && !CANCELS.includes(event)
       if (!isMissed || fresh.token !== seen.token) return fresh
+      since = seen.revision
     } catch (error) {
       if (error.status !== 403) throw error
       // The session was restarted, with a new token.
       fresh = await ask(this.#url("", { page: PAGE }), {}, signal)
     }
-    // Sends it again once if the user still sees the same.
+    // Sends it again once if the user still sees the same. A browser may have sent it twice, and what the first one began may have been cancelled
+    // elsewhere: the server ignores a repetition of what the user wanted before they last decided.
     if (fresh.state.step !== seen.state.step) return { ...fresh, open: null }
     this.#answer = { ...this.#answer, token: fresh.token, revision: fresh.revision }
-    return send()
+    return send(since)
   }
 
   #open(url) {

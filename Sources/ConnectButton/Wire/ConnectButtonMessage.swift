@@ -20,6 +20,9 @@ public struct ConnectButtonMessage: Sendable, Hashable {
     /// The page that sends it: a random text that lives as long as the page. Only that page asks for the email address and
     /// is redirected to the service.
     public let page: String?
+    /// In a repeated message, the revision that the user saw when they acted. A server ignores the message if the user has
+    /// decided since then.
+    public let since: Int?
 
     /// The maximum length in bytes.
     public static let limit = 4096
@@ -31,11 +34,15 @@ public struct ConnectButtonMessage: Sendable, Hashable {
     ///   - revision: The revision that the user saw.
     ///   - token: The anti-forgery token.
     ///   - page: The page that sends it; at most 64 bytes.
-    public init(_ event: ConnectButtonEvent, revision: Int, token: String, page: String? = nil) {
+    ///   - since: In a repeated message, the revision that the user saw when they acted.
+    public init(
+        _ event: ConnectButtonEvent, revision: Int, token: String, page: String? = nil, since: Int? = nil
+    ) {
         self.event = event
         self.revision = revision
         self.token = token
         self.page = page.flatMap { $0.utf8.count <= 64 ? $0 : nil }
+        self.since = since
     }
 
     /// Reads a request's body. Unknown members are ignored.
@@ -49,12 +56,12 @@ public struct ConnectButtonMessage: Sendable, Hashable {
             // An address is never truncated: it could become another user's.
             let event = ConnectButtonEvent(name: wire.event, email: wire.email, item: wire.item)
         else { throw .unknownEvent }
-        self.init(event, revision: wire.revision, token: wire.token, page: wire.page)
+        self.init(event, revision: wire.revision, token: wire.token, page: wire.page, since: wire.since)
     }
 
     /// The request's body, for tests and other clients.
     public func body() -> Data {
-        var wire = Wire(event: event.name, revision: revision, token: token, page: page)
+        var wire = Wire(event: event.name, revision: revision, token: token, page: page, since: since)
         switch event {
         case .email(let address): wire.email = address
         case .aboutTapped(let item): wire.item = item.rawValue
@@ -71,5 +78,6 @@ public struct ConnectButtonMessage: Sendable, Hashable {
         let revision: Int
         let token: String
         var page: String?
+        var since: Int?
     }
 }

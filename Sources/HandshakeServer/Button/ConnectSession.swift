@@ -35,6 +35,8 @@ struct ConnectSession: Sendable, Codable, Equatable {
     var destination: String?
     /// The revision with which the running work began: messages about it or a later one may cancel the work.
     var underwaySince: Int?
+    /// The revision about which the user decided last: a repeated message about it or an earlier one is ignored.
+    var decidedAbout: Int?
     /// The digests of user tokens that IFTTT rejected, newest last, so that they are not used again.
     var refusedTokens: [String]?
 
@@ -114,6 +116,20 @@ struct ConnectSession: Sendable, Codable, Equatable {
     /// Whether a message about this revision may cancel the running work.
     func mayInterrupt(_ revision: Int) -> Bool {
         underwaySince.map { ($0...self.revision).contains(revision) } ?? false
+    }
+
+    /// Whether a message repeats what the user wanted before they last decided, on any page.
+    func isSuperseded(_ message: ConnectButtonMessage) -> Bool {
+        guard let since = message.since, let decidedAbout else { return false }
+        return since <= decidedAbout
+    }
+
+    /// Records the user's decision about a revision. A question, which one page asks, is none yet.
+    mutating func noteDecision(about revision: Int, from before: ConnectActivation.State) {
+        switch activation.state {
+        case before, .enteringEmail, .confirmingDisconnection: break
+        default: decidedAbout = revision
+        }
     }
 
     /// What takes back a question that another page than this one asks: for the email address, or whether to disconnect.

@@ -79,6 +79,9 @@ struct ConnectSessions: Sendable {
             let interrupts = message.event.isInterruption && session.mayInterrupt(message.revision)
             // A double tap, or another page: the message is about an outdated state.
             guard session.isCurrent(message.revision) || interrupts else { return [] }
+            guard !session.isSuperseded(message) else { return [] }
+            let (before, revision) = (session.activation.state, session.revision)
+            defer { session.noteDecision(about: revision, from: before) }
             session.touchedAt = now
             if session.destination != nil, opens(session) { return [] }
             var effects: [ConnectActivation.Effect] = []

@@ -155,9 +155,10 @@ struct ButtonServer {
     /// What the user does, and the server's first answer to it.
     func sendNow(
         _ event: ConnectButtonEvent, _ answer: ButtonAnswer, as user: String = "new", on page: String = Self.page,
-        headers: [String: String] = [:], locale: String? = nil
+        since: Int? = nil, headers: [String: String] = [:], locale: String? = nil
     ) async throws -> ButtonAnswer {
-        let message = ConnectButtonMessage(event, revision: answer.revision, token: answer.token, page: page)
+        let message = ConnectButtonMessage(
+            event, revision: answer.revision, token: answer.token, page: page, since: since)
         return try ButtonAnswer(
             try await wire.send(
                 "POST", "/connect/\(answer.connection ?? "aB3dE5fG")/events" + (locale.map { "?locale=\($0)" } ?? ""),
