@@ -2,6 +2,7 @@
 import ExampleServer
 import Foundation
 import Hummingbird
+import IFTTTConnect
 import Sandbox
 
 /// A grocer's web shop with a few Connect Buttons: what a partner of IFTTT has to build, and nothing else (dossier 9,
@@ -17,18 +18,25 @@ struct GroceryExpress {
     private static let help = """
         Starts a sample web shop with Connect Buttons beside a sandbox of IFTTT, on this machine.
 
-        Usage: GroceryExpress [--port N] [--print-json]
+        Usage: GroceryExpress [--port N] [--undo SECONDS] [--print-json]
 
-          --port N       the shop's port, from 0 to 65535; any free one unless stated
-          --print-json   prints one line with the addresses, for programs
-          -h, --help     prints this
+          --port N         the shop's port, from 0 to 65535; any free one unless stated
+          --undo SECONDS   waits these seconds (1 to 60), in which the customer can undo, before it turns a connection off;
+                           without it, the button asks first
+          --print-json     prints one line with the addresses, for programs
+          -h, --help       prints this
 
         """
 
     static func main() async throws {
-        let options = ServerOptions.ofProcess("GroceryExpress", help: help)
+        let options = ServerOptions.ofProcess("GroceryExpress", help: help, own: ["--undo"])
+        let seconds = options.values["--undo"].map { Double($0) ?? 0 }
+        if let seconds, !(1...60).contains(seconds) {
+            FileHandle.standardError.write(Data("GroceryExpress: --undo needs a number from 1 to 60\n".utf8))
+            exit(64)
+        }
         let sandbox = try await Sandbox.start()
-        let books = try Shop.Books(on: sandbox)
+        let books = try Shop.Books(on: sandbox, disconnection: seconds.map { .undoable(seconds: $0) } ?? .confirmed)
         var application = Entrance().application(named: "GroceryExpress", port: options.port) { origin in
             let shop = try Shop(at: origin, on: sandbox, with: books)
             announce(origin, sandbox, isJSON: options.printsJSON)

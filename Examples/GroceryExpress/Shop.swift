@@ -34,8 +34,11 @@ struct Shop: Sendable {
         let ifttt: Service
         let vault = MemoryVault()
         let analytics: ConnectAnalytics
+        /// How customers turn a connection off.
+        let disconnection: ConnectActivation.Disconnection
 
-        init(on sandbox: Sandbox) throws {
+        init(on sandbox: Sandbox, disconnection: ConnectActivation.Disconnection = .confirmed) throws {
+            self.disconnection = disconnection
             ifttt = .ifttt.at(try EndpointURL(sandbox.ifttt.origin, security: .allowingInsecureLoopback))
             analytics = ConnectAnalytics(
                 in: vault, appName: "Grocery Express", through: .init(hosts: Hosts(of: ifttt)))
@@ -54,7 +57,7 @@ struct Shop: Sendable {
         for (path, isOwn) in [("own", true), ("hosted", false)] {
             let address = try PublicAddress("\(origin)/connect/\(path)")
             var settings = try ConnectButtonSettings(
-                at: address, offering: try Self.connections.map { try Self.offer(of: $0, isOwn: isOwn) }
+                at: address, offering: try Self.connections.map { try Self.offer(of: $0, isOwn: isOwn, books) }
             ) { [visits, service] customer in
                 // The sample has customers of whom it fetches no token.
                 .redirectOrPartnerServer { try await Self.fetchedToken(of: customer, sandbox, visits, service) }
@@ -91,8 +94,9 @@ struct Shop: Sendable {
     }
 
     /// A connection's button, configured at the shop's own pages or at IFTTT's.
-    private static func offer(of id: String, isOwn: Bool) throws -> ConnectButtonOffer {
+    private static func offer(of id: String, isOwn: Bool, _ books: Books) throws -> ConnectButtonOffer {
         var offer = ConnectButtonOffer(try ConnectionID(id))
+        offer.disconnection = books.disconnection
         offer.skipsConfiguration = isOwn
         offer.page = LocalPath(rawValue: "/connections/\(id)")
         if isOwn { offer.setUpPage = LocalPath(rawValue: "/connections/\(id)/configure") }

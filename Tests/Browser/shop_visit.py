@@ -34,9 +34,9 @@ class Shop(Sample):
 
 
 @contextmanager
-def open_shop() -> Iterator[Shop]:
+def open_shop(*arguments: str) -> Iterator[Shop]:
     """The shop and its sandbox as a process of their own."""
-    with opened("GroceryExpress") as facts:
+    with opened("GroceryExpress", *arguments) as facts:
         yield Shop(facts["origin"], facts["sandbox"])
 
 

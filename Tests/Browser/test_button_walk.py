@@ -63,8 +63,10 @@ def turn_off(page: Page, shop: Shop) -> None:
         page.locator("connect-button .footer [data-action=disconnect]").click()
     else:
         switch(page).click()
-    until(page, "confirm_disconnect")
-    press(page, "disconnect")
+    # With an undo nothing is asked.
+    until(page, "confirm_disconnect", "disconnecting")
+    if step(page) == "confirm_disconnect":
+        press(page, "disconnect")
 
 
 MOMENTS = {
@@ -300,6 +302,67 @@ def test_the_way_back_from_ifttt_is_shown_until_ifttt_has_confirmed(shop: Shop, 
     until(page, "connected")
     expect(switch(page)).to_be_checked()
     assert at_ifttt(shop, customer)
+    agree(page, other, shop, customer)
+    goes_through(page, shop, customer)
+
+
+# Turning off with an undo
+
+@pytest.fixture
+def undoable() -> Iterator[Shop]:
+    """A shop whose customers have ten seconds to undo turning off."""
+    with open_shop("--undo", "10") as one:
+        yield one
+
+
+def undo(page: Page, other: Page, shop: Shop) -> bool:
+    """Looks and presses in one step."""
+    return page.evaluate("""() => { const button = document.querySelector('connect-button'), way = button.shadowRoot.querySelector('[data-action=undo]')
+      if (way && button.answer.state.undo) way.click()
+      return Boolean(way && button.answer.state.undo) }""")
+
+
+def undo_elsewhere(page: Page, other: Page, shop: Shop) -> bool:
+    visit(other, shop)
+    return undo(other, page, shop)
+
+
+def cancel_afterwards(page: Page, other: Page, shop: Shop) -> bool:
+    """Once the time to undo is over, while IFTTT turns it off."""
+    page.wait_for_function("() => !document.querySelector('connect-button').answer.state.undo")
+    return cancel(page, other, shop)
+
+
+# Each with whether the connection is on afterwards, where IFTTT takes five seconds to turn it off.
+UNDOING = {"nothing": (nothing, False), "undo": (undo, True), "cancel": (cancel_afterwards, True), "back": (back, False), "reload": (reload, False),
+           "second_device": (undo_elsewhere, True)}
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("act", UNDOING)
+@pytest.mark.parametrize("seconds", [0, 1, 5])
+def test_turning_off_can_be_undone_and_is_done_otherwise(undoable: Shop, page: Page, open_page: OpenPage, seconds: int, act: str) -> None:
+    shop, customer, other, (does, stays_on) = undoable, "garden-1001", open_page(), UNDOING[act]
+    for each in (page, other):
+        log_in(each, shop, customer, token=True)
+    visit(page, shop)
+    until(page, "connected")
+    shop.misbehave(*([f"ifttt POST {PATH}/disable => delay {seconds}"] if seconds else []))
+    switch(page).click()
+    page.wait_for_function("() => document.querySelector('connect-button').answer.state.undo")
+    assert at_ifttt(shop, customer), "nothing is turned off while it can be undone"
+    pressed = does(page, other, shop)
+    if act in ("undo", "second_device"):
+        assert pressed, "it can be undone, on each device"
+        until(page, "connected")
+        page.wait_for_timeout(11_000)  # longer than an undo
+    else:
+        page.wait_for_function("() => !document.querySelector('connect-button').answer.state.undo")
+        assert pressed or act != "cancel" or seconds < 5, "Cancel is offered while IFTTT takes its time"
+    shown = rests(page, shop, customer)
+    assert (shown in ON) == stays_on or act == "cancel" and seconds < 5, shown
+    if not stays_on:
+        until(page, "connect")
     agree(page, other, shop, customer)
     goes_through(page, shop, customer)
 
