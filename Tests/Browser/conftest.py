@@ -22,6 +22,21 @@ def chromium_path() -> str | None:
     return os.environ.get("HANDSHAKE_CHROMIUM") or next(filter(None, known), None)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A module with a SAMPLE has only that in every run. HANDSHAKE_PART is a part of all tests, such as 2/3: `.ci/walk` runs parts side by side."""
+    for module in {item.module for item in items if hasattr(getattr(item, "module", None), "SAMPLE")}:  # type: ignore[attr-defined]
+        own = {item.name: item for item in items if getattr(item, "module", None) is module}
+        # Where one test is asked for by its name, the others are not here.
+        if len(own) > 5 * len(module.SAMPLE) and (unknown := module.SAMPLE - own.keys()):
+            raise pytest.UsageError(f"no test of {module.__name__} is called {min(unknown)}")
+        for name in own.keys() - module.SAMPLE:
+            own[name].add_marker(pytest.mark.long)
+    part, _, parts = os.environ.get("HANDSHAKE_PART", "1/1").partition("/")
+    chosen = [item for item in items if item.get_closest_marker("long")] if parts != "1" else items
+    items[:] = chosen[int(part) - 1::int(parts)]
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     path = chromium_path()

@@ -5,8 +5,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from button_page import overflow
 from person import violations
@@ -131,6 +132,13 @@ def settings(page: Page, shop: Shop, **values: object) -> None:
             field.fill(str(value))
     with page.expect_navigation():
         page.get_by_role("button", name="Save").click()
+
+
+def into_the_app(route: Route) -> None:
+    """As a phone does with a universal link: what it would open at `/access/api/` it opens in IFTTT's app, here the app's simulator."""
+    parts = urlsplit(route.request.url)
+    connection = parts.path.rsplit("/", 1)[-1]
+    route.fulfill(status=303, headers={"Location": f"{parts.scheme}://{parts.netloc}/app/connections/{connection}?{parts.query}&action=activation"})
 
 
 def leave(page: Page, hand: Hand, shop: Shop, address: str | None = None) -> None:

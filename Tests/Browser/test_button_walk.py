@@ -1,10 +1,12 @@
 """Every step of turning on and off at the real server and sandbox, with 0, 1 and 5 seconds on the call that the step waits for; and at each of them
-nothing, Cancel, Back, a reload and a second device. Whatever was done: the page says what IFTTT has, so do all devices, and the next try goes through."""
+nothing, Cancel, Back, a reload and a second device. Whatever was done: the page says what IFTTT has, so do all devices, and the next try goes through.
+
+What SAMPLE names is part of every run; `.ci/walk` runs the rest, each night too."""
 
 import re
 import time
 from functools import partial
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,13 +14,23 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from conftest import OpenPage
-from shop_visit import CONNECTION, Hand, Shop, say_yes, second_tab, settings, step, switch, until
+from shop_visit import CONNECTION, Hand, Shop, into_the_app, open_shop, say_yes, second_tab, settings, step, switch, until
 from strangers import http
 
 KEY = "sandbox-service-key-lumen-garden"
 PATH = f"/v2/connections/{CONNECTION}"
 ON, OFF = ("connected", "pending"), ("connect", "disconnected")
-pytestmark = pytest.mark.long
+# Of each kind of step one test, for less than a minute in every run; `conftest.py` marks the others as long.
+SAMPLE = {
+    "test_whatever_is_done_meanwhile_the_page_says_what_ifttt_has[looking up an address-1-cancel]",
+    "test_whatever_is_done_meanwhile_the_page_says_what_ifttt_has[fetching a token to turn on-1-second_device]",
+    "test_whatever_is_done_meanwhile_the_page_says_what_ifttt_has[disabling-1-reload]",
+    "test_where_the_user_is_waited_for_nothing_is_lost_or_claimed[in IFTTT's app-back]",
+    "test_the_way_back_from_ifttt_is_shown_until_ifttt_has_confirmed[by the app-1-nothing]",
+    "test_turning_off_can_be_undone_and_is_done_otherwise[0-undo]",
+    "test_the_first_look_ends_with_what_ifttt_has[connection-0-reload]",
+    "test_what_the_shop_saves_for_ifttt_is_on_once_ifttt_has_it[1-back]",
+}
 RETURNING = "edsger@example.test"
 UNDER_WAY = ("verifying", "creating_account", "connecting", "disconnecting", "loading")
 
@@ -76,6 +88,9 @@ MOMENTS = {
     "looking up a user": Moment("verifying", "garden-1004", "GET /v2/me", turn_on, None, False),
     "enabling": Moment("connecting", "garden-1002", f"POST {PATH}/enable", turn_on, True, False),
     "disabling": Moment("disconnecting", "garden-1001", f"POST {PATH}/disable", turn_off, False, True),
+    "fetching a token to turn on": Moment("verifying", "garden-1002", "POST /v2/user_token", turn_on, True, False),
+    "fetching a token of a returning user": Moment("verifying", "garden-1004", "POST /v2/user_token", turn_on, None, False),
+    "fetching a token to turn off": Moment("disconnecting", "garden-1001", "POST /v2/user_token", turn_off, False, True),
 }
 
 
@@ -167,7 +182,8 @@ def back(page: Page, other: Page, shop: Shop) -> bool:
 
 def reload(page: Page, other: Page, shop: Shop) -> bool:
     if page.url.startswith(shop.origin):
-        page.reload()
+        # Not until everything is loaded: the sandbox draws the page's photograph when it is first asked for, which takes a busy machine half a minute.
+        page.reload(wait_until="commit")
         page.wait_for_function("() => Boolean(document.querySelector('connect-button')?.answer)")
     return False
 
@@ -236,6 +252,13 @@ def away(page: Page, shop: Shop, customer: str = "garden-1005") -> None:
     page.wait_for_url(f"{shop.sandbox}/**")
 
 
+def in_the_app(page: Page, shop: Shop) -> None:
+    """The phone gives IFTTT's page to IFTTT's app."""
+    page.context.route(f"{shop.sandbox}/access/api/**", into_the_app)
+    away(page, shop, "garden-1004")
+    expect(page.locator(".surface")).to_have_text("IFTTT app")
+
+
 def take_back(page: Page, other: Page, shop: Shop) -> bool:
     """Escape, Keep, or Cancel in a tab beside IFTTT's page."""
     if not page.url.startswith(shop.origin):
@@ -254,7 +277,8 @@ def take_back(page: Page, other: Page, shop: Shop) -> bool:
 
 
 RESTS = {"email": ("garden-1005", at_email), "question": ("garden-1001", at_question), "at IFTTT": ("garden-1005", away),
-         "at IFTTT, which has sent a mail": ("garden-1004", partial(away, customer="garden-1004"))}
+         "at IFTTT, which has sent a mail": ("garden-1004", partial(away, customer="garden-1004")),
+         "in IFTTT's app": ("garden-1004", in_the_app)}
 
 
 @pytest.mark.timeout(180)
@@ -280,15 +304,15 @@ def test_where_the_user_is_waited_for_nothing_is_lost_or_claimed(shop: Shop, pag
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("act", ACTIONS)
 @pytest.mark.parametrize("seconds", [0, 1, 5])
-@pytest.mark.parametrize("customer", ["garden-1005", "garden-1004"], ids=["new", "by mail"])
-def test_the_way_back_from_ifttt_is_shown_until_ifttt_has_confirmed(shop: Shop, page: Page, open_page: OpenPage, seconds: int, act: Act, customer: str) -> None:
-    other, hand = open_page(), Hand(page, "pointer")
+@pytest.mark.parametrize("way", ["new", "by mail", "by the app"])
+def test_the_way_back_from_ifttt_is_shown_until_ifttt_has_confirmed(shop: Shop, page: Page, open_page: OpenPage, seconds: int, act: Act, way: str) -> None:
+    other, hand, customer = open_page(), Hand(page, "pointer"), "garden-1005" if way == "new" else "garden-1004"
     for each in (page, other):
         log_in(each, shop, customer, token=False)
     visit(page, shop)
     until(page, "connect")
-    away(page, shop, customer)
-    if customer == "garden-1004":
+    in_the_app(page, shop) if way == "by the app" else away(page, shop, customer)
+    if way == "by mail":
         page.goto(shop.mail_link(RETURNING))
         mail = page.url
         page.locator("main form button").first.click()

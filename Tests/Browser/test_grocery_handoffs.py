@@ -8,10 +8,10 @@ from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from conftest import OpenPage
-from shop_visit import CONNECTION, Hand, Shop, leave, look, open_connection, say_yes, second_tab, settings, switch, until
+from shop_visit import CONNECTION, Hand, Shop, into_the_app, leave, look, open_connection, say_yes, second_tab, settings, switch, until
 
 RETURNING = "edsger@example.test"
 
@@ -94,13 +94,6 @@ def test_a_link_that_is_opened_in_a_browser_without_the_shops_customer_connects_
 
 
 # The app
-
-def into_the_app(route: Route) -> None:
-    """As a phone does with a universal link."""
-    parts = urlsplit(route.request.url)
-    connection = parts.path.rsplit("/", 1)[-1]
-    route.fulfill(status=303, headers={"Location": f"{parts.scheme}://{parts.netloc}/app/connections/{connection}?{parts.query}&action=activation"})
-
 
 def to_the_app(page: Page, hand: Hand, shop: Shop) -> None:
     page.context.route(f"{shop.sandbox}/access/api/**", into_the_app)
