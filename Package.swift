@@ -449,7 +449,7 @@ let package = Package(
             name: "ConnectedAccounts",
             dependencies: [
                 "ExampleServer", "HandshakeServer", "Handshake", "OAuth", "SQLiteVault", "Sandbox", httpTypes, logging,
-                metrics,
+                metrics, crypto,
                 hummingbird, serviceLifecycle, nio("NIOCore"), mustache,
             ],
             path: "Examples/ConnectedAccounts", swiftSettings: strict),

@@ -16,7 +16,7 @@ import SQLiteVault
 /// The app: its users, its clients at three services, and its routes.
 struct App: Sendable {
     let origin: String
-    let members = Members()
+    let members: Members
     let uses = Uses()
     let handshake: Handshake
     private let signIn: SignInRoutes<BasicRequestContext>
@@ -59,6 +59,7 @@ struct App: Sendable {
 
     init(at origin: String, on sandbox: Sandbox, vault: any Vault, figures: PrometheusFigures) throws {
         self.origin = origin
+        self.members = members
         self.figures = figures
         let address = try PublicAddress("\(origin)/connect")
         handshake = try Self.handshake(at: address, on: sandbox, vault: vault)

@@ -54,7 +54,7 @@ struct ConnectedAccounts {
             end("\(error)", status: 1)
         }
         do {
-            try await run(options, sandbox, vault)
+            try await run(options, sandbox, vault, Members(in: kept ?? temporary.path))
         } catch {
             await sandbox.stop()
             throw error
@@ -68,7 +68,9 @@ struct ConnectedAccounts {
         exit(status)
     }
 
-    private static func run(_ options: ServerOptions, _ sandbox: Sandbox, _ vault: any Vault) async throws {
+    private static func run(
+        _ options: ServerOptions, _ sandbox: Sandbox, _ vault: any Vault, _ members: Members
+    ) async throws {
         // Before there is a Handshake, which keeps to what was chosen then.
         let figures = PrometheusFigures()
         MetricsSystem.bootstrap(figures)

@@ -17,9 +17,9 @@ App = Sample
 
 
 @contextmanager
-def open_app() -> Iterator[App]:
+def open_app(*arguments: str) -> Iterator[App]:
     """The app and its sandbox as a process of their own."""
-    with opened("ConnectedAccounts") as facts:
+    with opened("ConnectedAccounts", *arguments) as facts:
         yield App(facts["origin"], facts["sandbox"])
 
 

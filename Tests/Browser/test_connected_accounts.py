@@ -1,8 +1,14 @@
 """`<connected-accounts>` with its real server and the sandbox's services: `Examples/ConnectedAccounts`."""
 
+import json
+import os
+import random
 import re
+import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -202,6 +208,67 @@ def test_an_account_that_the_service_refuses_is_connected_again(app: App, page: 
     page.wait_for_url(f"{app.origin}/**")
     expect(row(page, "recurse-center")).to_contain_text("Connected as")
     expect(row(page, "recurse-center")).to_contain_text("is connected.")
+
+
+def test_a_restart_ends_no_log_in_and_a_log_out_lasts(page: Page, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    # The services have the same addresses each time: accounts belong to them.
+    arguments = ["--folder", str(folder), "--sandbox-port", str(random.randrange(20_000, 30_000, 10))]
+    with open_app(*arguments) as app:
+        log_in(page, app)
+        connect(page, app, "standard")
+        cookie = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "session")
+    stored = folder / "sessions.json"
+    assert stored.stat().st_mode & 0o777 == 0o600 and cookie not in stored.read_text(), "a reader of the file cannot log in"
+    with open_app(*arguments) as app:
+        page.goto(app.origin)
+        expect(row(page, "standard")).to_contain_text("Connected as")
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_label("Password")).to_be_visible()
+    assert json.loads(stored.read_text()) == {}
+    with open_app(*arguments) as app:
+        page.context.add_cookies([{"name": "session", "value": cookie, "url": app.origin}])
+        page.goto(app.origin)
+        expect(page.get_by_label("Password")).to_be_visible()
+    # A damaged file costs log-ins, not the app.
+    stored.write_text("{")
+    with open_app(*arguments) as app:
+        log_in(page, app)
+
+
+@contextmanager
+def blocked(path: Path) -> Iterator[None]:
+    """A folder at this path that the app cannot remove."""
+    path.mkdir()
+    (path / "file").touch()
+    path.chmod(0)
+    # Permissions do not stop root.
+    is_immutable = os.geteuid() == 0
+    try:
+        if is_immutable and subprocess.run(["chattr", "+i", path], check=False).returncode != 0:
+            pytest.skip("root cannot make a folder immutable here")
+        yield
+    finally:
+        if is_immutable:
+            subprocess.run(["chattr", "-i", path], check=False)
+        path.chmod(0o700)
+
+
+def test_a_log_out_that_cannot_be_stored_outlasts_a_restart(page: Page, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    arguments = ["--folder", str(folder), "--sandbox-port", str(random.randrange(20_000, 30_000, 10))]
+    with open_app(*arguments) as app:
+        log_in(page, app)
+        cookie = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "session")
+        with blocked(folder / "sessions.json.new"):
+            page.get_by_role("button", name="Log out").click()
+            expect(page.get_by_label("Password")).to_be_visible()
+    with open_app(*arguments) as app:
+        page.context.add_cookies([{"name": "session", "value": cookie, "url": app.origin}])
+        page.goto(app.origin)
+        expect(page.get_by_label("Password")).to_be_visible()
+        log_in(page, app)  # which is stored again
+    assert (folder / "sessions.json").is_file()
 
 
 def test_another_user_of_the_app_sees_nothing_of_it(app: App, page: Page, open_page) -> None:

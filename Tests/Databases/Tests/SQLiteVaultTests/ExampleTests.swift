@@ -23,6 +23,8 @@ struct ExampleTests {
         let second = try Example(folder: path, sandboxPort: first.sandboxPort)
         let again = try await second.logIn()
         #expect(try await again.state() == "signed_in")
+        let stayed = try second.returning(user)
+        #expect(try await stayed.state() == "signed_in", "a restart ends no log-in")
         // Another user of the app has none.
         #expect(try await second.logIn("grace").state() == "absent")
         try second.stop()
@@ -94,6 +96,11 @@ private final class Example {
             headers: ["Origin": facts.origin, "Content-Type": "application/x-www-form-urlencoded"],
             body: "name=\(name)&password=analytical-engine")
         return Visit(facts: facts, wire: wire, cookies: Visit.cookies(answer))
+    }
+
+    /// A user who logged in before this process was started.
+    func returning(_ user: Visit) throws -> Visit {
+        Visit(facts: facts, wire: try WireClient(origin: facts.origin), cookies: user.cookies)
     }
 
     /// A user of the app, logged in.
