@@ -46,6 +46,9 @@ enum Fixtures {
             wording: Dialect.ConsentWording(
                 allow: "Authorize", refuse: "Deny",
                 scopes: ["public": "see your profile and those of other Recursers"]),
+            colors: PageColors(
+                light: "--accent:#2d651d;--tint:#eef5ea",
+                dark: "--accent:#a3d68f;--accent-ink:#0f2108;--tint:#232e1f"),
             takesHeadlessAnswers: true, refresh: { _ in .rotated })
     }
 }

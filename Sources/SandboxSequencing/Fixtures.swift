@@ -63,6 +63,9 @@ enum Fixtures {
                     "external": "use your own files, run app chains on them and import more",
                 ],
                 facts: ["Security grade: A. Developer: verified. Both are made up."]),
+            colors: PageColors(
+                light: "--accent:#0b635c;--tint:#eaf4f2",
+                dark: "--accent:#82d2c8;--accent-ink:#06211e;--tint:#1d2e2c"),
             asksForTwoFactorCode: true,
             elsewhere: Dialect.SignInElsewhere(
                 providers: ["Google", "LinkedIn"], passwordPage: AccountPages.passwordPath,

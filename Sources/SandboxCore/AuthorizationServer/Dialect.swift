@@ -11,6 +11,8 @@ package struct Dialect: Sendable {
     package let accessTokenLifetime: Int
     package let tokenForm: TokenForm
     package let wording: ConsentWording
+    /// The colours of its pages; nil for those of ``Stylesheet``.
+    package let colors: PageColors?
     /// Whether every client must use PKCE, not only the public ones.
     package let demandsProofKeyOfEveryone: Bool
     /// Whether a duplicated parameter is `invalid_request` (RFC 6749 section 3.1); otherwise the last one wins.
@@ -28,6 +30,7 @@ package struct Dialect: Sendable {
     package init(
         name: SandboxService.Name, title: String, clients: [SandboxClient], users: [SandboxUser], scopes: ScopeRules,
         codeLifetime: Double, accessTokenLifetime: Int, tokenForm: TokenForm, wording: ConsentWording,
+        colors: PageColors? = nil,
         demandsProofKeyOfEveryone: Bool = false, refusesDoubledParameters: Bool = false, namesIssuer: Bool = false,
         asksForTwoFactorCode: Bool = false, elsewhere: SignInElsewhere = SignInElsewhere(),
         takesHeadlessAnswers: Bool = false,
@@ -42,6 +45,7 @@ package struct Dialect: Sendable {
         self.accessTokenLifetime = accessTokenLifetime
         self.tokenForm = tokenForm
         self.wording = wording
+        self.colors = colors
         self.demandsProofKeyOfEveryone = demandsProofKeyOfEveryone
         self.refusesDoubledParameters = refusesDoubledParameters
         self.namesIssuer = namesIssuer

@@ -17,7 +17,6 @@ package struct Pages: Sendable {
     private struct Frame {
         let title: String
         let brand: String
-        let service: String
         let isWide: Bool
         let css: String
         let style: String?
@@ -34,9 +33,10 @@ package struct Pages: Sendable {
         _ title: String, _ content: String, status: Int = 200, isWide: Bool = false, formTargets: [String] = [],
         scriptSources: [String] = [], style: String = ""
     ) -> Answer {
+        let style = (dialect.colors?.css ?? "") + style
         let frame = Frame(
-            title: "\(title) · \(dialect.title) (sandbox)", brand: dialect.title, service: dialect.name.rawValue,
-            isWide: isWide, css: Stylesheet.text, style: style.isEmpty ? nil : style, content: content)
+            title: "\(title) · \(dialect.title) (sandbox)", brand: dialect.title, isWide: isWide,
+            css: Stylesheet.text, style: style.isEmpty ? nil : style, content: content)
         let scripts =
             scriptSources.isEmpty ? [] : ["script-src \(scriptSources.joined(separator: " "))", "connect-src 'self'"]
         let styles = ([Stylesheet.hash] + (style.isEmpty ? [] : [Stylesheet.hash(of: style)])).map { "'\($0)'" }

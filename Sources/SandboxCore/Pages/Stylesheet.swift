@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The one stylesheet of all pages, and the hash by which the content security policy lets it in.
+/// The stylesheet of all pages, which ``PageColors`` follow, and the hash by which the content security policy lets it in.
 enum Stylesheet {
     static let hash = hash(of: text)
 
@@ -21,15 +21,9 @@ enum Stylesheet {
     private static let layout = """
         :root{color-scheme:light dark;--ground:#f5f4f0;--card:#fff;--line:#d8d5cc;--field:#80796b;--ink:#1c2024;\
         --quiet:#53585f;--accent:#24507e;--accent-ink:#fff;--tint:#eef3f8;--bad:#a11b1b;--bad-tint:#fdf0ef}
-        .sequencing{--accent:#0b635c;--tint:#eaf4f2}
-        .recurse-center{--accent:#2d651d;--tint:#eef5ea}
-        .ifttt{--accent:#222;--tint:#f1f1f1}
         @media (prefers-color-scheme:dark){:root{--ground:#15181b;--card:#1e2226;--line:#383e44;--field:#8b939b;\
         --ink:#eceef0;--quiet:#b4bbc2;--accent:#9ec5ee;--accent-ink:#0d1b29;--tint:#222c36;--bad:#ffb4ab;\
-        --bad-tint:#3a2221}
-        .sequencing{--accent:#82d2c8;--accent-ink:#06211e;--tint:#1d2e2c}
-        .recurse-center{--accent:#a3d68f;--accent-ink:#0f2108;--tint:#232e1f}
-        .ifttt{--accent:#fff;--accent-ink:#111;--tint:#2b2f33}}
+        --bad-tint:#3a2221}}
         *{box-sizing:border-box}
         body{margin:0;min-height:100vh;display:flex;flex-direction:column;background:var(--ground);color:var(--ink);\
         font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}

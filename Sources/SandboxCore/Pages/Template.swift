@@ -27,7 +27,7 @@ package struct Template: Sendable {
         <title>{{title}}</title>
         <style>{{{css}}}</style>{{#style}}<style>{{{style}}}</style>{{/style}}
         </head>
-        <body class="{{service}}{{#isWide}} wide{{/isWide}}">
+        <body{{#isWide}} class="wide"{{/isWide}}>
         <header><p class="brand">{{brand}} <span class="badge">Sandbox</span></p></header>
         <main><div class="card">
         {{{content}}}

@@ -114,6 +114,8 @@ enum Fixtures {
             wording: Dialect.ConsentWording(
                 allow: "Allow", refuse: "Do not allow",
                 scopes: ["ifttt": "use your garden from IFTTT: read its sensors and start its drip lines"]),
+            colors: PageColors(
+                light: "--accent:#222;--tint:#f1f1f1", dark: "--accent:#fff;--accent-ink:#111;--tint:#2b2f33"),
             refresh: { _ in .rotated })
     }
 }
