@@ -132,12 +132,19 @@ struct SignedText: Sendable {
         guard text.utf8.count <= 65_536, parts.count == 3, let header = Self.decoded(parts[0]),
             let claims = Self.decoded(parts[1]),
             let signature = Self.decoded(parts[2]), let headerValue = JSON(parsing: Array(header)),
-            let claimsValue = JSON(parsing: Array(claims))
+            let claimsValue = JSON(parsing: Array(claims)), Self.hasUniqueNames(headerValue),
+            Self.hasUniqueNames(claimsValue)
         else { return nil }
         self.header = headerValue
         self.claims = claimsValue
         self.signature = signature
         signed = "\(parts[0]).\(parts[1])"
+    }
+
+    /// Whether it is an object whose names are each there once (RFC 7515 section 4, RFC 7519 section 4).
+    private static func hasUniqueNames(_ value: JSON) -> Bool {
+        guard case .object(let members) = value else { return false }
+        return Set(members.map(\.name)).count == members.count
     }
 
     static func decoded(_ part: Substring) -> Data? {
