@@ -11,7 +11,8 @@ import Foundation
 
 /// Exchanges signed assertions for tokens (RFC 7523 sections 2.1 and 3).
 ///
-/// Takes assertions of the client with a key about itself or a user, and identity assertions of this server's own.
+/// Takes assertions of the client with a key and of the service account about themselves or a user, and identity
+/// assertions of this server's own.
 /// A class, because the assertions that were used are kept: each counts once.
 final class AssertionGrants: Sendable {
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -30,8 +31,12 @@ final class AssertionGrants: Sendable {
 
     /// The client that an assertion in a form is signed by; nil for any other.
     func speaker(of form: FormParameters) -> SandboxClient? {
-        guard let token = SignedText(form["assertion"] ?? ""), isByClient(token) else { return nil }
-        return server.client(AssertingClients.keyed)
+        SignedText(form["assertion"] ?? "").flatMap(speaker).flatMap(server.client)
+    }
+
+    /// The identifier of the client that has signed an assertion; nil for any other.
+    private func speaker(of token: SignedText) -> String? {
+        isByClient(token) ? AssertingClients.keyed : ServiceAccounts.hasSigned(token) ? ServiceAccounts.email : nil
     }
 
     func redeem(_ form: FormParameters, by client: SandboxClient) throws(OAuthFailure) -> IssuedTokens {
@@ -41,7 +46,7 @@ final class AssertionGrants: Sendable {
         let type = token.header["typ"]?.scalarText
         let isOwn = type == TokenExchanges.identityAssertion && signer.claims(of: text) != nil
         guard isOwn || client.grantTypes.contains(Self.grantType) else { throw .unauthorizedClient }
-        guard isOwn || (type ?? "JWT" == "JWT" && isByClient(token) && client.id == AssertingClients.keyed) else {
+        guard isOwn || (type ?? "JWT" == "JWT" && speaker(of: token) == client.id) else {
             throw .invalidGrant("The assertion is signed by a key that this client does not have.")
         }
         try checkClaims(of: token, isOwn ? server.issuer : client.id)

@@ -60,6 +60,10 @@ enum Fixtures {
             redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
             note: "a server with a certificate of its own making: self_signed_tls_client_auth"),
         SandboxClient(
+            id: ServiceAccounts.email, secret: nil, kind: .confidential, redirectURIs: [],
+            grantTypes: [AssertionGrants.grantType],
+            note: "a service account: assertions by the key of its key file (RFC 7523), GET /_sandbox/service-account"),
+        SandboxClient(
             id: "sandbox-pushing", secret: nil, kind: .public, pushesOnly: true, redirectURIs: SharedRedirects.all,
             grantTypes: userGrants, note: "a native app that has to push its requests (RFC 9126)"),
         SandboxClient(

@@ -119,6 +119,9 @@ package struct StandardStandIn: StandIn {
                 registrations.secretLifetime = seconds
                 return ControlRoutes.done
             },
+            Route("GET", path: ControlRoutes.prefix + "/service-account", note: "the key file of the service account") {
+                [server] _ in .json(ServiceAccounts.file(of: server))
+            },
             Route("POST", path: ControlRoutes.prefix + "/logout-token", note: "a logout token, as the form asks") {
                 logoutToken($0)
             },

@@ -103,17 +103,21 @@ struct RunSandbox: AsyncParsableCommand {
             + "--service-key-file - --base-url \(service.origin)"
     }
 
+    /// What a client shows to the token endpoint.
+    private static func credential(of client: SandboxClient, at service: SandboxService) -> String {
+        if let secret = client.secret { return "secret \(secret)" }
+        if client.certificate != nil { return "has a certificate; --print-json has it" }
+        if client.privateKey != nil { return "signs; --print-json has its key" }
+        return client.kind == .public
+            ? "public" : "signs; its key file is at \(service.origin)/_sandbox/service-account"
+    }
+
     private func describe(_ sandbox: Sandbox) {
         for service in sandbox.services {
             Output.result("\(service.name.rawValue)  \(service.origin)")
             for client in service.clients {
-                let kind =
-                    if client.certificate != nil {
-                        "  has a certificate; --print-json has it"
-                    } else {
-                        client.privateKey == nil ? "  public" : "  signs; --print-json has its key"
-                    }
-                Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? kind))
+                let credential = Self.credential(of: client, at: service)
+                Output.result("  client  \(client.id)  \(credential)")
             }
             for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
             for partner in service.connect?.partners ?? [] {
