@@ -55,6 +55,18 @@ public struct SandboxClient: Sendable {
         case registered(String)
     }
 
+    /// Where a browser ends its session at the client, in a frame (OpenID Connect Front-Channel Logout section 2).
+    package struct FrontchannelLogout: Sendable {
+        package let uri: String
+        /// Whether the address gets `iss` and `sid`.
+        package let needsSession: Bool
+
+        package init(uri: String, needsSession: Bool) {
+            self.uri = uri
+            self.needsSession = needsSession
+        }
+    }
+
     /// The client identifier, to be encoded as the request needs it.
     public let id: String
     /// The client secret; nil for public clients. It is a fixture and protects nothing.
@@ -85,6 +97,8 @@ public struct SandboxClient: Sendable {
     package let scopes: [String]?
     /// The keys whose signatures are the client's, as it has registered them (RFC 7591 section 2).
     package let keys: JSON?
+    /// Nil for a client without one.
+    package let frontchannelLogout: FrontchannelLogout?
     /// The purpose of the client, in a sentence.
     public let note: String
 
@@ -92,8 +106,10 @@ public struct SandboxClient: Sendable {
         id: String, secret: String?, privateKey: String? = nil, certificate: String? = nil,
         certificateRule: CertificateRule? = nil, kind: Kind, pushesOnly: Bool = false,
         proofs: ProofRule = .optional, signsRequests: Bool = false, getsSignedUserInfo: Bool = false,
-        redirectURIs: [String], grantTypes: [String], scopes: [String]? = nil, keys: JSON? = nil, note: String
+        redirectURIs: [String], grantTypes: [String], scopes: [String]? = nil, keys: JSON? = nil,
+        frontchannelLogout: FrontchannelLogout? = nil, note: String
     ) {
+        self.frontchannelLogout = frontchannelLogout
         self.certificate = certificate
         self.certificateRule = certificateRule
         self.scopes = scopes

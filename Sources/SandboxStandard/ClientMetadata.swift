@@ -17,6 +17,7 @@ struct ClientMetadata: Sendable {
     let applicationType: String
     let scopes: [String]?
     let keys: JSON?
+    let frontchannelLogout: SandboxClient.FrontchannelLogout?
 
     private static let methods = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
     private static let known = [
@@ -35,6 +36,7 @@ struct ClientMetadata: Sendable {
         applicationType = try Self.text("application_type", in: members) ?? "web"
         scopes = try Self.text("scope", in: members)?.split(separator: " ").map(String.init)
         keys = members["jwks"]
+        frontchannelLogout = try Self.frontchannelLogout(in: members, redirects)
         guard Self.methods.contains(method) else { throw Self.invalid("token_endpoint_auth_method is unknown.") }
         guard grantTypes.allSatisfy(Self.known.contains) else { throw Self.invalid("A grant type is unknown.") }
         guard (try Self.texts("response_types", in: members) ?? ["code"]) == ["code"] else {
@@ -66,7 +68,7 @@ struct ClientMetadata: Sendable {
         SandboxClient(
             id: id, secret: secret, kind: method == "none" ? .public : .confidential, redirectURIs: redirects,
             grantTypes: grantTypes, scopes: scopes, keys: method == "private_key_jwt" ? keys : nil,
-            note: name ?? "a client that registered itself")
+            frontchannelLogout: frontchannelLogout, note: name ?? "a client that registered itself")
     }
 
     var json: JSON {
@@ -76,6 +78,25 @@ struct ClientMetadata: Sendable {
         ]
         return members.adding("client_name", name.map(JSON.string))
             .adding("scope", scopes.map { .string($0.joined(separator: " ")) }).adding("jwks", keys)
+            .adding("frontchannel_logout_uri", frontchannelLogout.map { .string($0.uri) })
+            .adding("frontchannel_logout_session_required", frontchannelLogout.map { .bool($0.needsSession) })
+    }
+
+    /// OpenID Connect Front-Channel Logout section 2: scheme, host and port are those of a redirect URI.
+    private static func frontchannelLogout(
+        in members: JSON, _ redirects: [String]
+    ) throws(OAuthFailure) -> SandboxClient.FrontchannelLogout? {
+        var needsSession = false
+        switch members["frontchannel_logout_session_required"] {
+        case nil: break
+        case .bool(let isNeeded)?: needsSession = isNeeded
+        default: throw invalid("frontchannel_logout_session_required has to be true or false.")
+        }
+        guard let uri = try text("frontchannel_logout_uri", in: members) else { return nil }
+        guard let origin = FrontchannelFrames.origin(of: uri), !uri.contains("#"),
+            redirects.contains(where: { FrontchannelFrames.origin(of: $0) == origin })
+        else { throw invalid("frontchannel_logout_uri needs scheme, host and port of a redirect URI.") }
+        return SandboxClient.FrontchannelLogout(uri: uri, needsSession: needsSession)
     }
 
     private static func text(_ name: String, in members: JSON) throws(OAuthFailure) -> String? {

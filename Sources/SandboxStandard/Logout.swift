@@ -1,7 +1,7 @@
 #if Sandbox
 public import SandboxCore
 
-/// The page at which a session ends (OpenID Connect RP-Initiated Logout section 2).
+/// The page at which a session ends (OpenID Connect RP-Initiated Logout section 2), at the clients too (Front-Channel Logout).
 struct EndSessionPage: Sendable {
     /// The registered `post_logout_redirect_uris` of every client.
     static let returnURIs = [
@@ -24,22 +24,36 @@ struct EndSessionPage: Sendable {
         let clientID = parameters["client_id"] ?? audience
         if let audience, audience != clientID { return pages.refusal("The hint is another client's.") }
         if let clientID, server.client(clientID) == nil { return pages.refusal("No app has this client_id.") }
+        let uri = parameters["post_logout_redirect_uri"]
+        // Before the session ends: a page that refuses has no frames, and the apps would not hear of the end.
+        if let uri, clientID == nil || !RegisteredRedirect.matches(uri, registered: Self.returnURIs) {
+            return pages.refusal("The post_logout_redirect_uri is not registered. You are still signed in.")
+        }
         let (id, session, isNew) = server.session(of: request)
         // Without a hint the user has to agree (OpenID Connect RP-Initiated Logout section 2).
         if hint == nil, !isNew, session.user != nil, parameters["confirmed"] != session.formToken {
             return question(parameters, session.formToken)
         }
         if !isNew { server.endSession(id) }
-        guard let uri = parameters["post_logout_redirect_uri"] else { return done() }
-        guard clientID != nil, RegisteredRedirect.matches(uri, registered: Self.returnURIs) else {
-            return pages.refusal("The post_logout_redirect_uri is not registered. You are signed out.")
+        let frames = FrontchannelFrames(of: isNew ? [] : session.signedInClients, at: server)
+        guard let uri else { return done(frames, returningTo: nil) }
+        let state = parameters["state"].map {
+            (uri.contains("?") ? "&" : "?") + FormParameters([("state", $0)]).urlEncoded
         }
-        guard let state = parameters["state"] else { return .redirect(to: uri) }
-        return .redirect(to: uri + (uri.contains("?") ? "&" : "?") + FormParameters([("state", state)]).urlEncoded)
+        guard frames.addresses.isEmpty else { return done(frames, returningTo: uri + (state ?? "")) }
+        return .redirect(to: uri + (state ?? ""))
     }
 
-    private func done() -> Answer {
-        pages.page("Signed out", Self.doneTemplate.render([String: String]()))
+    private struct Done {
+        let frames: [String]
+        let address: String?
+    }
+
+    /// The page at the end. Frames need it: a redirect would leave before they have loaded, so the user goes on by a link.
+    private func done(_ frames: FrontchannelFrames, returningTo address: String?) -> Answer {
+        pages.page(
+            "Signed out", Self.doneTemplate.render(Done(frames: frames.addresses, address: address)),
+            frames: frames.origins)
     }
 
     private struct Question {
@@ -61,7 +75,9 @@ struct EndSessionPage: Sendable {
     private static let doneTemplate = Template(
         """
         <h1>You are signed out</h1>
-        <p>You can close this page.</p>
+        {{#address}}<p><a href="{{.}}">Continue to the app</a></p>{{/address}}
+        {{^address}}<p>You can close this page.</p>{{/address}}
+        {{#frames}}<iframe src="{{.}}" title="Signing out of an app" hidden></iframe>{{/frames}}
         """)
 
     private static let questionTemplate = Template(

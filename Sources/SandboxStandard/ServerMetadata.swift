@@ -53,6 +53,8 @@ enum ServerMetadata {
             .adding("backchannel_user_code_parameter_supported", false)
             .adding("backchannel_logout_supported", true)
             .adding("backchannel_logout_session_supported", true)
+            .adding("frontchannel_logout_supported", true)
+            .adding("frontchannel_logout_session_supported", true)
             .adding("introspection_signing_alg_values_supported", ["ES256"])
             .adding("token_endpoint_auth_methods_supported", JSON(["none"] + methods))
             .adding("token_endpoint_auth_signing_alg_values_supported", ["ES256", "HS256"])

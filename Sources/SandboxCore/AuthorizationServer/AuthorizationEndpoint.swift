@@ -49,8 +49,10 @@ package struct AuthorizationEndpoint: Sendable {
     }
 
     /// The redirect after the user consents.
-    func approved(_ authorization: PendingAuthorization, by user: SandboxUser, authenticatedAt: Double) -> String {
-        let code = server.issueCode(for: authorization, user: user, authenticatedAt: authenticatedAt)
+    func approved(
+        _ authorization: PendingAuthorization, by user: SandboxUser, authenticatedAt: Double, in browser: String? = nil
+    ) -> String {
+        let code = server.issueCode(for: authorization, user: user, authenticatedAt: authenticatedAt, in: browser)
         return response(to: authorization, [("code", code)])
     }
 
@@ -130,7 +132,7 @@ package struct AuthorizationEndpoint: Sendable {
         switch request.form["op"] {
         case server.dialect.wording.allow:
             server.forgetRenewal(of: sessionID, for: request.target)
-            return finished(authorization, by: user, authenticatedAt: session.authenticatedAt)
+            return finished(authorization, by: user, authenticatedAt: session.authenticatedAt, in: sessionID)
         case server.dialect.wording.refuse:
             server.forgetRenewal(of: sessionID, for: request.target)
             return .redirect(to: denied(authorization))
@@ -140,12 +142,12 @@ package struct AuthorizationEndpoint: Sendable {
     }
 
     private func finished(
-        _ authorization: PendingAuthorization, by user: SandboxUser, authenticatedAt: Double
+        _ authorization: PendingAuthorization, by user: SandboxUser, authenticatedAt: Double, in browser: String? = nil
     ) -> Answer {
         guard authorization.redirectURI == PendingAuthorization.outOfBand else {
-            return .redirect(to: approved(authorization, by: user, authenticatedAt: authenticatedAt))
+            return .redirect(to: approved(authorization, by: user, authenticatedAt: authenticatedAt, in: browser))
         }
-        let code = server.issueCode(for: authorization, user: user, authenticatedAt: authenticatedAt)
+        let code = server.issueCode(for: authorization, user: user, authenticatedAt: authenticatedAt, in: browser)
         return pages.code(code, for: authorization)
     }
 

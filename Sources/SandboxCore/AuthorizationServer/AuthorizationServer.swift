@@ -95,14 +95,19 @@ package final class AuthorizationServer: Sendable {
     }
 
     /// Creates a code for an approved request (RFC 6749 section 4.1.2).
-    package func issueCode(for request: PendingAuthorization, user: SandboxUser, authenticatedAt: Double) -> String {
+    ///
+    /// - Parameter browser: the session of the browser that it was approved in; nil for none.
+    package func issueCode(
+        for request: PendingAuthorization, user: SandboxUser, authenticatedAt: Double, in browser: String? = nil
+    ) -> String {
         let code = RandomText.base64URL(bytes: 24)
+        let sessionID = sessionID(of: request.client.id, in: browser)
         forgetPushed(request.target)
         state.withLock { state in
             var grant = SandboxGrant(
                 clientID: request.client.id, user: user, scope: request.scope, authenticatedAt: authenticatedAt)
             grant.nonce = request.nonce
-            grant.sessionID = RandomText.base64URL(bytes: 12)
+            grant.sessionID = sessionID
             grant.isStronglyAuthenticated = request.wantsStrongAuthentication
             grant.keyThumbprint = request.keyThumbprint
             grant.authorizationDetails = request.authorizationDetails

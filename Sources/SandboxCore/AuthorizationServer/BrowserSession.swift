@@ -10,6 +10,8 @@ package struct BrowserSession: Sendable {
     package var authenticatedAt: Double = 0
     /// Targets for which the user has signed in again, so that `prompt=login` prompts only once.
     var renewedFor: Set<String> = []
+    /// The clients that the user has signed in to in this browser, by identifier, with the `sid` of each.
+    package var signedInClients: [(id: String, sessionID: String)] = []
 }
 
 extension AuthorizationServer {
@@ -38,6 +40,10 @@ extension AuthorizationServer {
             session.user = user
             session.authenticatedAt = clock.now
             session.renewedFor = [target]
+            // The same user's apps are still signed in to; another user's are none of theirs.
+            if let old = state.sessions[oldID], old.user?.subject == user.subject {
+                session.signedInClients = old.signedInClients
+            }
             state.sessions[oldID] = nil
             state.sessions[id] = session
         }
@@ -46,6 +52,21 @@ extension AuthorizationServer {
 
     package func endSession(_ id: String) {
         state.withLock { $0.sessions[id] = nil }
+    }
+
+    /// The `sid` of a sign-in to a client: one for each browser and client (OpenID Connect Front-Channel Logout section 3).
+    ///
+    /// - Parameter browser: the browser's session; nil for a sign-in without one, which gets a `sid` of its own.
+    func sessionID(of client: String, in browser: String?) -> String {
+        let new = RandomText.base64URL(bytes: 12)
+        guard let browser else { return new }
+        return state.withLock { state in
+            guard var session = state.sessions[browser] else { return new }
+            if let known = session.signedInClients.first(where: { $0.id == client }) { return known.sessionID }
+            session.signedInClients.append((client, new))
+            state.sessions[browser] = session
+            return new
+        }
     }
 
     /// Ends the effect of a repeated sign-in after its use.

@@ -29,9 +29,10 @@ package struct Pages: Sendable {
     ///   `form-action` to redirects too.
     /// - Parameter scriptSources: what may run, and fetch from this service; nothing by default.
     /// - Parameter style: rules for this page alone, made of our own text.
+    /// - Parameter frames: the origins whose pages may stand in it; nothing by default.
     package func page(
         _ title: String, _ content: String, status: Int = 200, isWide: Bool = false, formTargets: [String] = [],
-        scriptSources: [String] = [], style: String = ""
+        scriptSources: [String] = [], style: String = "", frames: [String] = []
     ) -> Answer {
         let style = (dialect.colors?.css ?? "") + style
         let frame = Frame(
@@ -41,7 +42,8 @@ package struct Pages: Sendable {
             scriptSources.isEmpty ? [] : ["script-src \(scriptSources.joined(separator: " "))", "connect-src 'self'"]
         let styles = ([Stylesheet.hash] + (style.isEmpty ? [] : [Stylesheet.hash(of: style)])).map { "'\($0)'" }
         let policy =
-            ["default-src 'none'", "style-src \(styles.joined(separator: " "))"] + scripts + [
+            ["default-src 'none'", "style-src \(styles.joined(separator: " "))"] + scripts
+            + (frames.isEmpty ? [] : ["frame-src \(frames.joined(separator: " "))"]) + [
                 "form-action \((["'self'"] + formTargets).joined(separator: " "))", "base-uri 'none'",
                 "frame-ancestors 'none'",
             ]
