@@ -21,6 +21,7 @@ struct App: Sendable {
     let handshake: Handshake
     private let signIn: SignInRoutes<BasicRequestContext>
     private let accounts: ConnectedAccountsRoutes<BasicRequestContext>
+    private let logout: LogoutRoutes<BasicRequestContext>
     private let health: HealthRoutes<BasicRequestContext>
     private let figures: PrometheusFigures
 
@@ -57,12 +58,21 @@ struct App: Sendable {
         #endif
     }
 
-    init(at origin: String, on sandbox: Sandbox, vault: any Vault, figures: PrometheusFigures) throws {
+    /// An OpenID server that stands in the place of the sandbox's, where the app is registered as a public client.
+    struct Provider: Sendable {
+        let issuer: String
+        let clientID: String
+    }
+
+    init(
+        at origin: String, on sandbox: Sandbox, provider: Provider?, vault: any Vault, members: Members,
+        figures: PrometheusFigures
+    ) throws {
         self.origin = origin
         self.members = members
         self.figures = figures
         let address = try PublicAddress("\(origin)/connect")
-        handshake = try Self.handshake(at: address, on: sandbox, vault: vault)
+        handshake = try Self.handshake(at: address, on: sandbox, provider: provider, vault: vault)
         let user: @Sendable (Request, BasicRequestContext) async throws -> String? = { [members] request, _ in
             members.user(of: request)
         }
@@ -70,12 +80,20 @@ struct App: Sendable {
             handshake, at: address, respond: ConnectedAccountsRoutes<BasicRequestContext>.returnToPage, user: user)
         accounts = ConnectedAccountsRoutes(
             handshake, at: address, lastUse: { [uses] in uses.last(of: $0) }, user: user)
+        // A user who signs out at a provider has logged out of the app too: of all its sessions, or of this browser's.
+        logout = LogoutRoutes(
+            handshake, at: address,
+            endSessions: { [members] logout in members.logOut(Set(logout.accounts.map(\.name))) },
+            endBrowserSession: { [members] request, _ in
+                members.logOut(request)
+                return [.setCookie: Members.noCookie]
+            }, user: user)
         health = try HealthRoutes(handshake)
     }
 
     /// The app's registrations. The sandbox knows these three, at any port.
     private static func handshake(
-        at address: PublicAddress, on sandbox: Sandbox, vault: any Vault
+        at address: PublicAddress, on sandbox: Sandbox, provider other: Provider?, vault: any Vault
     ) throws -> Handshake {
         func redirect(_ service: String) throws -> Client.Redirect {
             .uri(try RedirectURI("\(address)/\(service)/callback"))
@@ -83,7 +101,7 @@ struct App: Sendable {
         func url(_ service: SandboxService) throws -> EndpointURL {
             try EndpointURL(service.origin, security: .allowingInsecureLoopback)
         }
-        let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
+        let issuer = try Issuer(other?.issuer ?? sandbox.standard.origin, security: .allowingInsecureLoopback)
         let provider = try Service(
             name: "standard", displayName: "Example Provider",
             authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
@@ -94,7 +112,7 @@ struct App: Sendable {
             .confidential(
                 service: .recurseCenter.at(url(sandbox.recurseCenter)), id: "recurse-app",
                 secret: Secret("recurse-app-secret"), redirect: redirect("recurse-center")),
-            Client(service: provider, id: "sandbox-public", redirect: redirect("standard")),
+            Client(service: provider, id: other?.clientID ?? "sandbox-public", redirect: redirect("standard")),
             vault: vault)
     }
 
@@ -103,6 +121,7 @@ struct App: Sendable {
         let router = Router()
         signIn.add(to: router.group("connect"))
         accounts.add(to: router.group("connect"))
+        logout.add(to: router.group("connect"))
         // Both are for your own network, not for the public.
         health.add(to: router)
         router.get("metrics") { [figures] _, _ in Response.text(figures.text, type: "text/plain; version=0.0.4") }

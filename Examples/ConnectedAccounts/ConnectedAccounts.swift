@@ -5,6 +5,7 @@ import Foundation
 import Handshake
 import HandshakeServer
 import Hummingbird
+import OAuth
 import Sandbox
 import ServiceLifecycle
 import Synchronization
@@ -21,21 +22,37 @@ struct ConnectedAccounts {
     private static let help = """
         Starts a small app whose users connect accounts at three services, beside a sandbox of them, on this machine.
 
-        Usage: ConnectedAccounts [--port N] [--folder PATH] [--sandbox-port N] [--print-json]
+        Usage: ConnectedAccounts [--port N] [--folder PATH] [--sandbox-port N] [--provider URL --provider-client ID]
+                                 [--print-json]
 
-          --port N           the app's port, from 0 to 65535; any free one unless stated
-          --folder PATH      keeps the accounts in this folder, which is created; otherwise they are deleted at the end
-          --sandbox-port N   the first port of the services, any free ones unless stated; with --folder 8100 unless stated,
-                             since accounts belong to a service's address
-          --print-json       prints one line with the addresses and the users, for programs
-          -h, --help         prints this
+          --port N               the app's port, from 0 to 65535; any free one unless stated
+          --folder PATH          keeps the accounts and the log-ins in this folder, which is created; otherwise they are
+                                 deleted at the end
+          --sandbox-port N       the first port of the services, any free ones unless stated; with --folder 8100 unless
+                                 stated, since accounts belong to a service's address
+          --provider URL         the issuer of an OpenID server of your own, in the place of the sandbox's. Register a public
+                                 client there with the redirect URI http://127.0.0.1:PORT/connect/standard/callback.
+                                 /frontchannel-logout and /backchannel-logout beside it end log-ins of the app, the first
+                                 of them only where the server is at 127.0.0.1 too
+          --provider-client ID   the identifier of that client
+          --print-json           prints one line with the addresses and the users, for programs
+          -h, --help             prints this
 
         """
 
     static func main() async throws {
-        let options = ServerOptions.ofProcess("ConnectedAccounts", help: help, own: ["--folder", "--sandbox-port"])
+        let options = ServerOptions.ofProcess(
+            "ConnectedAccounts", help: help, own: ["--folder", "--sandbox-port", "--provider", "--provider-client"])
         let kept = options.values["--folder"]
         if kept?.isEmpty ?? false { end("--folder needs a path", status: 64) }
+        guard (options.values["--provider"] == nil) == (options.values["--provider-client"] == nil) else {
+            end("--provider and --provider-client need each other", status: 64)
+        }
+        do {
+            if let url = options.values["--provider"] { _ = try Issuer(url, security: .allowingInsecureLoopback) }
+        } catch {
+            end("--provider: \(error)", status: 64)
+        }
         // The sandbox takes six ports, one after the other.
         guard let port = options.values["--sandbox-port"].map({ UInt16($0) }) ?? (kept == nil ? 0 : 8_100),
             port <= 65_530
@@ -75,10 +92,14 @@ struct ConnectedAccounts {
         let figures = PrometheusFigures()
         MetricsSystem.bootstrap(figures)
         let closing = Closing()
+        let provider = options.values["--provider"].map {
+            App.Provider(issuer: $0, clientID: options.values["--provider-client"] ?? "")
+        }
         var application = Entrance().application(named: "ConnectedAccounts", port: options.port) { origin in
-            let app = try App(at: origin, on: sandbox, vault: vault, figures: figures)
+            let app = try App(
+                at: origin, on: sandbox, provider: provider, vault: vault, members: members, figures: figures)
             closing.note(app.handshake)
-            announce(origin, sandbox, isJSON: options.printsJSON)
+            announce(origin, sandbox, provider, isJSON: options.printsJSON)
             return app.router
         }
         // It ends after the server.
@@ -86,8 +107,10 @@ struct ConnectedAccounts {
         try await application.runService()
     }
 
-    private static func announce(_ origin: String, _ sandbox: Sandbox, isJSON: Bool) {
-        let services = [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard]
+    private static func announce(
+        _ origin: String, _ sandbox: Sandbox, _ provider: App.Provider?, isJSON: Bool
+    ) {
+        let services = [sandbox.sequencing, sandbox.recurseCenter] + (provider == nil ? [sandbox.standard] : [])
         let text =
             isJSON
             ? #"{"origin":"\#(origin)","sandbox":"\#(sandbox.standard.origin)","vault":"\#(App.vaultKind)"}"#

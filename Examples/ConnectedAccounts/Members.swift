@@ -72,6 +72,14 @@ final class Members: Sendable {
             name: Self.cookie, value: id, maxAge: Int(Self.lifetime), path: "/", httpOnly: true, sameSite: .lax)
     }
 
+    /// A `Set-Cookie` that removes the cookie from a browser.
+    static let noCookie = "\(cookie)=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"
+
+    /// Ends all sessions of these users.
+    func logOut(_ users: Set<String>) {
+        change { $0 = $0.filter { !users.contains($0.value.name) } }
+    }
+
     /// Ends the session of a request.
     func logOut(_ request: Request) {
         guard let cookie = request.cookies[Self.cookie] else { return }
