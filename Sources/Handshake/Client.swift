@@ -42,8 +42,8 @@ public struct Client: Sendable {
 
     /// The claims of an assertion, and the key that signs them.
     package struct SignedAssertion: Sendable {
-        let claims: JWTBearerAssertion.Claims
-        let key: SigningKey
+        package let claims: JWTBearerAssertion.Claims
+        package let key: SigningKey
     }
 
     /// The address under which alone tokens go, of an API that named its server itself. Nil for any of the service's.

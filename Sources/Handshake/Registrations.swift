@@ -139,6 +139,8 @@ struct StoredClient: Codable {
     /// Certificates and key as they were read, and how the certificate authenticates; nil where it binds tokens only.
     let certificate: String?
     let isSelfSigned: Bool?
+    /// Absent for a client that makes no assertions, and in records of before there were any.
+    let assertion: StoredAssertion?
     let options: Client.Options?
     /// Absent in records of before there was any such client.
     let confinement: String?
@@ -182,6 +184,7 @@ struct StoredClient: Codable {
         } else {
             isSelfSigned = nil
         }
+        assertion = client.assertion.map(StoredAssertion.init)
         options = client.options
         confinement = client.confinement?.string
         registration = client.registration.map(StoredRegistration.init)
@@ -226,6 +229,7 @@ struct StoredClient: Codable {
             service: service, id: id, redirect: try redirectURI.map { .uri(try RedirectURI($0)) } ?? listener,
             scopes: scopes, resources: try resources.map { try ResourceIndicator($0, security: security) },
             parameters: parameters, credential: credential)
+        client.assertion = try assertion?.assertion()
         client.options = options ?? Client.Options()
         client.certificate = try certificate.map { try ClientCertificate(pem: Array($0.utf8)) }
         client.confinement = confined
@@ -233,6 +237,39 @@ struct StoredClient: Codable {
             at: service.authorizationServer.issuer.url, security: security)
         client.hasChosenScopes = hasChosenScopes ?? false
         return client
+    }
+}
+
+/// What a client's assertions say and what signs them, as bytes for the inside of a sealed vault record.
+struct StoredAssertion: Codable {
+    let issuer: String
+    let subject: String?
+    /// Absent for the issuer; empty for the token endpoint.
+    let audience: String?
+    let lifetime: Int
+    let claimsScopes: Bool
+    let type: String
+    let key: String
+    let keyID: String?
+
+    init(_ assertion: Client.SignedAssertion) {
+        let claims = assertion.claims
+        (issuer, subject, lifetime) = (claims.issuer, claims.subject, claims.lifetime)
+        (claimsScopes, type) = (claims.claimsScopes, claims.type)
+        audience =
+            switch claims.audience {
+            case .issuer: nil
+            case .tokenEndpoint: ""
+            case .named(let name): name
+            }
+        (key, keyID) = (assertion.key.source.reveal(), assertion.key.keyID)
+    }
+
+    func assertion() throws -> Client.SignedAssertion {
+        var claims = JWTBearerAssertion.Claims(issuer: issuer, subject: subject)
+        claims.audience = audience.map { $0.isEmpty ? .tokenEndpoint : .named($0) } ?? .issuer
+        (claims.lifetime, claims.claimsScopes, claims.type) = (lifetime, claimsScopes, type)
+        return Client.SignedAssertion(claims: claims, key: try SigningKey(parsing: Array(key.utf8), keyID: keyID))
     }
 }
 

@@ -15,7 +15,7 @@ public struct JWTBearerAssertion: Sendable {
     /// The claims that a client signs (RFC 7523, section 3).
     public struct Claims: Sendable {
         /// `iss`: who makes the assertion.
-        public let issuer: String
+        public var issuer: String
         /// `sub`: whom it is about, such as the user to act for. Nil leaves it out, where a server wants that.
         public var subject: String?
         /// `aud`: whom it is addressed to.

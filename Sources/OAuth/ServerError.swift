@@ -24,6 +24,9 @@ public struct ServerError: Error, Sendable, Hashable {
     /// What the request asked for, where the user has to compare it with the server's text: at a registration.
     var sent: String?
 
+    /// Whether the request had an assertion that the client itself makes: another one is wrong in the same way.
+    var isOfOwnAssertion = false
+
     /// States an error. Its texts are cut, and `secrets` and words that look like a token are removed from them.
     ///
     /// Some servers quote in their explanations what they received or what they meant to send.
@@ -174,6 +177,8 @@ extension ServerError: CustomStringConvertible {
         case "invalid_scope": "Request only scopes that the client's registration at the service allows."
         case "invalid_target": "Check the address of the API that the token is for."
         case "invalid_redirect_uri", "invalid_client_metadata": "Check the redirect URI and the name of the client."
+        case "invalid_grant" where isOfOwnAssertion:
+            "Check the client ID, the issuer, audience and subject of the assertion, the key, and the clock of this machine."
         case "invalid_grant", "invalid_token", "expired_token", "login_required", "interaction_required",
             "consent_required", "account_selection_required", "insufficient_user_authentication":
             "Sign in again."

@@ -55,6 +55,14 @@ public struct ServiceAccountKey: Sendable {
         guard key.algorithms.contains(.rs256) else { throw Self.wrong("its key is not an RSA key") }
     }
 
+    /// Whether a file says that it is the key file of a service account. Other files with keys do not.
+    package static func isMeant(by content: [UInt8]) -> Bool {
+        guard content.count <= maximumLength, content.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
+            return false
+        }
+        return (try? JSONValue(parsing: content))?.object?["type"]?.string == "service_account"
+    }
+
     /// The claims of the account's assertions.
     ///
     /// - Parameters:

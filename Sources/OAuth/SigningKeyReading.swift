@@ -206,7 +206,10 @@ extension SigningKey {
             throw wrong("it is a shared secret; give it as the client's secret, not as its key")
         }
         guard members["d"] != nil else {
-            throw wrong("the file has only the public half; give the file with the private key")
+            throw wrong(
+                members["kty"] == nil
+                    ? "the file is JSON but no key (JWK); give the file with the private key"
+                    : "the file has only the public half; give the file with the private key")
         }
         let operations = members["key_ops"]?.array?.map(\.string)
         guard members["use"] == nil || members["use"]?.string == "sig",

@@ -154,6 +154,18 @@ public struct TokenRequest: Sendable {
     ///   ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is missing, of the wrong type or
     ///   repeated; ``OAuthError/redirected(step:status:target:)``.
     public func response(from response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
+        do throws(OAuthError) {
+            return try tokens(in: response, now: now)
+        } catch {
+            guard case .server(var stated) = error, case .jwtBearer(let assertion) = grantType,
+                assertion.isMadeForEachRequest
+            else { throw error }
+            stated.isOfOwnAssertion = true
+            throw .server(stated)
+        }
+    }
+
+    private func tokens(in response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
         if response.head.status.kind != .redirection,
             let error = deviations.serverError(in: response, hiding: secrets)
         {

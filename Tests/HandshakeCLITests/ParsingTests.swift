@@ -28,6 +28,7 @@ struct ParsingTests {
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--par", "always"],
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--dpop"],
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--no-dpop"],
+        ["login", "google", "--grant", "jwt-bearer", "--key", "account.json", "--scope", "a", "--subject", "ada@b.c"],
         ["public-key", "key.pem", "--key-id", "k1"],
         ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
         ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],

@@ -30,6 +30,7 @@ PACKAGES = {
     "django_oauth_toolkit": ["django-oauth-toolkit==3.4.1", "oauthlib<4", "Django<6"],
     "mcp_server": ["mcp==2.3.0"],
     "authlib_provider": ["Authlib==1.9.8", "Flask", "joserfc"],
+    "jwt_bearer_provider": ["Authlib==1.9.8", "Flask", "joserfc"],
     "fapi_provider": ["Flask", "joserfc"],
     "oidc_mock": ["oidc-provider-mock==0.3.4"],
     "canaille_provider": ["canaille[front,oidc,server,sqlite]==0.3.6", "Authlib==1.9.8"],

@@ -90,6 +90,23 @@ struct JWTBearerTests {
         #expect(try token(JWTBearerAssertion(Secret("a.b.c"))) == "r")
     }
 
+    @Test("invalid_grant for an assertion of the client's own says what to check, and not to sign in again")
+    func rejected() throws {
+        func text(_ assertion: JWTBearerAssertion) throws -> String {
+            do {
+                _ = try request(assertion).response(
+                    from: Example.response(400, #"{"error":"invalid_grant"}"#), now: 0)
+                return ""
+            } catch let error as OAuthError {
+                return "\(error)"
+            }
+        }
+        let own = try text(try assertion())
+        #expect(own.contains("the issuer, audience and subject of the assertion") && !own.contains("Sign in again"))
+        #expect(own.contains("the clock of this machine"))
+        #expect(try text(JWTBearerAssertion(Secret("a.b.c"))).contains("Sign in again."))
+    }
+
     // MARK: Google's key files
 
     static func keyFile(_ changes: [String: String?] = [:]) throws -> [UInt8] {

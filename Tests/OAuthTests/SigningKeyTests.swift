@@ -208,7 +208,7 @@ struct SigningKeyTests {
             ("two keys", keys.p256.pemRepresentation + "\n" + keys.p384.pemRepresentation, "several"),
             ("cut", String(keys.p256.pemRepresentation.prefix(80)) + "\n-----END PRIVATE KEY-----", "again"),
             ("nothing", "", "openssl"), ("other text", "a key, perhaps", "openssl"),
-            ("broken JSON", "{\"kty\":", "again"),
+            ("broken JSON", "{\"kty\":", "again"), ("JSON without a key", #"{"type":"other"}"#, "no key (JWK)"),
         ]
     }
 

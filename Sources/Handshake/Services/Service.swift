@@ -53,6 +53,16 @@ public struct Service: Sendable {
             }
         }
 
+        /// Whether what is stored for the other one may go here: it has the same issuer, and the same token endpoint where that is known.
+        package func takesTokens(of other: AuthorizationServer) -> Bool {
+            switch (self, other) {
+            case (.discovered(let own, _), .discovered(let others, _)): own == others || own.withOtherSlash == others
+            case (.described(let own), .described(let others)):
+                own.issuer == others.issuer && own.tokenEndpoint == others.tokenEndpoint
+            default: false
+            }
+        }
+
         /// The rules for its addresses.
         public var security: TransportSecurity {
             switch self {

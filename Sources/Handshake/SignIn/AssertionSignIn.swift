@@ -20,9 +20,19 @@ extension Client {
         _ claims: JWTBearerAssertion.Claims, signedBy key: SigningKey, service: Service, id: String,
         scopes: [String]? = nil, resources: [ResourceIndicator] = []
     ) -> Client {
+        asserting(
+            claims, signedBy: key, service: service, id: id, scopes: scopes, resources: resources,
+            authenticatedBy: nil)
+    }
+
+    /// The same for a client that authenticates besides, as some servers demand.
+    package static func asserting(
+        _ claims: JWTBearerAssertion.Claims, signedBy key: SigningKey, service: Service, id: String, scopes: [String]?,
+        resources: [ResourceIndicator], authenticatedBy credential: Credential?
+    ) -> Client {
         var client = Client(
             service: service, id: id, redirect: .loopback, scopes: scopes, resources: resources, parameters: [:],
-            credential: nil)
+            credential: credential)
         client.assertion = SignedAssertion(claims: claims, key: key)
         return client
     }

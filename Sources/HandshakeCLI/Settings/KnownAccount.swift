@@ -131,7 +131,8 @@ struct KnownAccount {
 
     /// The settings that say which client this is, and how it authenticates.
     private var clientSettings: [String] {
-        switch client.credential {
+        if client.assertion != nil, client.credential == nil { return ["client-id", "key", "key-id"] }
+        return switch client.credential {
         case nil: ["client-id"]
         case .secret?: ["client-id", "client-secret-file", "auth"]
         case .key?: ["client-id", "key", "key-id", "auth"]

@@ -1,10 +1,12 @@
+import Crypto
 import CryptoExtras
 import HTTPTypes
-import Handshake
 import OAuth
 import Sandbox
 import TestFixtures
 import Testing
+
+@testable import Handshake
 
 @Suite("Exchanged tokens and signed assertions", .heavy)
 struct ExchangedTokenTests {
@@ -84,6 +86,63 @@ struct ExchangedTokenTests {
         #expect(grants == Array(repeating: "urn:ietf:params:oauth:grant-type:jwt-bearer", count: 2))
         await world.sandbox.stop()
     }
+
+    @Test(
+        "E2, M707: many callers, and apps that share a vault as processes do, make one assertion when a token expires")
+    func assertionsOnce() async throws {
+        let world = try await World(.standard)
+        let robot = try #require(world.sandbox.standard.clients.first { $0.privateKey != nil })
+        let key = try SigningKey(parsing: Array(try #require(robot.privateKey).utf8))
+        let client = Client.asserting(
+            JWTBearerAssertion.Claims(issuer: robot.id, subject: robot.id), signedBy: key,
+            service: try world.service(), id: robot.id, scopes: ["api"])
+        var accounts = [try await world.app(client).signInAsClient()]
+        for _ in 0..<4 { accounts.append(try #require(try await world.app(client).account())) }
+        world.time.advance(by: 3_590)
+        world.sandbox.advanceClock(by: 3_590)
+        let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        let before = world.tokenRequests(grant)
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for account in accounts {
+                for _ in 0..<20 { group.addTask { try await account.accessToken().reveal() } }
+            }
+            var tokens: Set<String> = []
+            for try await token in group { tokens.insert(token) }
+            #expect(tokens.count == 1)
+        }
+        #expect(world.tokenRequests(grant) == before + 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("a registration keeps key, claims and name of what a client signs")
+    func storedAssertion() throws {
+        let client = try Client.asserting(
+            Self.claims(), signedBy: SigningKey(parsing: Self.keyFileKey, keyID: "k"),
+            service: Service(
+                name: "mine", authorizationServer: .described(Self.server), defaultScopes: ["a"]), id: "app")
+        let again = try Registrations.client(stored: Registrations.stored(client), as: "mine")
+        let (before, after) = (try #require(client.assertion), try #require(again.assertion))
+        #expect(after.claims.issuer == "me" && after.claims.subject == nil && after.claims.audience == .named("them"))
+        #expect(after.claims.lifetime == 90 && after.claims.claimsScopes && after.claims.type == "own+jwt")
+        #expect(after.key.keyID == "k" && after.key.source.matches(before.key.source))
+        #expect(again.credential == nil)
+    }
+
+    private static func claims() -> JWTBearerAssertion.Claims {
+        var claims = JWTBearerAssertion.Claims(issuer: "me", subject: nil)
+        (claims.audience, claims.lifetime) = (.named("them"), 90)
+        (claims.claimsScopes, claims.type) = (true, "own+jwt")
+        return claims
+    }
+
+    private static var server: AuthorizationServerMetadata {
+        get throws {
+            let token = try EndpointURL("https://id.example.test/token")
+            return AuthorizationServerMetadata(issuer: Issuer(originOf: token), tokenEndpoint: token)
+        }
+    }
+
+    private static let keyFileKey = Array(P256.Signing.PrivateKey().pemRepresentation.utf8)
 
     @Test("M705: a service account's key file makes a client of its own server")
     func serviceAccount() throws {

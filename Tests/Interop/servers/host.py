@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 
 SECRET_MEMBERS = ("access_token", "refresh_token", "id_token")
-SECRET_FIELDS = ("code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "token")
+SECRET_FIELDS = ("code", "code_verifier", "client_secret", "client_assertion", "assertion", "refresh_token", "token")
 
 
 def arguments(description: str) -> argparse.ArgumentParser:

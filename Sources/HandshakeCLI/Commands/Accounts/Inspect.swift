@@ -65,10 +65,24 @@ struct Inspect: BoundedCommand {
                 } ?? .null
             ),
         ]
+        if let assertion = known.client.assertion { members.append(("assertion", Self.members(of: assertion))) }
         return members
     }
 
-    /// What the server tells of the token, by the names of RFC 7662, section 2.2, as far as it states them.
+    /// What the assertions of the client claim (RFC 7523, section 3), and the name of the key that signs them.
+    private static func members(of assertion: Client.SignedAssertion) -> JSONText {
+        let claims = assertion.claims
+        let audience =
+            switch claims.audience {
+            case .issuer: "issuer"
+            case .tokenEndpoint: "token_endpoint"
+            case .named(let name): name
+            }
+        let texts = [("iss", claims.issuer), ("sub", claims.subject), ("aud", audience), ("kid", assertion.key.keyID)]
+        return .object(texts.compactMap { name, text in text.map { (name, .string($0)) } })
+    }
+
+    /// What the server says about the token, by the names of RFC 7662, section 2.2, as far as it states them.
     private static func members(of told: TokenIntrospection) -> JSONText {
         let texts: [(String, String?)] = [
             ("scope", told.scopes.joined(separator: " ")), ("client_id", told.clientID), ("username", told.username),

@@ -53,6 +53,38 @@ struct ClientCredential {
         return try shown(previous, by: method)
     }
 
+    /// What a client shows beside the assertions that it makes, where the server demands that too; nil for nothing.
+    ///
+    /// - Parameters:
+    ///   - key: the key of the assertions, which signs for the client too where that is stated.
+    ///   - previous: as for ``credential(previous:)``.
+    func credential(besides key: SigningKey, previous: Client.Credential?) async throws -> Client.Credential? {
+        let table = settings.service(service)
+        let method = try method(settings.stated(options.auth?.rawValue, "auth", "AUTH", table.auth, of: service))
+        switch method?.choice {
+        case .some(.none): return nil
+        case .privateKeyJWT?: return .key(key)
+        case .tls?, .selfSignedTLS?: return .certificate(isSelfSigned: method?.choice == .selfSignedTLS)
+        default: break
+        }
+        guard let file = settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile) else {
+            guard method == nil else { return try shown(previous, by: method) }
+            // A client that authenticates with the key of its assertions has no other one after a change of that key.
+            if case .key? = previous { return .key(key) }
+            return previous
+        }
+        let secret = try await SecretLine.read(file, what: "client secret", option: "--client-secret-file")
+        return try shown(.secret(secret, .automatic), by: method)
+    }
+
+    /// Whether options, variables or settings have what the client shows, or say that it shows nothing.
+    var isStated: Bool {
+        let table = settings.service(service)
+        return statesSecret || settings.choose(options.key, "KEY", table.key) != nil
+            || settings.choose(options.certificate, "CERTIFICATE", table.certificate) != nil
+            || settings.stated(options.auth?.rawValue, "auth", "AUTH", table.auth, of: service)?.value == "none"
+    }
+
     /// Whether options, variables or settings have a secret.
     var statesSecret: Bool {
         settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", settings.service(service).clientSecretFile)

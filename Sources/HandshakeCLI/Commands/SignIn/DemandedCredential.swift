@@ -12,7 +12,7 @@ extension ServiceChoice {
     func requireCredential(of plan: LoginPlan) throws(CommandError) {
         let method = settings.choose(options.auth?.rawValue, "AUTH", settings.service(name).auth)
         guard plan.client.credential == nil, plan.client.confinement == nil, plan.client.registration == nil,
-            options.opensPage, method != "none",
+            plan.grant == .authorizationCode, options.opensPage, method != "none",
             let demanded = demandedCredential
         else { return }
         let title = plan.client.service.displayName

@@ -24,6 +24,14 @@ struct Login: AsyncParsableCommand {
             The client ID comes from the service, where you register an app with the redirect URI http://127.0.0.1/callback, \
             or with http://127.0.0.1:PORT/callback and --redirect loopback:PORT. A server that --issuer or an API names \
             registers the app itself where it can.
+
+            A program signs in without a user by assertions that its key signs (RFC 7523): by the key file of a Google service \
+            account, or by any key:
+              handshake login google --grant jwt-bearer --key FILE --scope SCOPE
+              handshake login mine --grant jwt-bearer --issuer https://id.example \\
+                --client-id ID --key FILE --scope SCOPE
+            Each token is asked for with a new assertion. The key, its name and what the assertions say are stored encrypted in the \
+            vault, so that later commands need no file; logout removes them. No key is printed.
             """)
 
     @Argument(help: "The service, or a name of your choice; with --resource the API's host unless given.")
@@ -191,7 +199,7 @@ struct Login: AsyncParsableCommand {
 
     private func signIn(_ handshake: Handshake, _ plan: LoginPlan, _ waiting: SignInWait) async throws -> Account {
         switch plan.grant {
-        case .clientCredentials: return try await handshake.signInAsClient(as: plan.account)
+        case .clientCredentials, .jwtBearer: return try await handshake.signInAsClient(as: plan.account)
         case .authorizationCode: break
         }
         let timeout = Duration.seconds(options.timeout)

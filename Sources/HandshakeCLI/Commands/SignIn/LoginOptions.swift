@@ -6,6 +6,7 @@ struct LoginOptions: ParsableArguments {
     enum Grant: String, ExpressibleByArgument, CaseIterable {
         case authorizationCode = "authorization-code"
         case clientCredentials = "client-credentials"
+        case jwtBearer = "jwt-bearer"
     }
 
     enum BrowserChoice: String, ExpressibleByArgument, CaseIterable {
@@ -36,7 +37,8 @@ struct LoginOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the client's private key, PEM or JWK, which signs in place of a secret.", valueName: "file"))
+            "A file with the client's private key, PEM or JWK, which signs in place of a secret; with --grant jwt-bearer also the "
+                + "key file (JSON) of a Google service account.", valueName: "file"))
     var key: String?
 
     @Option(
@@ -63,7 +65,12 @@ struct LoginOptions: ParsableArguments {
                 + "with --issuer.", valueName: "file"))
     var registrationTokenFile: String?
 
-    @Option(help: "How the client authenticates; the safest method that the server allows unless given.")
+    @Option(
+        help: ArgumentHelp(
+            "How the client authenticates; the safest method that the server allows unless given.",
+            discussion:
+                "With --grant jwt-bearer the client does not authenticate unless this says how; to revoke its tokens the server may "
+                + "demand private-key-jwt."))
     var auth: AuthenticationChoice?
 
     @Option(
@@ -125,8 +132,31 @@ struct LoginOptions: ParsableArguments {
     @Flag(help: "Show a code that you approve on any device, instead of opening a browser here (RFC 8628).")
     var device = false
 
-    @Option(help: "The grant type.")
-    var grant: Grant = .authorizationCode
+    @Option(
+        name: .customLong("grant"),
+        help: ArgumentHelp(
+            "The grant type; authorization-code unless given. client-credentials and jwt-bearer (RFC 7523) sign in without a user.",
+            valueName: "type"))
+    var statedGrant: Grant?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --grant jwt-bearer, the user for whom the token acts (“sub”), where an administrator has delegated that.",
+            valueName: "user"))
+    var subject: String?
+
+    @Option(
+        name: .customLong("assertion-issuer"),
+        help: ArgumentHelp(
+            "With --grant jwt-bearer, who makes the assertions (“iss”); the client ID unless given.", valueName: "id"))
+    var assertionIssuer: String?
+
+    @Option(
+        name: .customLong("assertion-audience"),
+        help: ArgumentHelp(
+            "With --grant jwt-bearer, whom the assertions are for (“aud”): issuer, token_endpoint, or what the service's manual says.",
+            valueName: "id"))
+    var assertionAudience: String?
 
     @Option(
         name: .customLong("authorize-url"),
@@ -163,28 +193,32 @@ struct LoginOptions: ParsableArguments {
     /// Whether the user signs in on a page of the browser here.
     var opensPage: Bool { !device && tokenFile == nil && grant == .authorizationCode }
 
+    /// The grant type.
+    var grant: Grant { statedGrant ?? .authorizationCode }
+
     /// The command of this sign-in for the user to complete: all that says which service and account are meant, and no client.
     func command(_ name: String) -> String {
         let stated = [
             ("--account", account), ("--issuer", issuer), ("--authorize-url", authorizeURL), ("--token-url", tokenURL),
-            ("--base-url", baseURL), ("--tenant", tenant), ("--redirect", redirect),
+            ("--base-url", baseURL), ("--tenant", tenant), ("--redirect", redirect), ("--subject", subject),
+            ("--assertion-issuer", assertionIssuer), ("--assertion-audience", assertionAudience),
         ].compactMap { option, value in value.map { (option, $0) } }
         let repeated =
             set.map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
             + param.map { ("--param", $0) }
         return "handshake login \(KnownAccount.shellWord(name))"
             + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined()
-            + (device ? " --device" : "") + (grant == .clientCredentials ? " --grant client-credentials" : "")
+            + (device ? " --device" : "") + (statedGrant.map { " --grant \($0.rawValue)" } ?? "")
     }
 
     /// Refuses options that contradict each other. Not `validate()`, whose errors lose their status.
     func check() throws {
-        if device, tokenFile != nil || redirect != nil || browser != nil || grant == .clientCredentials {
+        if device, tokenFile != nil || redirect != nil || browser != nil || grant != .authorizationCode {
             throw CommandError.usage(
                 "--device opens no browser here: leave out --token-file, --redirect, --browser and --grant.")
         }
         if tokenFile != nil,
-            clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant == .clientCredentials
+            clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant != .authorizationCode
         {
             throw CommandError.usage(
                 "--token-file replaces the sign-in: leave out --client-secret-file, --key, --redirect, --browser and --grant."
@@ -196,12 +230,39 @@ struct LoginOptions: ParsableArguments {
         if registrationTokenFile != nil, resource.count != 1, issuer == nil {
             throw CommandError.usage("--registration-token-file is for one server: add --issuer URL.")
         }
+        if grant == .jwtBearer { try checkAssertion() }
         if registrationTokenFile != nil, clientID != nil {
             throw CommandError.usage("--registration-token-file registers an app: leave out it or --client-id.")
         }
-        if key != nil, clientSecretFile != nil {
+        if key != nil, clientSecretFile != nil, grant != .jwtBearer {
             throw CommandError.usage(
                 "A client authenticates with a key or with a secret: leave out --key or --client-secret-file.")
+        }
+    }
+
+    /// Refuses what only assertions say, at a sign-in without any.
+    func checkNoAssertion() throws {
+        let claims = [
+            ("--subject", subject), ("--assertion-issuer", assertionIssuer),
+            ("--assertion-audience", assertionAudience),
+        ]
+        guard let stated = claims.first(where: { $0.1 != nil }) else { return }
+        throw CommandError.usage("\(stated.0) is for --grant jwt-bearer: add it.")
+    }
+
+    /// Refuses what does not fit a sign-in by assertions, which an account may have from its last sign-in.
+    func checkAssertion() throws {
+        let (grant, other) =
+            statedGrant == nil
+            ? ("The account's --grant jwt-bearer", ", or add --grant authorization-code") : ("--grant jwt-bearer", "")
+        if redirect != nil || browser != nil || !param.isEmpty || authorizeURL != nil {
+            throw CommandError.usage(
+                "\(grant) signs in without a user: leave out --redirect, --browser, --param and --authorize-url\(other)."
+            )
+        }
+        if registrationTokenFile != nil {
+            throw CommandError.usage(
+                "\(grant) is for a client that the server knows: leave out --registration-token-file\(other).")
         }
     }
 }

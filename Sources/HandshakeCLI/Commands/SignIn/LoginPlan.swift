@@ -30,6 +30,23 @@ struct LoginPlan {
         let previous = Self.applicable(
             previous, to: name, clientID: stated,
             at: try options.issuer.map { try StatedValue(value: $0, name: "--issuer").issuer() }, options)
+        account = options.account ?? name
+        guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
+        }
+        namesServer = options.issuer != nil
+        tokenFile = options.tokenFile
+        let assertions = AssertionChoice(name: name, options: options, settings: settings, previous: previous)
+        if assertions.isMeant {
+            try options.checkAssertion()
+            (grant, browser) = (.jwtBearer, .system)
+            var client = try await assertions.client()
+            client.options = try await Self.clientOptions(options, settings, of: name, previous: previous?.options)
+            self.client = client
+            return
+        }
+        try options.checkNoAssertion()
+        grant = options.grant
         let registration = RegistrationChoice(
             options: options,
             redirect: try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name)
@@ -38,13 +55,6 @@ struct LoginPlan {
         let credentials = ClientCredential(options: options, settings: settings, service: name)
         let credential = try await credentials.credential(previous: previous?.credential)
         let certificate = try credentials.certificate(previous: previous?.certificate)
-        account = options.account ?? name
-        guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
-        }
-        namesServer = options.issuer != nil
-        grant = options.grant
-        tokenFile = options.tokenFile
         browser = try Self.browser(
             settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
         let choice = ResourceChoice(
