@@ -86,6 +86,16 @@ struct LoginPlan {
                     + "registered itself. Sign it out with: handshake logout \(KnownAccount.shellWord(account)), or give the "
                     + "new account another name with --account NAME")
         }
+        // So is a secret or a key: another server could use it at the first one.
+        if let previous, previous.credential != nil, credential != nil, !credentials.isStated,
+            !service.authorizationServer.takesTokens(of: previous.service.authorizationServer)
+        {
+            throw CommandError(
+                status: .refused, code: "foreign_credential",
+                message: "The secret or key that is stored for “\(quoted(account, limit: 200))” belongs to "
+                    + "\(previous.service.authorizationServer.issuer), and goes to no other server. Nothing was sent. State the "
+                    + "client and its secret or key: \(options.command(name)) --client-id ID --client-secret-file FILE")
+        }
         let scopes =
             options.scope.isEmpty
             ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
