@@ -28,6 +28,7 @@ struct ParsingTests {
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--par", "always"],
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--dpop"],
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--no-dpop"],
+        ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--no-retry-lost-refreshes"],
         ["login", "google", "--grant", "jwt-bearer", "--key", "account.json", "--scope", "a", "--subject", "ada@b.c"],
         ["public-key", "key.pem", "--key-id", "k1"],
         ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
@@ -212,6 +213,23 @@ struct ParsingTests {
         let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + arguments) as? Login)
         let settings = Settings(home: "/nowhere", environment: [:], file: file)
         return try await LoginPlan(service: login.service ?? "", options: login.options, settings: settings)
+    }
+
+    @Test("VL3: an option or a setting says that a lost refresh is not retried, and an account keeps it")
+    func lostRefreshes() async throws {
+        let addresses = ["--authorize-url", "https://a.example/a", "--token-url", "https://a.example/t"]
+        let mine = ["mine", "--client-id", "app"] + addresses
+        #expect(try await plan(mine).client.options.retriesLostRefreshes)
+        let once = try await plan(mine + ["--no-retry-lost-refreshes"])
+        #expect(!once.client.options.retriesLostRefreshes)
+        let file = try Settings.File(Array("[services.mine]\nretry-lost-refreshes = false".utf8), path: "/a")
+        #expect(try await !plan(mine, file).client.options.retriesLostRefreshes)
+        #expect(try await plan(mine + ["--retry-lost-refreshes"], file).client.options.retriesLostRefreshes)
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + mine) as? Login)
+        let later = try await LoginPlan(
+            service: "mine", options: login.options,
+            settings: Settings(home: "/nowhere", environment: [:], file: Settings.File()), previous: once.client)
+        #expect(!later.client.options.retriesLostRefreshes)
     }
 
     @Test("the token of a service with a library of its own may go to the origins of --api-origin too")

@@ -50,6 +50,9 @@ struct SettingsTests {
             ("[services.mine]\nscope = \"a\"", "services.mine.scope", "a list, [\"a\", \"b\"]"),
             ("[services.mine]\nset = 1", "services.mine.set", "a table"),
             ("[services.mine]\nfapi2 = \"yes\"", "services.mine.fapi2", "true or false"),
+            (
+                "[services.mine]\nretry-lost-refreshes = \"no\"", "services.mine.retry-lost-refreshes", "true or false"
+            ),
         ])
     func types(_ text: String, name: String, expected: String) throws {
         let error = try #require(#expect(throws: CommandError.self) { try read(text) })

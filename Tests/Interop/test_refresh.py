@@ -163,6 +163,24 @@ def test_killed_after_the_server_rotated_it_says_sign_in_again_and_never_loops(
     assert expiring.is_active(handshake.token("mine"))
 
 
+@pytest.mark.parametrize("place", ["option", "settings"])
+def test_killed_where_lost_refreshes_are_not_retried_the_token_is_sent_once(
+        handshake: Handshake, expiring: Stranger, place: str) -> None:
+    options = ["--no-retry-lost-refreshes"]
+    if place == "settings":
+        options = []
+        handshake.home.mkdir(mode=0o700, exist_ok=True)
+        (handshake.home / "config.toml").write_text("[services.mine]\nretry-lost-refreshes = false\n")
+    handshake.signed_in("mine", expiring, "--scope", "openid", *options)
+    expiring.wait_until_expired(handshake.token("mine"))
+    before = refreshes(expiring)
+    cut_down(handshake, expiring, process=True)
+    for _ in range(2):
+        done = handshake.run("token", "mine", "--json")
+        assert (done.status, done.error["code"]) == (6, "refresh_uncertain"), done
+    assert refreshes(expiring) - before == 1, "the one whose answer was lost"
+
+
 def test_killed_many_times_the_vault_is_never_damaged(handshake: Handshake, expiring: Stranger, expired: str) -> None:
     for attempt in range(8):
         running = handshake.start("token", "mine")

@@ -37,6 +37,7 @@ extension Settings {
         var requestObject: Bool?
         var responseMode: String?
         var fapi2: Bool?
+        var retryLostRefreshes: Bool?
         /// `id_token_signed_response_alg` and its relatives: what the client is registered with.
         var idTokenAlgorithm: String?
         var userInfoAlgorithm: String?
@@ -58,6 +59,7 @@ extension Settings {
             case keyID = "key-id"
             case requestObject = "request-object"
             case responseMode = "response-mode"
+            case retryLostRefreshes = "retry-lost-refreshes"
             case idTokenAlgorithm = "id-token-algorithm"
             case userInfoAlgorithm = "userinfo-algorithm"
             case responseAlgorithm = "response-algorithm"

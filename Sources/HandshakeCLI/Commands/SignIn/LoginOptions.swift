@@ -106,6 +106,15 @@ struct LoginOptions: ParsableArguments {
         help: "Keep to the FAPI 2.0 Security Profile, and refuse what departs from it.")
     var fapi2: Bool?
 
+    @Flag(
+        name: .customLong("retry-lost-refreshes"), inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Repeat a refresh whose answer was lost (the default).",
+            discussion:
+                "Some services end the session when a refresh token is used twice: with --no-retry-lost-refreshes it is sent once, "
+                + "and if its answer is lost, sign in again after ten minutes."))
+    var retryLostRefreshes: Bool?
+
     @Option(help: ArgumentHelp("A scope to request; repeatable.", valueName: "scope"))
     var scope: [String] = []
 

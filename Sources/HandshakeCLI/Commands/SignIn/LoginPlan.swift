@@ -268,6 +268,12 @@ struct LoginPlan {
             client.fapi2 = try stated.truth()
         }
         if let stated = settings.stated(
+            options.retryLostRefreshes.map { "\($0)" }, "retry-lost-refreshes", "RETRY_LOST_REFRESHES",
+            table.retryLostRefreshes.map { "\($0)" }, of: name)
+        {
+            client.retriesLostRefreshes = try stated.truth()
+        }
+        if let stated = settings.stated(
             options.authorizationDetails, "authorization-details", "AUTHORIZATION_DETAILS", table.authorizationDetails,
             of: name)
         {
