@@ -256,8 +256,18 @@ extension Refusal: CustomStringConvertible {
             "The token was not sent to \(found), because "
                 + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
         default:
-            "\(check.problem(of: signedText)) Expected \(expected), found \(found). \(check.cure(of: signedText))"
+            "\(check.problem(of: signedText)) Expected \(expected), found \(found). \(cure)"
         }
+    }
+
+    /// What to do about it. A slash at the end is the commonest mistake in an issuer.
+    private var cure: String {
+        guard check == .issuer, signedText == .idToken,
+            found == expected + "/" || found + "/" == expected
+        else { return check.cure(of: signedText) }
+        let word = found.hasSuffix("/") ? "with" : "without"
+        return "If you wrote the URL, write it \(word) the slash at its end: \(found). "
+            + "Otherwise report it to the service."
     }
 
     private var isOnThisMachine: Bool {

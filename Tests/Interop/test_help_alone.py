@@ -67,6 +67,31 @@ def test_a_user_signs_in_with_a_client_that_has_the_device_grant_alone(handshake
     assert http().get(facts["origin"] + "/authorize", params=browser, timeout=10, allow_redirects=False).status_code == 400
 
 
+def test_a_user_signs_in_with_the_command_for_devices_that_the_sandbox_prints(handshake: Handshake) -> None:
+    sandbox = handshake.start("sandbox")
+    lines = iter(sandbox.line, "")
+    origin = next(line for line in lines if line.startswith("standard ")).split()[1]
+    user = next(line for line in lines if line.startswith("  user ")).split()
+    words = next(line for line in lines if line.startswith("  try ") and line.endswith(" --device")).split()[2:]
+    running = handshake.start(*words, "--json", "--timeout", "60")
+    code, address = running.line().split(" ")
+    assert address.startswith(origin)
+    form = {"user_code": code, "op": "Allow", "email": user[1], "password": user[3]}
+    assert "Access allowed" in http().post(address, data=form, timeout=10).text
+    assert running.finish().ok().json["account"] == "device"
+
+
+def test_the_sandbox_says_where_the_key_file_of_its_service_account_is(handshake: Handshake) -> None:
+    lines = iter(handshake.start("sandbox").line, "")
+    origin = next(line for line in lines if line.startswith("standard ")).split()[1]
+    public, robot, device = [next(line for line in lines if line.startswith(f"  client  {name}"))
+                             for name in ("sandbox-public ", "sandbox-robot@", "sandbox-device ")]
+    assert public.endswith("  public") and device.endswith("  public")
+    address = f"{origin}/_sandbox/service-account"
+    assert robot.endswith(f"  signs; its key file is at {address}")
+    assert http().get(address, timeout=60).json()["client_email"] in robot
+
+
 def test_a_user_signs_in_to_an_mcp_server_that_demands_registration(handshake: Handshake, mcp: Stranger) -> None:
     before = registrations(mcp)
     words = from_help(handshake, "--resource https://mcp.example/mcp", {"https://mcp.example/mcp": mcp.facts["resource"]})

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from command import Finished, Handshake, secret_file
+from stand_in import StandIn
 from strangers import REPOSITORY, Stranger
+from test_mcp import registrations
 
 KEY = ["--service-key-file", "-", "--user", "ada", "aB3dE5fG"]
 
@@ -243,6 +245,39 @@ def test_without_a_client_id_the_command_for_a_server_of_ones_own_is_whole(hands
     says(handshake.run("login", "work", "--issuer", issuer, "--scope", "a b"), 64,
          f"Register an app at {issuer}, with the redirect URI http://127.0.0.1/callback, and sign in with its identifier: "
          f"handshake login work --issuer {issuer} --scope 'a b' --client-id ID")
+
+
+@pytest.mark.parametrize(("service", "options"), [
+    ("github", "--client-secret-file FILE"), ("apple --set team=ABCDE12345", "--key FILE"), ("spotify", "")])
+def test_without_a_client_id_the_command_has_what_the_service_demands(handshake: Handshake, service: str, options: str) -> None:
+    done = handshake.run("login", *service.split())
+    says(done, 64, f"handshake login {service} --client-id ID {options}".rstrip() + "\n")
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    (["--issuer", "https://id.example"], "The name is missing. Choose one: handshake login NAME --issuer https://id.example"),
+    ([], "Name the service: handshake login SERVICE."),
+    (["https://mcp.example/mcp"], "handshake login NAME --issuer https://mcp.example/mcp; for an API that names its server, such as an MCP "
+                                  "server: handshake login --resource https://mcp.example/mcp"),
+    (["mine", "--issuer", "id.example:8443"], "not “id.example:8443”: write it with https://, or with http:// for this machine."),
+    (["--resource", "127.0.0.1:8080/mcp"], "not “127.0.0.1:8080/mcp”: write it with https://, or with http:// for this machine."),
+])
+def test_a_first_command_that_is_almost_right_leads_to_the_right_one(handshake: Handshake, words: list[str], text: str) -> None:
+    says(handshake.run("login", *words), 64, text)
+
+
+def test_without_a_device_grant_the_command_with_a_browser_is_named_and_no_app_registered(handshake: Handshake, mcp: Stranger) -> None:
+    before, command = registrations(mcp), f"handshake login mine --issuer {mcp.issuer}"
+    says(handshake.run("login", "mine", "--issuer", mcp.issuer, "--device"), 64,
+         f"{mcp.issuer} has no sign-in on another device. Sign in with a browser: {command}\n")
+    says(handshake.run("login", "mine", "--issuer", mcp.issuer, "--client-id", "app", "--device"), 64,
+         f"mine has no sign-in on another device. Sign in with a browser: {command} --client-id app\n")
+    assert registrations(mcp) == before
+
+
+def test_an_issuer_with_a_slash_too_many_is_told_how_it_is_written(handshake: Handshake, own_sandbox: StandIn) -> None:
+    issuer = own_sandbox.standard["origin"]
+    says(handshake.run("login", "mine", "--issuer", issuer + "/"), 5, f"write it without the slash at its end: {issuer}. Otherwise report it")
 
 
 def test_an_app_is_registered_at_the_recurse_center(handshake: Handshake) -> None:

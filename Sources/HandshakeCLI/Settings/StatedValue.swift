@@ -59,12 +59,21 @@ struct StatedValue {
         }
     }
 
+    /// Whether the value is a host, perhaps with more behind it, without the scheme before it.
+    private var lacksScheme: Bool {
+        !value.contains("://") && value.contains { ".:".contains($0) }
+            && (try? EndpointURL("https://" + value)) != nil
+    }
+
     private func reported<Value>(_ read: () throws -> Value) throws -> Value {
         do {
             return try read()
         } catch OAuthError.configuration(_, let problem) {
             let isObvious = problem.hasPrefix("expected ")
-            throw wrong("an https address, such as https://id.example.com", because: isObvious ? nil : problem)
+            let advice = lacksScheme ? "write it with https://, or with http:// for this machine" : nil
+            throw wrong(
+                "an https address, such as https://id.example.com",
+                because: advice ?? (isObvious ? nil : problem))
         }
     }
 }

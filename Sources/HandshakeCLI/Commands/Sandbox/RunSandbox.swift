@@ -95,6 +95,14 @@ struct RunSandbox: AsyncParsableCommand {
             ? "handshake login \(name) --client-id \(client.id) --issuer \(service.origin)" : nil
     }
 
+    /// The same for a client that has no sign-in with a browser; nil where there is none.
+    private static func deviceLogin(at service: SandboxService) -> String? {
+        guard service.name == StandardStandIn.name,
+            let client = service.clients.first(where: { $0.kind == .public && $0.redirectURIs.isEmpty })
+        else { return nil }
+        return "handshake login device --client-id \(client.id) --issuer \(service.origin) --device"
+    }
+
     /// The command that uses the key of IFTTT's stand-in; nil elsewhere.
     private static func notify(at service: SandboxService) -> String? {
         guard let connect = service.connect, let partner = connect.partners.first, let user = connect.accounts.first
@@ -126,6 +134,7 @@ struct RunSandbox: AsyncParsableCommand {
             if let command = Self.login(at: service) ?? Self.notify(at: service) {
                 Output.result("  try     \(command)")
             }
+            if let command = Self.deviceLogin(at: service) { Output.result("  try     \(command)") }
         }
         Output.note("All accounts and secrets are fictitious. Stop with Ctrl-C.")
     }

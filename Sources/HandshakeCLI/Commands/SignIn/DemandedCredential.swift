@@ -24,7 +24,7 @@ extension ServiceChoice {
     }
 
     /// What the description demands of clients; nil for nothing.
-    private var demandedCredential: (noun: String, option: String)? {
+    var demandedCredential: (noun: String, option: String)? {
         let facts = self.facts
         guard facts["public_clients"]?.bool != true else { return nil }
         if facts["signed_client_secret"] != nil { return ("key", "--key") }

@@ -7,8 +7,8 @@ struct IssuerChoice {
     let service: Service
     /// What the sign-in asks for.
     let scopes: [String]
-    /// This sign-in, for the user to complete.
-    let command: String
+    /// The name of the sign-in.
+    let name: String
     /// A key of the client's own; nil for a client without one.
     let key: SigningKey?
     let registration: RegistrationChoice
@@ -29,11 +29,14 @@ struct IssuerChoice {
             guard registration.options.registrationTokenFile == nil else {
                 throw CommandError.usage(
                     "\(found.server.issuer) registers no apps itself. Register one there, and sign in with its identifier: "
-                        + "\(command) --client-id ID")
+                        + "\(registration.options.command(name)) --client-id ID")
             }
             return nil
         }
-        let client = try await registration.client(at: found, for: scopes, key: key, by: command) { _ in }
+        let client = try await registration.client(
+            at: found, for: scopes, key: key, by: registration.options.command(name),
+            inBrowser: registration.options.command(name, onDevice: false)
+        ) { _ in }
         Output.note("\(found.server.issuer) registers apps itself. This app is now registered there.")
         return client
     }

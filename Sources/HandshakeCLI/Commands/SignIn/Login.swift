@@ -57,6 +57,10 @@ struct Login: AsyncParsableCommand {
     private func name() throws -> String {
         if let service { return service }
         guard let resource = options.resource.first else {
+            guard options.issuer == nil, options.tokenURL == nil else {
+                throw CommandError.usage(
+                    "The name is missing. Choose one: \(options.command("NAME"))\(options.clientWords)")
+            }
             throw CommandError.usage("Name the service: handshake login SERVICE. handshake services lists them.")
         }
         return DiscoveredResource.name(for: try StatedValue(value: resource, name: "--resource").endpoint())
@@ -204,9 +208,15 @@ struct Login: AsyncParsableCommand {
         }
         let timeout = Duration.seconds(options.timeout)
         if options.device {
-            return try await handshake.signInOnAnotherDevice(as: plan.account, timeout: timeout) { code in
-                waiting.begin()
-                DeviceCodeText(code: code).show()
+            do {
+                return try await handshake.signInOnAnotherDevice(as: plan.account, timeout: timeout) { code in
+                    waiting.begin()
+                    DeviceCodeText(code: code).show()
+                }
+            } catch HandshakeError.configuration("device_authorization_endpoint", _) {
+                let command = options.command(plan.client.service.name, onDevice: false)
+                throw LoginOptions.noDeviceGrant(
+                    plan.client.service.noDeviceGrant, by: command + options.clientWords)
             }
         }
         switch plan.browser {

@@ -206,18 +206,39 @@ struct LoginOptions: ParsableArguments {
     var grant: Grant { statedGrant ?? .authorizationCode }
 
     /// The command of this sign-in for the user to complete: all that says which service and account are meant, and no client.
-    func command(_ name: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - values: values of placeholders beside those of the options, each `NAME=VALUE`.
+    ///   - onDevice: whether the user signs in on another device; nil as the options say.
+    func command(_ name: String, setting values: [String] = [], onDevice: Bool? = nil) -> String {
         let stated = [
             ("--account", account), ("--issuer", issuer), ("--authorize-url", authorizeURL), ("--token-url", tokenURL),
             ("--base-url", baseURL), ("--tenant", tenant), ("--redirect", redirect), ("--subject", subject),
             ("--assertion-issuer", assertionIssuer), ("--assertion-audience", assertionAudience),
         ].compactMap { option, value in value.map { (option, $0) } }
         let repeated =
-            set.map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
-            + param.map { ("--param", $0) }
+            (set + values).map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
+            + apiOrigin.map { ("--api-origin", $0) } + param.map { ("--param", $0) }
         return "handshake login \(KnownAccount.shellWord(name))"
             + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined()
-            + (device ? " --device" : "") + (statedGrant.map { " --grant \($0.rawValue)" } ?? "")
+            + (onDevice ?? device ? " --device" : "") + (statedGrant.map { " --grant \($0.rawValue)" } ?? "")
+    }
+
+    /// The options that state the client, as they were given.
+    var clientWords: String {
+        [
+            ("--client-id", clientID), ("--client-secret-file", clientSecretFile), ("--key", key), ("--key-id", keyID),
+            ("--certificate", certificate), ("--auth", auth?.rawValue),
+        ].map { option, value in value.map { " \(option) \(KnownAccount.shellWord($0))" } ?? "" }.joined()
+    }
+
+    /// A server that has no sign-in on another device.
+    ///
+    /// - Parameters:
+    ///   - reason: why not, as a sentence.
+    ///   - command: the same sign-in with a browser.
+    static func noDeviceGrant(_ reason: String, by command: String) -> CommandError {
+        .usage("\(reason) Sign in with a browser: \(command)")
     }
 
     /// Refuses options that contradict each other. Not `validate()`, whose errors lose their status.

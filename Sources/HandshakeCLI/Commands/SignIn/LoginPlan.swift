@@ -104,7 +104,7 @@ struct LoginPlan {
             server.mayRegister(previous, authenticatedBy: credential, statesSecret: credentials.statesSecret)
         {
             registered = try await IssuerChoice(
-                service: service, scopes: scopes ?? service.defaultScopes, command: options.command(name),
+                service: service, scopes: scopes ?? service.defaultScopes, name: name,
                 key: credential?.key, registration: registration
             ).client()
         }
@@ -123,7 +123,7 @@ struct LoginPlan {
                 Self.missingClient(
                     place,
                     options.grant == .authorizationCode ? Self.registered(redirect, onDevices: options.device) : "",
-                    of: name, options))
+                    of: name, options, demanding: credential == nil ? server.demandedCredential : nil))
         }
         guard credential != nil || options.grant == .authorizationCode else {
             throw CommandError.usage(
@@ -147,11 +147,15 @@ struct LoginPlan {
 
     /// What to do without a client ID.
     private static func missingClient(
-        _ place: String, _ registration: String, of name: String, _ options: LoginOptions
+        _ place: String, _ registration: String, of name: String, _ options: LoginOptions,
+        demanding credential: (noun: String, option: String)?
     ) -> String {
         let command = options.command(name)
+        let demanded = options.opensPage && options.auth?.rawValue != "none" ? credential : nil
         var text = "--client-id is missing. Register an app \(place)\(registration)"
-        text += " and sign in with its identifier: \(command) --client-id ID"
+        text += " and sign in with its identifier"
+        text += (demanded.map { " and its \($0.noun)" } ?? "") + ": \(command) --client-id ID"
+        text += demanded.map { " \($0.option) FILE" } ?? ""
         text += ServiceChoice.registrationAdvice(name)
         return text
     }

@@ -52,15 +52,22 @@ struct RegistrationChoice {
     ///   - scopes: what the client may ever ask for.
     ///   - key: the client's own; nil for one without.
     ///   - command: this sign-in, for the user to complete.
+    ///   - browserCommand: the same with a browser.
     ///   - allow: throws where the server may not get the registration token.
     func client(
         at found: some RegisteringServer, for scopes: [String], key: SigningKey?, by command: String,
+        inBrowser browserCommand: String,
         allowingToken allow: (_ file: String) throws -> Void
     ) async throws -> Client {
         if let client = try await unfinished?.client(
             at: found, redirect: redirect ?? .loopback, key: key, onDevices: options.device)
         {
             return client
+        }
+        // Before the app is registered for nothing.
+        guard !options.device || found.server.deviceAuthorizationEndpoint != nil else {
+            throw LoginOptions.noDeviceGrant(
+                "\(found.server.issuer) has no sign-in on another device.", by: browserCommand)
         }
         var token: Secret?
         if let file = options.registrationTokenFile {
@@ -79,7 +86,8 @@ struct RegistrationChoice {
             throw CommandError(
                 status: .serviceError, code: error.code ?? "http_\(error.status ?? 0)",
                 message: "\(error) With one: \(command) --registration-token-file FILE\n"
-                    + "Or register an app there yourself, and sign in with its identifier: \(command) --client-id ID")
+                    + "Or register an app there yourself, and sign in with its identifier: "
+                    + "\(command) --client-id ID")
         }
         // Before the page opens, and also when time runs out just now: the server knows the client already.
         try await Task { [unfinished] in try await unfinished?.keep(client) }.value

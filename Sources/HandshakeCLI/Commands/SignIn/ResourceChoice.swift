@@ -125,7 +125,7 @@ struct ResourceChoice {
         }
         return try await registration.client(
             at: found, for: offered + found.scopes.filter { !offered.contains($0) },
-            key: options.key == nil ? nil : credential?.key, by: command(found)
+            key: options.key == nil ? nil : credential?.key, by: command(found), inBrowser: command(found)
         ) { file in
             // As with a client ID: otherwise an API could name a server that collects the token (`any-server.md` 9).
             guard isConfirmed else {

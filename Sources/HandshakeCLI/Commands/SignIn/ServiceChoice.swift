@@ -178,6 +178,7 @@ struct ServiceChoice {
         _ issuer: StatedValue?, authorize: StatedValue?, token: StatedValue?
     ) throws -> Service {
         guard token != nil || (issuer != nil && authorize == nil) else {
+            guard !name.contains("://") else { throw Self.address(name) }
             throw CommandError.usage(
                 "“\(quoted(name, limit: 80))” is not a built-in service. "
                     + NearestName.question(name, among: Services.names(settings))
@@ -192,6 +193,15 @@ struct ServiceChoice {
         let security = Self.security(for: (token ?? issuer)?.value)
         let service = try BuiltInService(name: name, facts: facts).service(security: security)
         return try adding(service, tokenOrigin)
+    }
+
+    /// An address in the place of a name.
+    private static func address(_ text: String) -> CommandError {
+        let word = KnownAccount.shellWord(text)
+        return .usage(
+            "“\(quoted(text, limit: 80))” is an address, not a name. For a server of your own, with a name of your choice: "
+                + "handshake login NAME --issuer \(word); for an API that names its server, such as an MCP server: "
+                + "handshake login --resource \(word)")
     }
 
     /// The service with the origins of `--api-origin` too.
