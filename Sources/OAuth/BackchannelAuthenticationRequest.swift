@@ -179,7 +179,7 @@ public struct BackchannelAuthenticationRequest: Sendable {
         }
         if let token = notificationToken?.reveal() {
             guard (22...1024).contains(token.utf8.count), token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-                throw wrong("client_notification_token", "it has 22 to 1024 characters of printable ASCII")
+                throw wrong("client_notification_token", "it must have 22 to 1024 characters of printable ASCII")
             }
         }
     }

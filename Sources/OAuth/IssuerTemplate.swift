@@ -50,7 +50,7 @@ public struct IssuerTemplate: Sendable, Hashable {
     ) throws(OAuthError) {
         let wrong = OAuthError.configuration(
             member: "issuer-template",
-            problem: "it is an issuer with one name in braces, which is a whole segment of its path, such as "
+            problem: "it must be an issuer with one name in braces, which is a whole segment of its path, such as "
                 + "https://login.example.com/{tenantid}/v2.0")
         let parts = string.split(separator: "{", omittingEmptySubsequences: false)
         guard string.utf8.count <= 2048, parts.count == 2 else { throw wrong }

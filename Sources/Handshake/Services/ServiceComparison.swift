@@ -97,11 +97,15 @@ extension ServiceFacts {
         if members["device_authorization_url"] != nil { grants.append("urn:ietf:params:oauth:grant-type:device_code") }
         let isEither = try text("client_authentication") == "either"
         let methods = isEither ? ["client_secret_basic", "client_secret_post"] : try authenticationMethods() ?? []
+        // A server may take clients without a secret and not list it.
+        let open = try flag("public_clients") ? ["none"] : []
         let lists: [ServiceComparison?] = [
             try challengeMethods(server.codeChallengeMethods),
             Self.list("response_types", ["code"], server.responseTypes),
             Self.list("grant_types", grants, server.grantTypes),
             Self.list("client_authentication", methods, server.tokenEndpointAuthMethods, takesAny: isEither),
+            open.isEmpty
+                ? nil : Self.list("public_clients", open, server.tokenEndpointAuthMethods, otherwise: .unpublished),
             // A server may leave scopes out of its list (RFC 8414, section 2).
             Self.list("scopes", scopes, server.scopes, otherwise: .unpublished),
         ]

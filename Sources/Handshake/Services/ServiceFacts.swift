@@ -16,8 +16,9 @@ struct ServiceFacts {
         }
         var origins: [Origin] = []
         for address in try texts("api_origins") { origins.append(try parsed(address, "api_origins").origin) }
-        let offline = ServiceFacts(name: name, members: members["offline"]?.object ?? [:], security: security)
+        let offline = try offline()
         let scopes = try texts("default_scopes")
+        _ = try flag("public_clients")
         return try Service(
             name: name, displayName: try title(), authorizationServer: try server(),
             apiRoot: try texts("api_origins").first.map { address throws(HandshakeError) in
@@ -25,6 +26,16 @@ struct ServiceFacts {
             },
             apiOrigins: origins, defaultScopes: scopes + (try offline.texts("scopes")).filter { !scopes.contains($0) },
             identityEndpoint: identity, deviations: try deviations(offline: offline.map("parameters")))
+    }
+
+    /// How a refresh token is obtained.
+    private func offline() throws(HandshakeError) -> ServiceFacts {
+        let known: Set = ["always", "never", "scopes", "parameters", "note"]
+        guard let value = members["offline"] else { return ServiceFacts(name: name, members: [:], security: security) }
+        guard let offline = value.object, known.isSuperset(of: offline.keys) else {
+            throw wrong("offline", "must be a table with some of \(known.sorted().joined(separator: ", "))")
+        }
+        return ServiceFacts(name: name, members: offline, security: security)
     }
 
     private func server() throws(HandshakeError) -> Service.AuthorizationServer {
@@ -53,7 +64,7 @@ struct ServiceFacts {
         case let other?:
             throw wrong(
                 "client_authentication",
-                "it is basic, post, either, private_key_jwt or client_secret_jwt, not “\(quoted(other, limit: 80))”")
+                "must be basic, post, either, private_key_jwt or client_secret_jwt, not “\(quoted(other, limit: 80))”")
         }
     }
 
@@ -101,7 +112,7 @@ struct ServiceFacts {
         guard !members.isEmpty else { return nil }
         guard let issuer = members["issuer"], let audience = members["audience"], members.count == 2,
             !issuer.isEmpty, !audience.isEmpty
-        else { throw wrong("signed_client_secret", "it has the members issuer and audience") }
+        else { throw wrong("signed_client_secret", "must have exactly the members issuer and audience") }
         return ClientAssertion.SignedSecret(issuer: issuer, audience: audience)
     }
 
@@ -149,7 +160,7 @@ extension ServiceFacts {
 
     func text(_ member: String) throws(HandshakeError) -> String? {
         guard let value = members[member] else { return nil }
-        guard let text = value.string else { throw wrong(member, "it has to be text") }
+        guard let text = value.string else { throw wrong(member, "must be text") }
         return text
     }
 
@@ -158,7 +169,7 @@ extension ServiceFacts {
         guard let word = try text(member) else { return nil }
         guard let value = words[quoted(word, limit: 80)] else {
             throw wrong(
-                member, "it is \(words.keys.sorted().joined(separator: " or ")), not “\(quoted(word, limit: 80))”")
+                member, "must be \(words.keys.sorted().joined(separator: " or ")), not “\(quoted(word, limit: 80))”")
         }
         return value
     }
@@ -167,7 +178,7 @@ extension ServiceFacts {
     private func title() throws(HandshakeError) -> String? {
         guard let title = try text("title") else { return nil }
         guard !title.isEmpty, title.utf8.elementsEqual(quoted(title, limit: 80).utf8) else {
-            throw wrong("title", "it has 1 to 80 characters, and no control or format characters")
+            throw wrong("title", "must have 1 to 80 characters, and no control or format characters")
         }
         return title
     }
@@ -178,21 +189,21 @@ extension ServiceFacts {
             "response_type", "client_id", "redirect_uri", "state", "nonce", "code_challenge", "code_challenge_method",
         ]
         guard (1...80).contains(name.utf8.count), !own.contains(name) else {
-            throw wrong("scope_parameter", "it has 1 to 80 bytes and is none of the protocol's own parameters")
+            throw wrong("scope_parameter", "must have 1 to 80 bytes and be none of the protocol's own parameters")
         }
         return name
     }
 
     func flag(_ member: String) throws(HandshakeError) -> Bool {
         guard let value = members[member] else { return false }
-        guard let flag = value.bool else { throw wrong(member, "it has to be true or false") }
+        guard let flag = value.bool else { throw wrong(member, "must be true or false") }
         return flag
     }
 
     func texts(_ member: String) throws(HandshakeError) -> [String] {
         guard let value = members[member] else { return [] }
         guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
-            throw wrong(member, "it has to be a list of texts")
+            throw wrong(member, "must be a list of texts")
         }
         return elements.compactMap(\.string)
     }
@@ -202,7 +213,7 @@ extension ServiceFacts {
         var map: [String: String] = [:]
         for (name, value) in value.object ?? [:] { map[name] = value.string }
         guard let count = value.object?.count, count == map.count else {
-            throw wrong(member, "it has to be a table of texts")
+            throw wrong(member, "must be a table of texts")
         }
         return map
     }

@@ -15,6 +15,7 @@ enum OwnService {
         "expiry-unit",
         "zero-expiry-is-never", "absent-expiry", "scope-list", "error-code-pointer",
         "error-text-pointer",
+        "offline", "public-clients",
         "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "requires-dpop",
         "assertion-audience",
         "assertion-type", "signed-client-secret", "issuer-template", "tenant-claim", "ignores-id-token",

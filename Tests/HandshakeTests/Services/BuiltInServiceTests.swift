@@ -52,14 +52,33 @@ struct BuiltInServiceTests {
         try ServiceTwin(try #require(Self.lines[name]), values: Self.values(name))
     }
 
+    private static let denialRule =
+        "“denial-parameter” must have 1 to 80 bytes and be none of the protocol's own parameters."
+    private static let scopeRule =
+        "“scope-parameter” must have 1 to 80 bytes and be none of the protocol's own parameters."
+    private static let titleRule = "“title” must have 1 to 80 characters, and no control or format characters."
+
     @Test(
-        "a word that a description cannot have is refused, and its member is named",
+        "a word that a description cannot have is refused, and its member is named with the rule",
         arguments: [
-            ("userinfo_method", "TRACE"), ("token_request", "x"), ("token_answer", "xml"), ("credential_encoding", ""),
-            ("scope_parameter", "redirect_uri"), ("scope_parameter", ""), ("title", ""), ("title", "a\u{1B}]0;b\u{7}"),
-            ("title", "\u{202E}evil"),
+            ("userinfo_method", "TRACE", "“userinfo-method” must be GET or POST, not “TRACE”."),
+            ("token_request", "x", "“token-request” must be form or json, not “x”."),
+            ("token_answer", "xml", "“token-answer” must be form or json, not “xml”."),
+            ("credential_encoding", "", "“credential-encoding” must be form or raw, not “”."),
+            ("refresh_margin", "25", "“refresh-margin” must be a number of seconds from 1 to 86400."),
+            ("denial_parameter", "", denialRule), ("denial_parameter", "code", denialRule),
+            ("offline", "always", "“offline” must be a table with some of always, never, note, parameters, scopes."),
+            ("public_clients", "yes", "“public-clients” must be true or false."),
+            ("default_scopes", "read", "“default-scopes” must be a list of texts."),
+            ("token_parameters", "x", "“token-parameters” must be a table of texts."),
+            (
+                "client_authentication", "none",
+                "“client-authentication” must be basic, post, either, private_key_jwt or client_secret_jwt, not “none”."
+            ),
+            ("scope_parameter", "redirect_uri", scopeRule), ("scope_parameter", "", scopeRule),
+            ("title", "", titleRule), ("title", "a\u{1B}]0;b\u{7}", titleRule), ("title", "\u{202E}evil", titleRule),
         ])
-    func wrongWord(member: String, word: String) async throws {
+    func wrongWord(member: String, word: String, text: String) async throws {
         var facts: JSONObject = [
             "authorize_url": .string("https://server.example/a"), "token_url": .string("https://server.example/t"),
             "userinfo_url": .string("https://server.example/u"), "title": .string("Example"),
@@ -69,6 +88,28 @@ struct BuiltInServiceTests {
         let error = await handshakeError { try BuiltInService(name: "mine", facts: facts).service() }
         let named: String? = if case .configuration(let named, _)? = error { named } else { nil }
         #expect(named == member.replacing("_", with: "-"))
+        #expect(error.map { "\($0)" } == text)
+    }
+
+    @Test("a signed client secret has an issuer and an audience, and the error says so")
+    func wrongSecret() async throws {
+        let facts: JSONObject = [
+            "authorize_url": .string("https://server.example/a"), "token_url": .string("https://server.example/t"),
+            "signed_client_secret": .object(["issuer": .string("team")]),
+        ]
+        let error = await handshakeError { try BuiltInService(name: "mine", facts: facts).service() }
+        #expect(
+            error.map { "\($0)" } == "“signed-client-secret” must have exactly the members issuer and audience.")
+    }
+
+    @Test("a description can name a field for the token alone")
+    func authorizationHeader() throws {
+        let facts: JSONObject = [
+            "token_url": .string("https://server.example/t"), "authorization_header": .string("X-Token"),
+        ]
+        let field = try #require(HTTPField.Name("X-Token"))
+        let service = try BuiltInService(name: "mine", facts: facts).service()
+        #expect(service.deviations.authorization == .field(field))
     }
 
     @Test("a user signs in to every service's twin, is named, and stays signed in", arguments: supported)

@@ -19,7 +19,8 @@ struct ServiceComparisonTests {
         "jwks_url": .string(issuer + "/keys"), "backchannel_authentication_url": .string(issuer + "/ciba"),
         "default_scopes": .array([.string("openid")]),
         "offline": .object(["scopes": .array([.string("offline_access")])]), "pkce": .string("supported"),
-        "client_authentication": .string("basic"), "requires_pushed_authorization": .bool(true),
+        "client_authentication": .string("basic"), "public_clients": .bool(true),
+        "requires_pushed_authorization": .bool(true),
         "requires_dpop": .bool(true),
     ]
 
@@ -35,7 +36,7 @@ struct ServiceComparisonTests {
         "grant_types_supported": [
             "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
         ],
-        "token_endpoint_auth_methods_supported": ["client_secret_basic"],
+        "token_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
         "scopes_supported": ["openid", "offline_access", "email"], "require_pushed_authorization_requests": true,
         "dpop_signing_alg_values_supported": ["ES256"],
     ]
@@ -85,7 +86,7 @@ struct ServiceComparisonTests {
             ("code_challenge_methods_supported", ["plain"], "pkce"),
             ("response_types_supported", ["id_token"], "response_types"),
             ("grant_types_supported", ["authorization_code"], "grant_types"),
-            ("token_endpoint_auth_methods_supported", ["private_key_jwt"], "client_authentication"),
+            ("token_endpoint_auth_methods_supported", ["private_key_jwt", "none"], "client_authentication"),
             ("require_pushed_authorization_requests", false, "requires_pushed_authorization"),
         ] as [(String, any Sendable, String)])
     func drifted(_ member: String, _ value: any Sendable, _ fact: String) async throws {
@@ -116,7 +117,10 @@ struct ServiceComparisonTests {
         let addresses = Self.facts.map(\.key).filter {
             $0.hasSuffix("_url") && $0 != "authorize_url" && $0 != "token_url"
         }
-        let lists = ["pkce", "response_types", "grant_types", "client_authentication", "scopes", "requires_dpop"]
+        let lists = [
+            "pkce", "response_types", "grant_types", "client_authentication", "public_clients", "scopes",
+            "requires_dpop",
+        ]
         let discovered = try await Self.comparison(Self.facts, document)
         #expect(Set(Self.members(discovered, .drifted)) == Set(addresses + ["requires_pushed_authorization"]))
         #expect(Set(Self.members(discovered, .unpublished)) == Set(lists))
@@ -134,6 +138,14 @@ struct ServiceComparisonTests {
         document["scopes_supported"] = ["openid"]
         let all = try await Self.comparison(Self.facts, document)
         #expect(Self.members(all, .drifted).isEmpty && Self.members(all, .unpublished) == ["scopes"])
+    }
+
+    @Test("a server that does not list clients without a secret may take them all the same")
+    func publicClients() async throws {
+        var document = Self.published
+        document["token_endpoint_auth_methods_supported"] = ["client_secret_basic"]
+        let all = try await Self.comparison(Self.facts, document)
+        #expect(Self.members(all, .drifted).isEmpty && Self.members(all, .unpublished) == ["public_clients"])
     }
 
     @Test("what only the server states is undescribed, and no drift")

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Foundation
+import Handshake
+import OAuth
+import Testing
+
+@testable import HandshakeCLI
+
+@Suite("Services of the user's own, and values that services need")
+struct OwnServiceTests {
+    private func plan(_ arguments: [String], _ file: Settings.File = Settings.File()) async throws -> LoginPlan {
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + arguments) as? Login)
+        let settings = Settings(home: "/nowhere", environment: [:], file: file)
+        return try await LoginPlan(service: login.service ?? "", options: login.options, settings: settings)
+    }
+
+    private static func settings(_ lines: String) throws -> Settings.File {
+        try Settings.File(Array("[services.mine]\n\(lines)".utf8), path: "/config.toml")
+    }
+
+    private static func documented() throws -> (all: [String], own: Set<String>) {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let page = tests.deletingLastPathComponent().appending(path: "Documentation/Services.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let table = try #require(text.components(separatedBy: "## Members").last?.components(separatedBy: "<!--").first)
+        var (all, own): ([String], Set<String>) = ([], [])
+        for row in table.split(separator: "\n") where row.hasPrefix("| `") {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let names = Self.names(in: cells[0])
+            all += names
+            let said = try #require(cells.last)
+            switch said.split(separator: " ").first {
+            case "yes": own.formUnion(names)
+            case "no": break
+            case "only": own.formUnion(Self.names(in: said))
+            case "not": own.formUnion(names.filter { !Self.names(in: said).contains($0) })
+            default: Issue.record("\(row)")
+            }
+        }
+        return (all, own)
+    }
+
+    private static func names(in cell: String) -> [String] {
+        cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+    }
+
+    @Test("config.toml takes each member that the page of services promises, and refuses the others")
+    func members() throws {
+        let (all, own) = try Self.documented()
+        #expect(all.count >= 60 && own.count >= 50 && own.isSubset(of: all))
+        for name in all {
+            let setting = name.replacing("_", with: "-")
+            let line = "\(setting) = \"https://id.example/x\""
+            guard own.contains(name) else {
+                let error = #expect(throws: CommandError.self, "\(name)") { try Self.settings(line) }
+                #expect(error?.message.contains("“\(setting)” is not a setting") == true)
+                continue
+            }
+            #expect(throws: Never.self, "\(name)") { try Self.settings(line) }
+        }
+        let known = Set(OwnService.members.map { $0.replacing("-", with: "_") })
+        #expect(known.subtracting(own) == [], "the page has every member")
+    }
+
+    @Test("how a refresh token is obtained and whether apps need a secret can be said of an own service")
+    func offline() async throws {
+        let file = try Self.settings(
+            """
+            authorize-url = "https://id.example/authorize"
+            token-url = "https://id.example/token"
+            client-authentication = "post"
+            public-clients = true
+            default-scopes = ["read"]
+            offline = { scopes = ["offline_access"], parameters = { access_type = "offline" } }
+            """)
+        let plan = try await plan(["mine", "--client-id", "app"], file)
+        let service = plan.client.service
+        #expect(service.defaultScopes == ["read", "offline_access"])
+        #expect(service.deviations.offlineParameters == ["access_type": "offline"])
+        let login = try #require(
+            try HandshakeCommand.parseAsRoot(["login", "mine", "--client-id", "app"]) as? Login)
+        let settings = Settings(home: "/nowhere", environment: [:], file: file)
+        try ServiceChoice("mine", options: login.options, settings: settings).requireCredential(of: plan)
+        let wrong = try Self.settings("token-url = \"https://id.example/token\"\noffline = \"always\"")
+        let error = await #expect(throws: HandshakeError.self) {
+            try await self.plan(["mine", "--client-id", "app"], wrong)
+        }
+        #expect("\(String(describing: error))".contains("offline"))
+    }
+}
