@@ -107,11 +107,15 @@ def test_services_check_says_what_drifted(handshake: Handshake, tmp_path: Path) 
         assert {"issuer", "authorize_url", "userinfo_url", "device_authorization_url", "pkce", "response_types"} == found["same"]
         shown = handshake.run("services", "check", "google", "--base-url", service.origin)
         assert shown.status == 4 and shown.stdout.splitlines()[0] == (
-            f"token_url: drifted: known {service.origin}/token, published {service.origin}/moved")
-        assert "revocation_url: drifted: known" in shown.stdout and ", published nothing" in shown.stdout
-        assert "grant_types: not published: known authorization_code refresh_token" in shown.stdout
-        assert "scopes: not published: known " in shown.stdout and ", published openid\n" in shown.stdout
-        assert f"introspection_url: not described: published {service.origin}/introspect" in shown.stdout
+            f"The token endpoint (token_url) drifted: this version knows {service.origin}/token, and the server publishes "
+            f"{service.origin}/moved.")
+        assert "The revocation endpoint (revocation_url) drifted: this version knows" in shown.stdout
+        assert ", and the server no longer publishes any." in shown.stdout
+        assert "The list of grant types (grant_types) cannot be compared: this version knows authorization_code" in shown.stdout
+        assert "The list of scopes (scopes) cannot be compared: this version knows " in shown.stdout
+        assert ", and the server lists openid.\n" in shown.stdout
+        assert "The introspection endpoint (introspection_url) is not described in this version: the server publishes " in shown.stdout
+        assert f"{service.origin}/introspect." in shown.stdout
 
 
 def test_services_check_of_an_unchanged_service_is_status_0_and_of_another_issuer_5(handshake: Handshake) -> None:
@@ -119,7 +123,8 @@ def test_services_check_of_an_unchanged_service_is_status_0_and_of_another_issue
     with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
         published_by(service, facts)
         same = handshake.run("services", "check", "google", "--base-url", service.origin).ok()
-        assert same.stdout.splitlines() == [f"jwks_url: not described: published {service.origin}/jwks"]
+        assert same.stdout.splitlines() == [
+            f"The address of the keys (jwks_url) is not described in this version: the server publishes {service.origin}/jwks."]
         assert "publishes as known: issuer, authorize_url, token_url" in same.stderr
     with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
         published_by(service, facts, issuer="https://other.example")
@@ -145,3 +150,21 @@ def test_a_service_that_takes_apps_without_a_secret_is_not_asked_for_one(handsha
     login = handshake.begin_login("spotify", "--client-id", "app")
     assert login.url.startswith("https://accounts.spotify.com/")
     login.end()
+
+def test_services_check_takes_an_own_service_on_this_machine_as_login_does(handshake: Handshake) -> None:
+    facts = handshake.run("services", "show", "google", "--json").ok().json
+    with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
+        published_by(service, facts)
+        config = handshake.home / "config.toml"
+        handshake.home.mkdir(parents=True, exist_ok=True)
+        config.write_text(f'[services.mine]\nissuer = "{service.origin}"\n')
+        done = handshake.run("services", "check", "mine", "--json").ok()
+        assert {item["member"] for item in done.json["same"]} == {"issuer", "response_types", "grant_types"}, done
+        token = f'{service.origin}{urlsplit(facts["token_url"]).path}'
+        config.write_text(f'[services.mine]\nissuer = "{service.origin}"\ntoken-url = "{token}"\n')
+        done = handshake.run("services", "check", "mine", "--json").ok()
+        assert {item["member"] for item in done.json["same"]} == {"issuer", "token_url", "response_types", "grant_types"}, done
+        # Without an issuer there are no metadata to compare, which is no error either.
+        config.write_text(f'[services.mine]\ntoken-url = "{token}"\n')
+        assert handshake.run("services", "check", "mine", "--json").ok().json["publishes"] is False
+

@@ -31,23 +31,24 @@ extension BuiltInService {
     /// - Parameters:
     ///   - values: the values of the service's placeholders.
     ///   - base: an address in the place of every host of the service.
+    ///   - security: which addresses the description may have.
     ///   - transport: how requests reach the network.
     /// - Returns: all that either of the two states; nil when the service is not known to publish metadata.
     /// - Throws: what ``service(_:security:)`` throws; ``HandshakeError/undiscovered(issuer:failures:)``,
     ///   ``HandshakeError/exchange(_:)`` and ``HandshakeError/network(_:)`` when its metadata cannot be read.
     package func comparison(
-        _ values: [String: String] = [:], at base: EndpointURL? = nil,
+        _ values: [String: String] = [:], at base: EndpointURL? = nil, security: TransportSecurity = .httpsOnly,
         transport: any Transport = .platform
     ) async throws -> [ServiceComparison]? {
-        _ = try service(values)
-        let facts = ServiceFacts(name: name, members: try filled(with: values), security: .httpsOnly)
+        _ = try service(values, security: security)
+        let facts = ServiceFacts(name: name, members: try filled(with: values), security: security)
         guard var issuer = try facts.issuer() else { return nil }
         var template = try facts.issuerTemplate()
         if let base { (issuer, template) = (issuer.at(base), template?.at(base)) }
         let environment = Environment(
             vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: TransferLimits(),
             log: .init(label: "handshake"))
-        let published = try await environment.discover(issuer, of: template, security: base?.security ?? .httpsOnly)
+        let published = try await environment.discover(issuer, of: template, security: base?.security ?? security)
         return try [facts.issuer(issuer, published)] + facts.addresses(published, at: base) + facts.lists(published)
             + facts.flags(published)
     }

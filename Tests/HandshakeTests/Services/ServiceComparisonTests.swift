@@ -168,4 +168,19 @@ struct ServiceComparisonTests {
         document["code_challenge_methods_supported"] = nil
         #expect(Self.members(try await Self.comparison(facts, document), .drifted).isEmpty)
     }
+
+    @Test("plain http on loopback is compared where the caller names the exception, as for a sign-in")
+    func loopback() async throws {
+        let own = "http://127.0.0.1:8080"
+        let facts: JSONObject = ["issuer": .string(own), "discovers": .bool(true)]
+        let document: Members = [
+            "issuer": own, "authorization_endpoint": own + "/authorize", "token_endpoint": own + "/token",
+        ]
+        let service = BuiltInService(name: "mine", facts: facts)
+        let compared = try await service.comparison(
+            security: .allowingInsecureLoopback, transport: Server(document: document))
+        #expect(Self.members(try #require(compared), .same) == ["issuer"])
+        let refused = await handshakeError { try await service.comparison(transport: Server(document: document)) }
+        #expect(refused?.code == "insecure_transport", "\(String(describing: refused))")
+    }
 }

@@ -76,9 +76,9 @@ struct Services: ParsableCommand {
             commandName: "check",
             abstract: "Compare what is known of a service with what its server publishes.",
             discussion: """
-                Each line is a member of the service's description that drifted, that the server does not publish, or that this version \
-                does not describe. What was discovered counts as drifted when it is no longer published. The exit status is 4 when \
-                something drifted, and 5 when the metadata are another issuer's.
+                Each line is a sentence about a member of the service's description that drifted, that cannot be compared because the \
+                server does not publish it, or that this version does not describe; with --json, one list for each kind. What was discovered counts as drifted when it is \
+                no longer published. The exit status is 4 when something drifted, and 5 when the metadata are another issuer's.
                 """)
 
         @Argument(help: "The service.")
@@ -103,7 +103,8 @@ struct Services: ParsableCommand {
             let known = try Services.known(service, settings)
             let values = try ServiceChoice.values(set, tenant: nil, table: settings.service(service))
             let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").endpoint() }
-            let compared = try await known.comparison(values, at: base)
+            let compared = try await known.comparison(
+                values, at: base, security: Services.security(of: settings.service(service)))
             report(compared, title: known.title)
             let drifted = (compared ?? []).filter { $0.outcome == .drifted }.map { "“\($0.member)”" }
             guard drifted.isEmpty else {
@@ -139,15 +140,7 @@ struct Services: ParsableCommand {
                 return Output.note("\(title) is not known to publish metadata. There is nothing to compare.")
             }
             for item in all.filter({ $0.outcome == .drifted }) + all.filter({ $0.outcome != .drifted }) {
-                let (known, published) = (item.described ?? "nothing", item.published ?? "nothing")
-                switch item.outcome {
-                case .same: break
-                case .drifted: Output.result("\(item.member): drifted: known \(known), published \(published)")
-                case .unpublished:
-                    let others = item.published.map { ", published \($0)" } ?? ""
-                    Output.result("\(item.member): not published: known \(known)\(others)")
-                case .undescribed: Output.result("\(item.member): not described: published \(published)")
-                }
+                if let sentence = ServiceSentence(comparison: item).text { Output.result(sentence) }
             }
             let same = all.filter { $0.outcome == .same }.map(\.member)
             Output.note("\(title) publishes as known: \(same.joined(separator: ", ")).")
@@ -170,6 +163,11 @@ struct Services: ParsableCommand {
                     + "List them with: handshake services")
         }
         return known
+    }
+
+    /// Which addresses a description may have: those that `login` takes.
+    private static func security(of table: Settings.ServiceSettings) -> TransportSecurity {
+        ServiceChoice.security(for: table.tokenURL ?? table.issuer)
     }
 
     /// The services that the settings describe.
