@@ -7,7 +7,7 @@
 public struct AuthorizationResponse: Sendable {
     /// The redirect URL as it was received.
     private let url: String
-    private let values: [Parameter: String]
+    private var values: [Parameter: String]
     /// The state inside ``signed``, of which nothing was verified.
     let signedState: String?
     /// Whether the values are those of a signed text that was verified.
@@ -28,6 +28,12 @@ public struct AuthorizationResponse: Sendable {
 
         /// The longest spelling of a known name, each byte as an escape.
         static let maximumLength = 3 * "error_description".utf8.count
+
+        /// The known name that these bytes spell; nil for another name.
+        init?(spelled name: some Collection<UInt8>) {
+            guard name.count <= Self.maximumLength, let text = PercentEncoding.decodeForm(name) else { return nil }
+            self.init(rawValue: text)
+        }
     }
 
     /// The longest redirect URL that is read, in bytes.
@@ -44,23 +50,18 @@ public struct AuthorizationResponse: Sendable {
         isVerified = false
         var values: [Parameter: String] = [:]
         var seen: Set<Parameter> = []
-        let address = redirectURL.utf8.prefix { $0 != UInt8(ascii: "#") }
-        guard let mark = address.firstIndex(of: UInt8(ascii: "?")) else {
+        guard let query = Self.query(of: redirectURL) else {
             throw .unmatchedRedirect(problem: "it has no parameters")
         }
-        for pair in address[mark...].dropFirst().split(separator: UInt8(ascii: "&")) {
-            let name = pair.prefix { $0 != UInt8(ascii: "=") }
-            guard name.count <= Parameter.maximumLength,
-                let parameter = PercentEncoding.decodeForm(name).flatMap(Parameter.init)
-            else { continue }
+        for pair in Self.pairs(in: query) {
+            guard let parameter = Parameter(spelled: pair.name) else { continue }
             // An empty value counts as absent (RFC 6749, section 3.1), but not when the parameter is repeated.
-            let value = pair.dropFirst(name.count + 1)
             guard seen.insert(parameter).inserted else {
                 defect = defect ?? .repeated(parameter.rawValue)
                 continue
             }
-            guard !value.isEmpty else { continue }
-            guard let text = PercentEncoding.decodeForm(value) else {
+            guard !pair.value.isEmpty else { continue }
+            guard let text = PercentEncoding.decodeForm(pair.value) else {
                 defect = defect ?? .undecodable(parameter.rawValue)
                 continue
             }
@@ -85,12 +86,25 @@ public struct AuthorizationResponse: Sendable {
             }
         }
         guard content.count <= maximumLength, content.allSatisfy(isFormByte) else { return nil }
-        let pairs = content.split(separator: UInt8(ascii: "&")).filter { pair in
+        let known = pairs(in: content).filter { Parameter(spelled: $0.name) != nil }.map { $0.whole }
+        return String(decoding: Array(known.joined(separator: [UInt8(ascii: "&")])), as: UTF8.self)
+    }
+
+    /// The query of a redirect URL; nil when it has none. A fragment is ignored.
+    private static func query(of url: String) -> Substring.UTF8View? {
+        let address = url.utf8.prefix { $0 != UInt8(ascii: "#") }
+        guard let mark = address.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        return address[mark...].dropFirst()
+    }
+
+    /// The pairs of a query or a form, and the name and the value of each, as they were spelled.
+    private static func pairs<Bytes: Collection<UInt8>>(
+        in query: Bytes
+    ) -> [(whole: Bytes.SubSequence, name: Bytes.SubSequence, value: Bytes.SubSequence)] {
+        query.split(separator: UInt8(ascii: "&")).map { pair in
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
-            return name.count <= Parameter.maximumLength
-                && PercentEncoding.decodeForm(name).flatMap(Parameter.init) != nil
+            return (whole: pair, name: name, value: pair.dropFirst(name.count + 1))
         }
-        return String(decoding: Array(pairs.joined(separator: [UInt8(ascii: "&")])), as: UTF8.self)
     }
 
     /// The response whose parameters are the claims of a signed text (JARM, section 2.3).
@@ -138,6 +152,33 @@ public struct AuthorizationResponse: Sendable {
     /// is found equal.
     package var returnedState: Secret? {
         (state ?? signedState).map(Secret.init)
+    }
+
+    /// The response with the error `access_denied` where a service says in words of its own that the user declined.
+    ///
+    /// - Parameters:
+    ///   - codes: the values of `error` that say so.
+    ///   - parameter: the parameter that says so in a response without code and error; nil for none.
+    package func reading(denials codes: Set<String>, parameter: String?) -> AuthorizationResponse {
+        var response = self
+        if let error {
+            if codes.contains(error) { response.values[.error] = Self.denial }
+        } else if let parameter, code == nil, signed == nil, !isVerified, has(parameter) {
+            response.values[.error] = Self.denial
+        }
+        return response
+    }
+
+    /// The code that a declined request has (RFC 6749, section 4.1.2.1).
+    private static let denial = "access_denied"
+
+    /// Whether the redirect URL has a parameter of this name with a value.
+    private func has(_ parameter: String) -> Bool {
+        guard let query = Self.query(of: url) else { return false }
+        return Self.pairs(in: query).contains { pair in
+            pair.name.count <= 3 * parameter.utf8.count && !pair.value.isEmpty
+                && PercentEncoding.decodeForm(pair.name) == parameter
+        }
     }
 
     /// Whether the response was sent to exactly this redirect URI, which may have a query of its own.

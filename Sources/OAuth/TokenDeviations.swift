@@ -23,10 +23,12 @@ public struct TokenDeviations: Sendable, Hashable {
     /// Whether `scope` is a list of strings instead of one string.
     public var listsScopes = false
     /// The JSON Pointer of an error's code. A text that is not empty, or a number other than 0, is an error, whatever
-    /// the status.
+    /// the status. The empty text says that errors have no code; then the status tells them.
     public var errorCode: String?
     /// The JSON Pointer of an error's explanation.
     public var errorText: String?
+    /// The JSON Pointer of the service's own code, which says more than the error's. It is shown with the explanation.
+    public var errorDetail: String?
     /// Whether ID tokens are neither asked for nor read. For services whose ID tokens cannot be checked.
     public var ignoresIDToken = false
 
@@ -60,6 +62,7 @@ extension TokenDeviations: Codable {
         listsScopes = try values.decodeIfPresent(Bool.self, forKey: .listsScopes) ?? listsScopes
         errorCode = try values.decodeIfPresent(String.self, forKey: .errorCode)
         errorText = try values.decodeIfPresent(String.self, forKey: .errorText)
+        errorDetail = try values.decodeIfPresent(String.self, forKey: .errorDetail)
         ignoresIDToken = try values.decodeIfPresent(Bool.self, forKey: .ignoresIDToken) ?? ignoresIDToken
     }
 }
@@ -86,17 +89,26 @@ extension TokenDeviations {
         return .object(members)
     }
 
-    /// The error that a response states at ``errorCode``, or in a form; nil when it states none there.
+    /// The error that a response states where the service has it, or in a form; nil when it states none there.
     func serverError(in response: ResponseMessage, hiding secrets: [Secret]) -> OAuthError? {
-        guard let pointer = errorCode ?? (readsForm ? "/error" : nil),
-            let content = try? members(of: response.content), let code = Self.code(content.value(at: pointer))
+        guard errorCode != nil || errorText != nil || errorDetail != nil || readsForm,
+            let content = try? members(of: response.content)
         else { return nil }
+        let hasNoCodes = errorCode?.isEmpty == true
+        let code = hasNoCodes ? nil : Self.code(content.value(at: errorCode ?? "/error"))
+        guard code != nil || (hasNoCodes && response.head.status.code >= 400) else { return nil }
         let tokens = (content.object?.tokens ?? []) + (container(in: content)?.tokens ?? [])
         return .server(
             ServerError(
-                step: .token, code: code, text: content.value(at: errorText ?? "/error_description")?.string,
-                status: response.head.status.code,
+                step: .token, code: code, text: errorText(in: content), status: response.head.status.code,
                 retryAfter: response.head.headerFields[.retryAfter].flatMap(wholeNumber), hiding: secrets + tokens))
+    }
+
+    /// An error's explanation, with the service's own code behind it.
+    private func errorText(in content: JSONValue) -> String? {
+        let text = content.value(at: errorText ?? "/error_description")?.string
+        guard let detail = errorDetail.flatMap({ Self.code(content.value(at: $0)) }) else { return text }
+        return text.map { "\($0) (\(detail))" } ?? detail
     }
 
     private static func code(_ value: JSONValue?) -> String? {

@@ -73,11 +73,17 @@ struct OwnServiceTests {
             public-clients = true
             default-scopes = ["read"]
             offline = { scopes = ["offline_access"], parameters = { access_type = "offline" } }
+            denial-codes = ["user_said_no"]
+            denial-parameter = "reason"
+            error-detail-pointer = "/detail"
             """)
         let plan = try await plan(["mine", "--client-id", "app"], file)
         let service = plan.client.service
         #expect(service.defaultScopes == ["read", "offline_access"])
         #expect(service.deviations.offlineParameters == ["access_type": "offline"])
+        #expect(service.deviations.denialCodes == ["user_said_no"])
+        #expect(service.deviations.denialParameter == "reason")
+        #expect(service.deviations.token.errorDetail == "/detail")
         let login = try #require(
             try HandshakeCommand.parseAsRoot(["login", "mine", "--client-id", "app"]) as? Login)
         let settings = Settings(home: "/nowhere", environment: [:], file: file)

@@ -151,6 +151,18 @@ def test_a_service_that_takes_apps_without_a_secret_is_not_asked_for_one(handsha
     assert login.url.startswith("https://accounts.spotify.com/")
     login.end()
 
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("linkedin", {"error": "user_cancelled_login"}), ("linkedin", {"error": "user_cancelled_authorize"}),
+    ("pipedrive", {"error": "user_denied"}), ("bitly", {"error": "invalid", "reason": "declined"}), ("bitly", {"reason": "declined"})])
+def test_a_user_who_declines_in_the_services_own_words_is_status_2(
+        handshake: Handshake, tmp_path: Path, name: str, answer: dict[str, str]) -> None:
+    login = handshake.begin_login(name, "--client-id", "app", "--client-secret-file", str(secret_file(tmp_path / "secret", SECRET)))
+    login.deliver(urlencode(answer | {"state": login.parameters["state"]}))
+    done = login.finish()
+    assert (done.status, done.error["code"]) == (2, "access_denied"), done
+
+
 def test_services_check_takes_an_own_service_on_this_machine_as_login_does(handshake: Handshake) -> None:
     facts = handshake.run("services", "show", "google", "--json").ok().json
     with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:

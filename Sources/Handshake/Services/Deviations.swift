@@ -33,6 +33,11 @@ extension Service {
         public var repeatsScope = false
         /// Whether the server takes PKCE by S256 although its metadata do not say so.
         public var assumesS256 = false
+        /// Values of `error` that mean that the user declined. `access_denied` always does.
+        public var denialCodes: Set<String> = []
+        /// The parameter of the redirect that means that the user declined. It counts where there is neither a code nor an
+        /// `error`. Nil for none.
+        public var denialParameter: String?
         /// Whether `resource` is left out of every request (RFC 8707).
         public var omitsResource = false
         /// The issuers behind addresses that the API lists. Their metadata name another issuer than the address.
@@ -90,6 +95,7 @@ extension Service.Deviations {
             ("requires_dpop", requiresDPoP), ("repeated_when_pushed", !repeatedWhenPushed.isEmpty),
             ("token_parameters", !tokenParameters.isEmpty), ("repeats_scope", repeatsScope),
             ("assumes_s256", assumesS256), ("omits_resource", omitsResource),
+            ("denial_codes", !denialCodes.isEmpty), ("denial_parameter", denialParameter != nil),
             ("pinned_issuers", !pinnedIssuers.isEmpty), ("token_answer", token != standard.token),
             ("authorization_scheme", authorization != standard.authorization),
             ("logout_tokens_without_expiry", acceptsLogoutTokensWithoutExpiry),
@@ -126,6 +132,8 @@ extension Service.Deviations: Codable {
         repeatsScope = try values.decodeIfPresent(Bool.self, forKey: .repeatsScope) ?? repeatsScope
         assumesS256 = try values.decodeIfPresent(Bool.self, forKey: .assumesS256) ?? assumesS256
         omitsResource = try values.decodeIfPresent(Bool.self, forKey: .omitsResource) ?? omitsResource
+        denialCodes = try values.decodeIfPresent(Set<String>.self, forKey: .denialCodes) ?? denialCodes
+        denialParameter = try values.decodeIfPresent(String.self, forKey: .denialParameter)
         pinnedIssuers = try values.decodeIfPresent([String: String].self, forKey: .pinnedIssuers) ?? pinnedIssuers
         acceptsLogoutTokensWithoutExpiry =
             try values.decodeIfPresent(Bool.self, forKey: .acceptsLogoutTokensWithoutExpiry)

@@ -79,6 +79,8 @@ struct ServiceFacts {
         deviations.repeatsScope = try flag("repeats_scope")
         deviations.assumesS256 = try flag("assumes_s256")
         deviations.omitsResource = try flag("omits_resource")
+        deviations.denialCodes = Set(try texts("denial_codes"))
+        deviations.denialParameter = try denialParameter()
         deviations.token = try tokenDeviations()
         if let scheme = try text("authorization_scheme") {
             deviations.authorization = .scheme(try checked(scheme, "authorization_scheme").rawName)
@@ -134,6 +136,7 @@ struct ServiceFacts {
         token.listsScopes = try flag("scope_list")
         token.errorCode = try text("error_code_pointer")
         token.errorText = try text("error_text_pointer")
+        token.errorDetail = try text("error_detail_pointer")
         token.ignoresIDToken = try flag("ignores_id_token")
         return token
     }
@@ -190,6 +193,15 @@ extension ServiceFacts {
         ]
         guard (1...80).contains(name.utf8.count), !own.contains(name) else {
             throw wrong("scope_parameter", "must have 1 to 80 bytes and be none of the protocol's own parameters")
+        }
+        return name
+    }
+
+    private func denialParameter() throws(HandshakeError) -> String? {
+        guard let name = try text("denial_parameter") else { return nil }
+        let own: Set = ["state", "code", "error", "error_description", "error_uri", "iss", "response"]
+        guard (1...80).contains(name.utf8.count), !own.contains(name) else {
+            throw wrong("denial_parameter", "must have 1 to 80 bytes and be none of the protocol's own parameters")
         }
         return name
     }

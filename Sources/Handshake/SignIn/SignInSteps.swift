@@ -82,7 +82,9 @@ extension Handshake {
         let now = environment.time.now
         let service = client.service
         let browserCode: @Sendable () async throws -> Result<Redirected, OAuthError>? = {
-            try await browser.show(attempt.page).map { Self.code(from: $0, for: attempt.request, now: now()) }
+            try await browser.show(attempt.page).map {
+                Self.code(from: $0, for: attempt.request, of: service, now: now())
+            }
         }
         let outcome: Result<Redirected, OAuthError>
         if let listener {
@@ -103,7 +105,7 @@ extension Handshake {
             case .code(let code): return code
             case .signed(let response):
                 let verified = try await environment.verified(response, for: attempt.request, of: client)
-                return try attempt.request.code(from: verified, now: now())
+                return try attempt.request.code(from: service.reading(verified), now: now())
             }
         } catch let error as OAuthError {
             throw Self.handshakeError(error)
@@ -123,10 +125,10 @@ extension Handshake {
     }
 
     private static func code(
-        from redirectURL: String, for request: AuthorizationRequest, now: Double
+        from redirectURL: String, for request: AuthorizationRequest, of service: Service, now: Double
     ) -> Result<Redirected, OAuthError> {
         Result { () throws(OAuthError) in
-            let response = try AuthorizationResponse(redirectURL: redirectURL)
+            let response = service.reading(try AuthorizationResponse(redirectURL: redirectURL))
             guard request.responseMode.isSigned else { return .code(try request.code(from: response, now: now)) }
             try request.check(response, now: now)
             return .signed(response)
@@ -137,7 +139,7 @@ extension Handshake {
     private static func judge(
         _ redirectURL: String, for attempt: SignInAttempt, of service: Service, now: Double
     ) -> LoopbackListener.Verdict<Result<Redirected, OAuthError>> {
-        let outcome = code(from: redirectURL, for: attempt.request, now: now)
+        let outcome = code(from: redirectURL, for: attempt.request, of: service, now: now)
         return switch outcome {
         case .success:
             .accepted(outcome, page: ResultPage.received(service: service.displayName, language: .user).html)
@@ -198,7 +200,7 @@ extension Handshake {
         }
     }
 
-    /// The response itself when it is plain; what is inside when it is signed and verified.
+    /// The response itself when it is plain; what is inside when it is signed and verified. Both in the standard's words.
     ///
     /// A signed text that does not verify changes nothing: the attempt whose state it states is still pending.
     private func verified(
@@ -208,9 +210,13 @@ extension Handshake {
             return response
         }
         let pending = try PendingSignIn(stored: bytes)
-        guard pending.request.responseMode.isSigned, pending.account.isNamed(name) else { return response }
+        guard pending.account.isNamed(name) else { return response }
+        guard pending.request.responseMode.isSigned else {
+            // Without its client the sign-in cannot be finished; that is said later.
+            return (try? client(of: pending.account).service)?.reading(response) ?? response
+        }
         let client = try client(of: pending.account)
-        return try await environment.verified(response, for: pending.request, of: client)
+        return client.service.reading(try await environment.verified(response, for: pending.request, of: client))
     }
 
     /// The client that a sign-in was started for.
@@ -326,6 +332,13 @@ extension Handshake {
         } catch {
             environment.log.warning("a pending sign-in could not be removed", metadata: ["reason": "\(error)"])
         }
+    }
+}
+
+extension Service {
+    /// A response in the standard's words, where the service has words of its own for a user who declined.
+    fileprivate func reading(_ response: AuthorizationResponse) -> AuthorizationResponse {
+        response.reading(denials: deviations.denialCodes, parameter: deviations.denialParameter)
     }
 }
 

@@ -14,7 +14,7 @@ enum OwnService {
         "client-authentication", "credential-encoding", "token-place", "token-types", "expiry-member",
         "expiry-unit",
         "zero-expiry-is-never", "absent-expiry", "scope-list", "error-code-pointer",
-        "error-text-pointer",
+        "error-text-pointer", "error-detail-pointer", "denial-codes", "denial-parameter", "own-device-grant",
         "offline", "public-clients",
         "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "requires-dpop",
         "assertion-audience",

@@ -208,6 +208,32 @@ struct KeeperTests {
         #expect(failed.failed == 1 && failed.postponed == 3 && server.requests == 4)
     }
 
+    @Test("a 400 with an explanation and no code is about one account, and the others are refreshed")
+    func refusalWithoutCode() async throws {
+        let passing = server.clock.pass(inStepsOf: .milliseconds(100), whileAsleep: 1)
+        defer { passing.cancel() }
+        let client = try client {
+            $0.token.errorCode = ""
+            $0.token.errorText = "/message"
+        }
+        try await server.store(["refused", "other"], in: vault, client: client, age: 3_500)
+        server.answer { name, _ in name == "refused" ? .json(400, ["message": "no such user"]) : nil }
+        let report = try await Keeper(server.app(vault, client)).runOnce()
+        #expect(server.refreshes.map(\.name) == ["other"])
+        #expect(report.refreshed == 1 && report.failed == 1 && report.postponed == 0)
+    }
+
+    /// The server's client at a service that departs from the standard.
+    private func client(_ change: (inout Service.Deviations) -> Void) throws -> Client {
+        var deviations = Service.Deviations()
+        change(&deviations)
+        let strict = try server.client()
+        let service = try Service(
+            name: strict.service.name, authorizationServer: strict.service.authorizationServer, defaultScopes: [],
+            deviations: deviations)
+        return Client(service: service, id: strict.id, redirect: strict.redirect)
+    }
+
     @Test("when an account is refreshed follows from its token's life, its age and its state", arguments: Moment.all)
     func schedule(_ row: Moment) throws {
         let id = AccountID(try server.client(), name: "a")

@@ -140,8 +140,10 @@ struct BuiltInServiceTests {
     func failure(_ name: String) async throws {
         let twin = try twin(name)
         let app = try app(name, twin)
-        let denial = await handshakeError { try await app.signIn(through: twin.browser(denying: true)) }
-        #expect(denial?.code == "access_denied")
+        for answer in twin.denials {
+            let denial = await handshakeError { try await app.signIn(through: twin.browser(denying: answer)) }
+            #expect(denial == .signInAbandoned(.denied), "\(answer)")
+        }
         twin.state.withLock { $0.failsTokens = true }
         let error = await handshakeError { try await app.signIn(through: twin.browser()) }
         guard case .exchange(.server(let said)) = try #require(error) else {
@@ -149,8 +151,65 @@ struct BuiltInServiceTests {
             return
         }
         #expect(said.code == twin.failureCode)
-        #expect(said.text == "Not today")
+        #expect(said.text == twin.failureText)
         #expect(try await app.account()?.id == nil)
+    }
+
+    /// What services send, as their own pages say it.
+    private static let ownDenials = [
+        ("apple", "error=user_cancelled_authorize"), ("linkedin", "error=user_cancelled_login"),
+        ("linkedin", "error=user_cancelled_authorize"), ("pipedrive", "error=user_denied"),
+        ("bitly", "error=invalid&reason=declined"),
+        ("bitly", "invalid=1&reason=declined"),
+    ]
+
+    @Test("a user who declines in a service's own words has declined, at this service alone", arguments: ownDenials)
+    func ownDenial(_ name: String, _ answer: String) async throws {
+        let twin = try twin(name)
+        let app = try app(name, twin)
+        let denial = await handshakeError { try await app.signIn(through: twin.browser(denying: answer)) }
+        #expect(denial == .signInAbandoned(.denied))
+        // The redirect may come to another process, which knows the service from its client.
+        let attempt = try await app.beginSignIn()
+        let redirect = try #require(try await twin.browser(denying: answer).show(attempt.page))
+        let foreign = redirect.replacingOccurrences(of: "state=", with: "state=x")
+        let unmatched = await handshakeError { try await app.finishSignIn(redirectURL: foreign) }
+        let isUnmatched = if case .exchange(.unmatchedRedirect)? = unmatched { true } else { false }
+        #expect(isUnmatched, "\(String(describing: unmatched))")
+        #expect(
+            await handshakeError { try await app.finishSignIn(redirectURL: redirect) } == .signInAbandoned(.denied))
+        let other = try self.twin("github")
+        let error = await handshakeError {
+            try await self.app("github", other).signIn(through: other.browser(denying: answer))
+        }
+        #expect(error != nil && error != .signInAbandoned(.denied))
+    }
+
+    @Test("a code beside the parameter by which a service reports a refusal is a code")
+    func codeBesideReason() async throws {
+        let twin = try twin("bitly")
+        let page = twin.browser()
+        let browser = ScriptedBrowser { try await page.show($0).map { $0 + "&reason=none" } }
+        let account = try await app("bitly", twin).signIn(through: browser)
+        #expect(account.status.state == .signedIn)
+    }
+
+    @Test("what a service says beside its error's code is shown behind the explanation")
+    func errorDetail() async throws {
+        for (name, code, text) in [
+            ("kakao", "server_says_no", "Not today (E4711)"), ("huawei", "server_says_no", "Not today (E4711)"),
+            ("gumroad", nil, "Not today"), ("twitch", "server_says_no", "Not today"),
+            ("trovo", "server_says_no", "Not today"),
+        ] as [(String, String?, String)] {
+            let twin = try twin(name)
+            twin.state.withLock { $0.failsTokens = true }
+            let error = await handshakeError { try await self.app(name, twin).signIn(through: twin.browser()) }
+            guard case .exchange(.server(let said))? = error else {
+                Issue.record("\(name): \(String(describing: error))")
+                continue
+            }
+            #expect(said.code == code && said.text == text, "\(name)")
+        }
     }
 
     @Test("at least 230 services are supported, and each other one has a reason")

@@ -60,14 +60,22 @@ final class ServiceTwin: Transport {
 
     // The page that the browser opens.
 
-    func browser(denying: Bool = false) -> ScriptedBrowser {
+    /// The parameters by which the service says that the user declined, in each of its manners.
+    var denials: [String] {
+        let codes = facts["denial_codes"] as? [String] ?? []
+        let named = text("denial_parameter").map { ["\($0)=The%20user%20declined"] } ?? []
+        return ["error=access_denied"] + codes.map { "error=\($0)" } + named
+    }
+
+    /// - Parameter answer: what comes back instead of a code.
+    func browser(denying answer: String? = nil) -> ScriptedBrowser {
         ScriptedBrowser { page in
             let parts = page.url.split(separator: "?", maxSplits: 1).map(String.init)
             self.expect(parts.first, self.text("authorize_url"), "authorize_url")
             let query = Self.form(parts.last ?? "")
             self.check(authorization: query)
             let state = query["state"] ?? ""
-            if denying { return Self.redirect + "?error=access_denied&state=\(state)" }
+            if let answer { return Self.redirect + "?\(answer)&state=\(state)" }
             let code = self.state.withLock { own -> String in
                 own.challenge = query["code_challenge"]
                 own.nonce = query["nonce"]

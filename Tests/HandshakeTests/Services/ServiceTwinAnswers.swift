@@ -58,14 +58,25 @@ extension ServiceTwin {
         }
     }
 
-    /// The code of the twin's error as a client should report it.
-    var failureCode: String { text("name") == "withings" ? "503" : "server_says_no" }
+    /// The code of the twin's error as a client should report it; nil where the service has none.
+    var failureCode: String? {
+        guard text("error_code_pointer") != "" else { return nil }
+        return text("name") == "withings" ? "503" : "server_says_no"
+    }
+
+    /// The explanation, with the service's own code behind it where it has one.
+    var failureText: String { "Not today" + (text("error_detail_pointer") == nil ? "" : " (E4711)") }
 
     var failure: ResponseMessage {
         var answer = PointerTree()
-        answer.set(text("name") == "withings" ? 503 : failureCode, at: text("error_code_pointer") ?? "/error")
+        if let code = failureCode {
+            answer.set(text("name") == "withings" ? 503 : code, at: text("error_code_pointer") ?? "/error")
+        }
+        if let place = text("error_detail_pointer") { answer.set("E4711", at: place) }
         answer.set("Not today", at: text("error_text_pointer") ?? "/error_description")
         if text("name") == "slack" { answer.set(false, at: "/ok") }
+        if text("name") == "gumroad" { answer.set(false, at: "/success") }
+        if text("name") == "twitch" { answer.set(400, at: "/status") }
         return response(facts["error_status"] as? Int ?? 400, answer.json)
     }
 
