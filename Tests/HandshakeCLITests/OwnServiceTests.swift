@@ -76,6 +76,7 @@ struct OwnServiceTests {
             denial-codes = ["user_said_no"]
             denial-parameter = "reason"
             error-detail-pointer = "/detail"
+            own-device-grant = true
             """)
         let plan = try await plan(["mine", "--client-id", "app"], file)
         let service = plan.client.service
@@ -84,6 +85,7 @@ struct OwnServiceTests {
         #expect(service.deviations.denialCodes == ["user_said_no"])
         #expect(service.deviations.denialParameter == "reason")
         #expect(service.deviations.token.errorDetail == "/detail")
+        #expect(service.deviations.hasOwnDeviceGrant)
         let login = try #require(
             try HandshakeCommand.parseAsRoot(["login", "mine", "--client-id", "app"]) as? Login)
         let settings = Settings(home: "/nowhere", environment: [:], file: file)

@@ -163,6 +163,14 @@ def test_a_user_who_declines_in_the_services_own_words_is_status_2(
     assert (done.status, done.error["code"]) == (2, "access_denied"), done
 
 
+@pytest.mark.parametrize("name", ["trakt", "amazon", "huawei"])
+def test_a_device_sign_in_of_another_kind_is_not_denied(handshake: Handshake, name: str) -> None:
+    refused = handshake.run("login", name, "--client-id", "app", "--device", "--json")
+    assert refused.status == 64, refused
+    assert "has a device sign-in of its own, which Handshake does not support." in refused.error["message"]
+    assert f"Sign in with a browser: handshake login {name} --client-id app" in refused.error["message"]
+
+
 def test_services_check_takes_an_own_service_on_this_machine_as_login_does(handshake: Handshake) -> None:
     facts = handshake.run("services", "show", "google", "--json").ok().json
     with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
@@ -180,3 +188,7 @@ def test_services_check_takes_an_own_service_on_this_machine_as_login_does(hands
         config.write_text(f'[services.mine]\ntoken-url = "{token}"\n')
         assert handshake.run("services", "check", "mine", "--json").ok().json["publishes"] is False
 
+
+def test_of_an_unsupported_service_no_methods_are_shown(handshake: Handshake) -> None:
+    assert "authentication_methods" not in handshake.run("services", "show", "starling", "--json").ok().json
+    assert handshake.run("services", "show", "github", "--json").ok().json["authentication_methods"] == ["post"]

@@ -38,6 +38,8 @@ extension Service {
         /// The parameter of the redirect that means that the user declined. It counts where there is neither a code nor an
         /// `error`. Nil for none.
         public var denialParameter: String?
+        /// Whether sign-in on another device is of the service's own kind. This package does not speak it.
+        public var hasOwnDeviceGrant = false
         /// Whether `resource` is left out of every request (RFC 8707).
         public var omitsResource = false
         /// The issuers behind addresses that the API lists. Their metadata name another issuer than the address.
@@ -134,6 +136,7 @@ extension Service.Deviations: Codable {
         omitsResource = try values.decodeIfPresent(Bool.self, forKey: .omitsResource) ?? omitsResource
         denialCodes = try values.decodeIfPresent(Set<String>.self, forKey: .denialCodes) ?? denialCodes
         denialParameter = try values.decodeIfPresent(String.self, forKey: .denialParameter)
+        hasOwnDeviceGrant = try values.decodeIfPresent(Bool.self, forKey: .hasOwnDeviceGrant) ?? hasOwnDeviceGrant
         pinnedIssuers = try values.decodeIfPresent([String: String].self, forKey: .pinnedIssuers) ?? pinnedIssuers
         acceptsLogoutTokensWithoutExpiry =
             try values.decodeIfPresent(Bool.self, forKey: .acceptsLogoutTokensWithoutExpiry)

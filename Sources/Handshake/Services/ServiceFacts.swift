@@ -81,6 +81,7 @@ struct ServiceFacts {
         deviations.omitsResource = try flag("omits_resource")
         deviations.denialCodes = Set(try texts("denial_codes"))
         deviations.denialParameter = try denialParameter()
+        deviations.hasOwnDeviceGrant = try flag("own_device_grant")
         deviations.token = try tokenDeviations()
         if let scheme = try text("authorization_scheme") {
             deviations.authorization = .scheme(try checked(scheme, "authorization_scheme").rawName)

@@ -27,7 +27,7 @@ extension Handshake {
         guard server.deviceAuthorizationEndpoint != nil else {
             throw HandshakeError.configuration(
                 member: "device_authorization_endpoint",
-                problem: "\(client.service.displayName) has no sign-in on another device; sign in with a browser")
+                problem: client.service.noDeviceGrant + " Sign in with a browser.")
         }
         let request = try client.deviceAuthorizationRequest(to: server, in: environment)
         let key = try client.newDPoPKey(at: server)
@@ -59,6 +59,15 @@ extension Handshake {
                 request, provingBy: key, presenting: client.certificate,
                 every: DevicePolling(interval: authorization.interval), until: code.expiresAt)
         }
+    }
+}
+
+extension Service {
+    /// Why no user can sign in on another device, as a sentence.
+    package var noDeviceGrant: String {
+        deviations.hasOwnDeviceGrant
+            ? "\(displayName) has a device sign-in of its own, which Handshake does not support."
+            : "\(displayName) has no sign-in on another device."
     }
 }
 

@@ -212,6 +212,21 @@ struct BuiltInServiceTests {
         }
     }
 
+    @Test(
+        "a service with a device sign-in of its own is told from one without any",
+        arguments: [("trakt", true), ("amazon", true), ("huawei", true), ("notion", false)])
+    func ownDeviceGrant(_ name: String, hasOwn: Bool) async throws {
+        let twin = try twin(name)
+        let error = await handshakeError { try await self.app(name, twin).signInOnAnotherDevice { _ in } }
+        guard case .configuration("device_authorization_endpoint", let problem)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(problem.contains("has a device sign-in of its own, which Handshake does not support.") == hasOwn)
+        #expect(problem.contains("has no sign-in on another device") != hasOwn)
+        #expect(problem.hasSuffix("Sign in with a browser."))
+    }
+
     @Test("at least 230 services are supported, and each other one has a reason")
     func count() throws {
         #expect(Self.supported.count >= 230)

@@ -58,7 +58,9 @@ struct Services: ParsableCommand {
             let known = try Services.known(service, try Settings.load())
             var facts = known.facts
             facts["name"] = .string(known.name)
-            facts["authentication_methods"] = .array(Services.authenticationMethods(known).map { .string($0) })
+            if known.unsupportedReason == nil {
+                facts["authentication_methods"] = .array(Services.authenticationMethods(known).map { .string($0) })
+            }
             if common.json { return Output.result(JSONText(.object(facts)).text) }
             let rows = facts.sorted().flatMap { name, value -> [[String]] in
                 switch value {
