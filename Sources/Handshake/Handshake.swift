@@ -174,7 +174,8 @@ public final class Handshake: Sendable {
     func hold(_ record: AccountRecord, client: Client) -> Account {
         accounts.withLock { accounts in
             if let account = accounts[record.id]?.account { return account }
-            let account = Account(record, client: client, environment: environment, refreshMargin: refreshMargin)
+            let margin = min(refreshMargin, client.service.deviations.refreshMargin ?? .infinity)
+            let account = Account(record, client: client, environment: environment, refreshMargin: margin)
             accounts[record.id] = Held(account: account)
             if accounts.count.isMultiple(of: 1_024) { accounts = accounts.filter { $0.value.account != nil } }
             return account

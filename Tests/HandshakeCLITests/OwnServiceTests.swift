@@ -77,6 +77,7 @@ struct OwnServiceTests {
             denial-parameter = "reason"
             error-detail-pointer = "/detail"
             own-device-grant = true
+            refresh-margin = 25
             """)
         let plan = try await plan(["mine", "--client-id", "app"], file)
         let service = plan.client.service
@@ -86,6 +87,7 @@ struct OwnServiceTests {
         #expect(service.deviations.denialParameter == "reason")
         #expect(service.deviations.token.errorDetail == "/detail")
         #expect(service.deviations.hasOwnDeviceGrant)
+        #expect(service.deviations.refreshMargin == 25)
         let login = try #require(
             try HandshakeCommand.parseAsRoot(["login", "mine", "--client-id", "app"]) as? Login)
         let settings = Settings(home: "/nowhere", environment: [:], file: file)

@@ -47,7 +47,7 @@ public final class Account: Sendable {
     }
 
     /// How many seconds before it expires an access token is refreshed. Never more than half its lifetime. 60 by
-    /// default.
+    /// default; less where the service refuses early refreshes.
     public let refreshMargin: Double
 
     init(_ record: AccountRecord, client: Client, environment: Environment, refreshMargin: Double) {

@@ -160,7 +160,7 @@ public final class Keeper: Sendable {
         try await forEachAccount { [accounts, options] id in
             do {
                 guard let record = try await accounts.stored(id) else { return }
-                try await body(id, options.schedule(of: record)?.earliest)
+                try await body(id, options.schedule(of: record, within: accounts.refreshMargin(of: id))?.earliest)
             } catch HandshakeError.vault(let error) {
                 guard error.isOfOneRecord else { throw HandshakeError.vault(error) }
                 self.reportDamage(error)
@@ -247,7 +247,7 @@ extension Keeper {
         if let lane = lanes.withLock({ $0[LaneKey(id)] }), lane.contains(id) { return }
         do {
             guard let record = try await accounts.stored(id) else { return }
-            guard let schedule = options.schedule(of: record) else {
+            guard let schedule = options.schedule(of: record, within: accounts.refreshMargin(of: id)) else {
                 listing.withLock { $0.left += 1 }
                 return
             }

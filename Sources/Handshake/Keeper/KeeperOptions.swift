@@ -73,7 +73,9 @@ extension Keeper.Options {
     private static let journalAge = 30.0
 
     /// When an account is refreshed; nil when it need not or cannot be.
-    func schedule(of record: AccountRecord) -> RefreshSchedule? {
+    ///
+    /// - Parameter margin: how many seconds before the token expires the service begins to refresh it; nil for at any time.
+    func schedule(of record: AccountRecord, within margin: Double? = nil) -> RefreshSchedule? {
         let grant = record.grant
         guard record.isUsable, record.refreshMethod == .refreshToken,
             grant.refreshToken != nil || record.unchecked?.grant.refreshToken != nil
@@ -88,6 +90,10 @@ extension Keeper.Options {
             earliest: grant.issuedAt + age * (1 - spread), latest: grant.issuedAt + age)
         guard let end = grant.expiresAt, end.isFinite else { return byAge }
         let life = max(end - grant.issuedAt, 0)
+        if let margin {
+            let time = end - min(margin, life / 4)
+            return RefreshSchedule(earliest: time, latest: time)
+        }
         let latest = end - min(lead.isFinite ? max(lead, 0) : 900, life / 4)
         let byExpiry = RefreshSchedule(earliest: latest - life * spread, latest: latest)
         return byExpiry.latest < byAge.latest ? byExpiry : byAge

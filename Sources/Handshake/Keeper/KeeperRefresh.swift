@@ -23,7 +23,11 @@ extension Keeper {
     func keep(_ id: AccountID, failures: UInt8, isRepeat: Bool = false, until end: Double? = nil) async -> Outcome {
         var before: AccountRecord?
         do {
-            guard let record = try await accounts.stored(id), let schedule = options.schedule(of: record) else {
+            guard let record = try await accounts.stored(id) else { return .gone }
+            let margin = accounts.refreshMargin(of: id)
+            // Where the service refuses earlier refreshes, the time until the next call makes nothing due.
+            let end = margin == nil ? end : nil
+            guard let schedule = options.schedule(of: record, within: margin) else {
                 return .gone
             }
             before = record
@@ -44,7 +48,7 @@ extension Keeper {
     }
 
     private func kept(_ record: AccountRecord, of id: AccountID) -> Outcome {
-        let due = options.schedule(of: record).map { schedule in
+        let due = options.schedule(of: record, within: accounts.refreshMargin(of: id)).map { schedule in
             // A token that is due when it is issued does not keep the keeper busy without a pause.
             max(schedule.time(chance: chance()), time.now() + Self.shortestPause)
         }

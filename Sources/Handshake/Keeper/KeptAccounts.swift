@@ -83,6 +83,11 @@ extension KeptAccounts {
         }
     }
 
+    /// How many seconds before its token expires an account can be refreshed; nil for at any time.
+    func refreshMargin(of id: AccountID) -> Double? {
+        handshake(of: id)?.keptClient(id)?.service.deviations.refreshMargin
+    }
+
     /// Refreshes the token of a record that was just read, unless another process has.
     ///
     /// - Returns: the account's record afterwards.

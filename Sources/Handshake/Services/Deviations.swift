@@ -40,6 +40,9 @@ extension Service {
         public var denialParameter: String?
         /// Whether sign-in on another device is of the service's own kind. This package does not speak it.
         public var hasOwnDeviceGrant = false
+        /// How many seconds before an access token expires it can be refreshed. The service refuses earlier refreshes. Nil for
+        /// a service that refreshes at any time.
+        public var refreshMargin: Double?
         /// Whether `resource` is left out of every request (RFC 8707).
         public var omitsResource = false
         /// The issuers behind addresses that the API lists. Their metadata name another issuer than the address.
@@ -98,6 +101,7 @@ extension Service.Deviations {
             ("token_parameters", !tokenParameters.isEmpty), ("repeats_scope", repeatsScope),
             ("assumes_s256", assumesS256), ("omits_resource", omitsResource),
             ("denial_codes", !denialCodes.isEmpty), ("denial_parameter", denialParameter != nil),
+            ("own_device_grant", hasOwnDeviceGrant), ("refresh_margin", refreshMargin != nil),
             ("pinned_issuers", !pinnedIssuers.isEmpty), ("token_answer", token != standard.token),
             ("authorization_scheme", authorization != standard.authorization),
             ("logout_tokens_without_expiry", acceptsLogoutTokensWithoutExpiry),
@@ -136,6 +140,7 @@ extension Service.Deviations: Codable {
         omitsResource = try values.decodeIfPresent(Bool.self, forKey: .omitsResource) ?? omitsResource
         denialCodes = try values.decodeIfPresent(Set<String>.self, forKey: .denialCodes) ?? denialCodes
         denialParameter = try values.decodeIfPresent(String.self, forKey: .denialParameter)
+        refreshMargin = try values.decodeIfPresent(Double.self, forKey: .refreshMargin)
         hasOwnDeviceGrant = try values.decodeIfPresent(Bool.self, forKey: .hasOwnDeviceGrant) ?? hasOwnDeviceGrant
         pinnedIssuers = try values.decodeIfPresent([String: String].self, forKey: .pinnedIssuers) ?? pinnedIssuers
         acceptsLogoutTokensWithoutExpiry =

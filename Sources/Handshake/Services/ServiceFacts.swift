@@ -82,6 +82,7 @@ struct ServiceFacts {
         deviations.denialCodes = Set(try texts("denial_codes"))
         deviations.denialParameter = try denialParameter()
         deviations.hasOwnDeviceGrant = try flag("own_device_grant")
+        deviations.refreshMargin = try refreshMargin()
         deviations.token = try tokenDeviations()
         if let scheme = try text("authorization_scheme") {
             deviations.authorization = .scheme(try checked(scheme, "authorization_scheme").rawName)
@@ -205,6 +206,14 @@ extension ServiceFacts {
             throw wrong("denial_parameter", "must have 1 to 80 bytes and be none of the protocol's own parameters")
         }
         return name
+    }
+
+    private func refreshMargin() throws(HandshakeError) -> Double? {
+        guard let value = members["refresh_margin"] else { return nil }
+        guard let seconds = value.integer, (1...86_400).contains(seconds) else {
+            throw wrong("refresh_margin", "must be a number of seconds from 1 to 86400")
+        }
+        return Double(seconds)
     }
 
     func flag(_ member: String) throws(HandshakeError) -> Bool {

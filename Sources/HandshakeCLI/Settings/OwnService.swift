@@ -15,6 +15,7 @@ enum OwnService {
         "expiry-unit",
         "zero-expiry-is-never", "absent-expiry", "scope-list", "error-code-pointer",
         "error-text-pointer", "error-detail-pointer", "denial-codes", "denial-parameter", "own-device-grant",
+        "refresh-margin",
         "offline", "public-clients",
         "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "requires-dpop",
         "assertion-audience",

@@ -208,6 +208,18 @@ struct KeeperTests {
         #expect(failed.failed == 1 && failed.postponed == 3 && server.requests == 4)
     }
 
+    @Test("where a service refuses early refreshes, a pass makes none of what is due by the next one")
+    func lateRefreshes() async throws {
+        let passing = server.clock.pass(inStepsOf: .milliseconds(100), whileAsleep: 1)
+        defer { passing.cancel() }
+        let client = try client { $0.refreshMargin = 25 }
+        try await server.store(["early"], in: vault, client: client, age: 3_000)
+        try await server.store(["late"], in: vault, client: client, age: 3_580)
+        let report = try await Keeper(server.app(vault, client)).runOnce(horizon: 3_600)
+        #expect(server.refreshes.map(\.name) == ["late"])
+        #expect(report.refreshed == 1 && report.current == 1)
+    }
+
     @Test("a 400 with an explanation and no code is about one account, and the others are refreshed")
     func refusalWithoutCode() async throws {
         let passing = server.clock.pass(inStepsOf: .milliseconds(100), whileAsleep: 1)
@@ -244,7 +256,7 @@ struct KeeperTests {
                 refreshToken: row.isRefreshable ? Secret("r") : nil, scopes: []),
             state: row.state, refreshMethod: row.method, generation: 0)
         if case .ended(let reason) = row.state { record = record.ended(reason) }
-        let schedule = Keeper.Options().schedule(of: record)
+        let schedule = Keeper.Options().schedule(of: record, within: row.margin)
         #expect(schedule.map { [$0.earliest, $0.latest] } == row.expected)
     }
 
@@ -254,9 +266,13 @@ struct KeeperTests {
         var isRefreshable = true
         var state = AccountRecord.State.signedIn
         var method = AccountRecord.RefreshMethod.refreshToken
+        /// How many seconds before the token expires the service begins to refresh it.
+        var margin: Double?
         let expected: [Double]?
 
         static let all = [
+            Moment(testDescription: "ten minutes, in the last 25 s", life: 600, margin: 25, expected: [1_575, 1_575]),
+            Moment(testDescription: "a minute, in its last half", life: 60, margin: 30, expected: [1_045, 1_045]),
             Moment(testDescription: "an hour", life: 3_600, expected: [3_340, 3_700]),
             Moment(testDescription: "a minute", life: 60, expected: [1_039, 1_045]),
             Moment(testDescription: "sixty days", life: 5_184_000, expected: [78_760, 87_400]),

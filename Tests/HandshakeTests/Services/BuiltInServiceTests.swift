@@ -227,6 +227,25 @@ struct BuiltInServiceTests {
         #expect(problem.hasSuffix("Sign in with a browser."))
     }
 
+    @Test("a token that a service refreshes in its last moments alone is refreshed then, and not before")
+    func lateRefresh() async throws {
+        let provider = ScriptedProvider()
+        let late = try Service.named("exact-online", Self.values("exact-online"))
+        var deviations = Service.Deviations()
+        deviations.refreshMargin = late.deviations.refreshMargin
+        let service = try Service(
+            name: "op", authorizationServer: .discovered(try Issuer(ScriptedProvider.issuer), security: .httpsOnly),
+            defaultScopes: ["openid", "offline_access"], deviations: deviations)
+        let client = Client(service: service, id: "app", redirect: .uri(try RedirectURI(ScriptedProvider.redirect)))
+        let app = try Handshake(client, vault: MemoryVault(), transport: provider, time: provider.time.source)
+        let account = try await app.signIn(through: provider.browser)
+        #expect(account.refreshMargin == 25)
+        provider.time.advance(by: 3_560)
+        #expect(try await account.accessToken().reveal() == "access-1")
+        provider.time.advance(by: 20)
+        #expect(try await account.accessToken().reveal() == "access-2")
+    }
+
     @Test("at least 230 services are supported, and each other one has a reason")
     func count() throws {
         #expect(Self.supported.count >= 230)
