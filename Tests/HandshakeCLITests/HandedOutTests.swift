@@ -70,6 +70,14 @@ extension CommandTests {
             #expect(try await command.run("services", "show", "no-such").ending == .status(64))
         }
 
+        @Test("a check of a service that needs values names all of them, and a command that has them")
+        func checkWithoutValues() async throws {
+            let done = try await Command().run("services", "check", "keycloak", "--set", "realm=staff")
+            #expect(done.ending == .status(64))
+            #expect(done.stderr.contains("Keycloak needs a value for “host”: "), "\(done)")
+            #expect(done.stderr.contains("handshake services check keycloak --set realm=staff --set host="), "\(done)")
+        }
+
         @Test("a check of a service without known metadata says so")
         func check() async throws {
             let done = try await Command().run("services", "check", "github", "--json")

@@ -18,6 +18,55 @@ struct OwnServiceTests {
         try Settings.File(Array("[services.mine]\n\(lines)".utf8), path: "/config.toml")
     }
 
+    @Test(
+        "all values that a service needs are named, and the command that is printed signs in with what was stated",
+        arguments: [
+            (["keycloak", "--client-id", "app"], ["host", "realm"]),
+            (["harvest", "--client-id", "app", "--set", "account_id=1", "--auth", "none"], ["contact"]),
+            (
+                ["amazon-cognito", "--client-id", "app", "--account", "work", "--scope", "openid", "--device"],
+                ["domain", "region", "user_pool"]
+            ),
+            (["authentik", "--client-id", "app", "--set", "application=mine"], ["host"]),
+        ])
+    func missingValues(_ arguments: [String], _ missing: [String]) async throws {
+        let thrown = await #expect(throws: CommandError.self) { try await plan(arguments) }
+        let error = try #require(thrown)
+        #expect(error.status == .usage)
+        for name in missing { #expect(error.message.contains("“\(name)”"), "\(error.message)") }
+        let command = try #require(error.message.split(separator: ": handshake login ", maxSplits: 1).last)
+        let words = command.split(separator: " ").map(String.init)
+        let next = try await plan(words)
+        #expect(next.client.id == "app")
+        for argument in arguments { #expect(words.contains(argument), "\(command)") }
+    }
+
+    @Test("the command that is printed names the file of a secret, and never the secret")
+    func missingValuesWithSecret() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
+        try Data("canary-secret".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = await #expect(throws: CommandError.self) {
+            try await plan(["keycloak", "--client-id", "app", "--client-secret-file", file.path])
+        }
+        let message = try #require(error?.message)
+        #expect(message.contains("--set realm=master --client-id app --client-secret-file "), "\(message)")
+        #expect(!message.contains("canary-secret"))
+    }
+
+    @Test("a description that lacks several values names them all")
+    func missingValuesOfDescription() throws {
+        let error = #expect(throws: HandshakeError.self) { try BuiltInService.named("keycloak")?.filled(with: [:]) }
+        guard case .configuration(let member, let problem)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(member == "host" && problem.contains("id.example.org"))
+        #expect(problem.contains("“realm” (such as “master”)"))
+    }
+
+    /// The members of `Documentation/Services.md`, and those of them that its last column says `config.toml` has.
     private static func documented() throws -> (all: [String], own: Set<String>) {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let page = tests.deletingLastPathComponent().appending(path: "Documentation/Services.md")

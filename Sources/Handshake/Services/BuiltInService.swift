@@ -65,7 +65,7 @@ extension BuiltInService {
     ///
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` naming the placeholder whose value is missing, unknown
     ///   or not of its pattern.
-    func filled(with values: [String: String]) throws(HandshakeError) -> JSONObject {
+    package func filled(with values: [String: String]) throws(HandshakeError) -> JSONObject {
         for name in values.keys.sorted() where !placeholders.contains(where: { $0.name == name }) {
             let known = placeholders.map(\.name)
             throw .configuration(
@@ -73,12 +73,19 @@ extension BuiltInService {
                 problem: "\(title) has no such placeholder"
                     + (known.isEmpty ? "" : "; it has \(known.joined(separator: ", "))"))
         }
-        var replacements: [(String, String)] = []
+        guard !placeholders.isEmpty else { return facts }
+        let others = missing(in: values).dropFirst().map { "“\($0.name)” (such as “\($0.example)”)" }
+        var filled: [String: String] = [:]
         for placeholder in placeholders {
-            guard let value = values[placeholder.name] ?? placeholder.defaultValue else {
-                throw .configuration(
-                    member: placeholder.name,
-                    problem: "\(title) needs a value for it, such as “\(placeholder.example)”")
+            guard let value = values[placeholder.name] else {
+                guard let value = placeholder.defaultValue else {
+                    throw .configuration(
+                        member: placeholder.name,
+                        problem: "\(title) needs a value for it, such as “\(placeholder.example)”"
+                            + (others.isEmpty ? "" : "; and for \(others.joined(separator: ", "))"))
+                }
+                filled[placeholder.name] = value
+                continue
             }
             guard placeholder.accepts(value) else {
                 throw .configuration(
@@ -86,11 +93,19 @@ extension BuiltInService {
                     problem: "“\(quoted(value, limit: 80))” is not of the form \(placeholder.pattern), such as "
                         + "“\(placeholder.example)”")
             }
-            replacements.append(("{\(placeholder.name)}", value))
+            filled[placeholder.name] = value
         }
-        guard !replacements.isEmpty else { return facts }
-        let members = facts.filter { $0.key != "placeholders" }
-        return JSONObject(members.map { (key: $0.key, value: $0.value.replacing(replacements)) })
+        var members = facts
+        members["placeholders"] = nil
+        for (name, value) in members where value.holdsBrace { members[name] = value.filled(with: filled) }
+        return members
+    }
+}
+
+extension BuiltInService {
+    /// The placeholders that have neither a value here nor one of their own.
+    package func missing(in values: [String: String]) -> [Placeholder] {
+        placeholders.filter { values[$0.name] == nil && $0.defaultValue == nil }
     }
 }
 
@@ -105,14 +120,45 @@ extension BuiltInService.Placeholder {
 }
 
 extension JSONValue {
-    /// The value with texts replaced in all its strings. Names stay.
-    fileprivate func replacing(_ replacements: [(String, String)]) -> JSONValue {
+    /// Whether a string in it may have a placeholder.
+    fileprivate var holdsBrace: Bool {
         switch self {
-        case .string(let text): .string(replacements.reduce(text) { $0.replacing($1.0, with: $1.1) })
-        case .array(let elements): .array(elements.map { $0.replacing(replacements) })
+        case .string(let text): text.utf8.contains(UInt8(ascii: "{"))
+        case .array(let elements): elements.contains(where: \.holdsBrace)
+        case .object(let members): members.contains { $0.value.holdsBrace }
+        default: false
+        }
+    }
+
+    /// The value with the placeholders `{name}` in all its strings replaced. Names of members stay.
+    fileprivate func filled(with values: [String: String]) -> JSONValue {
+        switch self {
+        case .string(let text): .string(text.filled(with: values))
+        case .array(let elements): .array(elements.map { $0.filled(with: values) })
         case .object(let members):
-            .object(JSONObject(members.map { (key: $0.key, value: $0.value.replacing(replacements)) }))
+            .object(JSONObject(members.map { (key: $0.key, value: $0.value.filled(with: values)) }))
         default: self
         }
+    }
+}
+
+extension String {
+    /// The text with `{name}` replaced where `values` has the name. A value is never searched for further ones.
+    fileprivate func filled(with values: [String: String]) -> String {
+        var filled = ""
+        var rest = Substring(self).utf8
+        while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
+            let name = rest.index(after: open)
+            guard let end = rest[name...].firstIndex(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") })
+            else { break }
+            if rest[end] == UInt8(ascii: "}"), let value = values[String(Substring(rest[name..<end]))] {
+                filled += Substring(rest[..<open]) + value
+                rest = rest[rest.index(after: end)...]
+            } else {
+                filled += Substring(rest[..<end])
+                rest = rest[end...]
+            }
+        }
+        return filled + Substring(rest)
     }
 }

@@ -273,6 +273,7 @@ struct BuiltInServiceTests {
         for service in BuiltInService.all where service.unsupportedReason == nil {
             _ = try service.service(Self.values(service.name))
             for placeholder in service.placeholders where placeholder.defaultValue != nil {
+                #expect(placeholder.accepts(placeholder.defaultValue ?? ""), "\(service.name)")
                 var values = Self.values(service.name)
                 values[placeholder.name] = nil
                 _ = try service.service(values)
@@ -294,6 +295,24 @@ struct BuiltInServiceTests {
         }
         #expect(member == "host")
         #expect(throws: HandshakeError.self) { try Service.named(.github, ["host": "evil.example"]) }
+    }
+
+    @Test("each placeholder is replaced wherever it stands, a value is not searched for others, and other braces stay")
+    func filling() throws {
+        func placeholder(_ example: String) -> JSONValue {
+            .object(["pattern": .string("^[A-Za-z0-9{}.-]+$"), "example": .string(example)])
+        }
+        let texts = ["{a}", "x{a}y{b}z{a}", "{c}", "{a", "a}", "{}", "{{a}}", "{b{a}", "plain"]
+        let facts: JSONObject = [
+            "placeholders": .object(["a": placeholder("1"), "b": placeholder("2")]),
+            "list": .array(texts.map(JSONValue.string)), "inner": .object(["{a}": .string("{b}")]),
+        ]
+        let filled = try BuiltInService(name: "own", facts: facts).filled(with: ["a": "{b}", "b": "2"])
+        #expect(
+            filled["list"]?.array?.compactMap(\.string)
+                == ["{b}", "x{b}y2z{b}", "{c}", "{a", "a}", "{}", "{{b}}", "{b{b}", "plain"])
+        #expect(filled["inner"]?.object?["{a}"]?.string == "2")
+        #expect(filled["placeholders"] == nil)
     }
 
     @Test("a name is found whole, and an unknown one is refused")

@@ -104,6 +104,15 @@ struct Services: ParsableCommand {
             let settings = try Settings.load()
             let known = try Services.known(service, settings)
             let values = try ServiceChoice.values(set, tenant: nil, table: settings.service(service))
+            let missing = known.missing(in: values)
+            guard missing.isEmpty else {
+                let names = missing.map { "“\($0.name)”" }.joined(separator: ", ")
+                let pairs = set + missing.map { "\($0.name)=\($0.example)" }
+                throw CommandError.usage(
+                    "\(known.title) needs \(missing.count == 1 ? "a value" : "values") for \(names): "
+                        + "handshake services check \(service)"
+                        + pairs.map { " --set \(KnownAccount.shellWord($0))" }.joined())
+            }
             let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").endpoint() }
             let compared = try await known.comparison(
                 values, at: base, security: Services.security(of: settings.service(service)))

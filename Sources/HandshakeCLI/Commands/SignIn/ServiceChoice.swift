@@ -133,13 +133,13 @@ struct ServiceChoice {
             throw CommandError.usage("“\(name)” is known but not supported: \(reason).")
         }
         let values = try Self.values(options.set, tenant: options.tenant, table: table)
-        if let missing = known.placeholders.first(where: {
-            values[$0.name] == nil && $0.defaultValue == nil
-        }) {
+        let missing = known.missing(in: values)
+        guard missing.isEmpty else {
+            let names = missing.map { "“\($0.name)”" + ($0.meaning.map { " (\($0))" } ?? "") }
+            let command = options.command(name, setting: missing.map { "\($0.name)=\($0.example)" })
             throw CommandError.usage(
-                "\(known.title) needs a value for “\(missing.name)”"
-                    + (missing.meaning.map { " (\($0))" } ?? "")
-                    + ": handshake login \(name) --set \(missing.name)=\(missing.example)")
+                "\(known.title) needs \(missing.count == 1 ? "a value" : "values") for "
+                    + "\(names.joined(separator: ", ")): \(command)" + options.clientWords)
         }
         return try Self.at(baseURL, try known.service(values))
     }
