@@ -21,7 +21,7 @@ struct SecurityRowTests {
     }
 
     private static func table() throws -> [String: [String]] {
-        rows(in: try text("Tests/ROWS.md"), named: /(?:[A-M]|VL|CI|BE-|RC-)\d{1,3}/)
+        rows(in: try text("Tests/ROWS.md"), named: /(?:[A-M]|VL|CI|BE-|RC-|SV)\d{1,3}/)
     }
 
     /// The tables of two kits, whose dossiers count their rows alike. Patches name the kit before the row.
@@ -92,7 +92,7 @@ struct SecurityRowTests {
             #expect(table[row]?.dropFirst().first?.contains("`\(name)`: ") == true, "\(row) does not name \(name)")
         }
         for (row, cells) in table {
-            let name = #/`((?:[A-M]|VL|CI|BE-|RC-|MO|IFTTT-|Sequencing-)[\w-]*)`: /#
+            let name = #/`((?:[A-M]|VL|CI|BE-|RC-|SV|MO|IFTTT-|Sequencing-)[\w-]*)`: /#
             for match in (cells.dropFirst().first ?? "").matches(of: name) {
                 #expect(names.contains(String(match.1)), "\(row): there is no patch \(match.1)")
             }

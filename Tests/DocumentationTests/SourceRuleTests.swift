@@ -239,6 +239,24 @@ struct SourceRuleTests {
         }
     }
 
+    @Test("a token needs no line of the services: only what describes or chooses a service reads them")
+    func linesOfServices() throws {
+        let readers: Set = [
+            "BuiltInService.swift", "ServiceComparison.swift", "ServiceIndex.swift", "ServiceLines.swift",
+            "ServiceName.swift",
+            // Sign-ins, and the command `services`.
+            "AssertionChoice.swift", "ServiceChoice.swift", "Services.swift",
+            // What is printed where there is no such account or command.
+            "AbsentAccount.swift", "UnknownCommand.swift",
+        ]
+        let names = ["ServiceIndex", "ServiceLines", "BuiltInService", "Service.named(", "Service.Name.all"]
+        let found = try Self.sources(Self.modules()).filter { source in
+            names.contains { Self.has(source.text, $0) }
+        }
+        #expect(Set(found.map { String($0.file.split(separator: "/").last ?? "") }) == readers)
+        #expect(found.count == readers.count)
+    }
+
     @Test("M3: no library product but the sandbox's own contains the sandbox")
     func sandbox() throws {
         let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)

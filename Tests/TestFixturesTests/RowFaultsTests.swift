@@ -13,6 +13,7 @@ struct RowFaultsTests {
             | A3 | “no such test”, elsewhere: FictitiousTests |
             | A4 | `KnownTests`, `test_absent` |
             | A5 | `Tests/no-such-file` |
+            | A6 | elsewhere: `KnownTests` |
             """
         let sources = [
             (path: "A.swift", text: "struct KnownTests { @Test(\"a test\")"), (path: "b.py", text: "def test_it():"),
@@ -21,6 +22,7 @@ struct RowFaultsTests {
             TestSources.faults(ofRowsIn: table, sources: sources) == [
                 "A2: names no test", "A3: there is no test “no such test”", "A3: there is no FictitiousTests",
                 "A4: there is no test_absent", "A5: there is no file Tests/no-such-file",
+                "A6: names no test",
             ])
     }
 }
