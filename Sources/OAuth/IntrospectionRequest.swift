@@ -107,6 +107,10 @@ public struct TokenIntrospection: Sendable, Hashable {
     public let audience: [String]
     /// Seconds since 1970.
     public let expiresAt: Double?
+    /// `token_type`, as the server writes it: `Bearer` or `DPoP`. Nil when the server does not state it.
+    public let tokenType: String?
+    /// `cnf`: what the token is bound to. Nil for a token that counts for each of its bearers.
+    public let confirmation: TokenConfirmation?
 
     fileprivate init(_ members: ResponseReader, isActive: Bool) throws(OAuthError) {
         self.isActive = isActive
@@ -120,5 +124,7 @@ public struct TokenIntrospection: Sendable, Hashable {
             audience = try members.strings("aud") ?? []
         }
         expiresAt = try members.integer("exp").map(Double.init)
+        tokenType = try members.string("token_type")
+        confirmation = try TokenConfirmation(members)
     }
 }

@@ -41,10 +41,49 @@ struct IntrospectionTests {
             (#"{"active":true,"exp":"soon"}"#, "malformed exp"), (#"{"active":true,"sub":1}"#, "malformed sub"),
             (#"{"active":true,"client_id":{}}"#, "malformed client_id"), (#"{"active":true,"aud":1}"#, "malformed aud"),
             (#"{"active":true,"username":[]}"#, "malformed username"),
+            (#"{"active":true,"token_type":7}"#, "malformed token_type"),
+            (#"{"active":true,"cnf":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}"#, "malformed cnf"),
+            (#"{"active":true,"cnf":[]}"#, "malformed cnf"), (#"{"active":true,"cnf":{"jkt":7}}"#, "malformed cnf"),
+            (#"{"active":true,"cnf":{"jkt":""}}"#, "malformed cnf"),
+            (#"{"active":true,"cnf":{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4"}}"#, "malformed cnf"),
+            (#"{"active":true,"cnf":{"x5t#S256":["a"]}}"#, "malformed cnf"),
             (#"{"active":tru"#, "malformed content"),
         ])
     func bad(content: String, expected: String) {
         #expect(failure { _ = try read(content) } == expected)
+    }
+
+    @Test("G2, M308: what a token is bound to is told to an API, and holds for that alone")
+    func confirmation() throws {
+        // The thumbprints of RFC 9449, section 6.2, and of RFC 8705, section 3.2.
+        let key = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+        let certificate = "bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"
+        let bound = try read(#"{"active":true,"token_type":"DPoP","cnf":{"jkt":"\#(key)"}}"#)
+        #expect(bound.tokenType == "DPoP" && bound.confirmation?.keyThumbprint == key)
+        let proven = try #require(bound.confirmation)
+        #expect(proven.certificateThumbprint == nil && proven.otherMembers.isEmpty)
+        #expect(proven.holds(key: key, certificate: nil) && proven.holds(key: key, certificate: certificate))
+        #expect(!proven.holds(key: nil, certificate: nil) && !proven.holds(key: certificate, certificate: key))
+        let presented = try #require(try read(#"{"active":true,"cnf":{"x5t#S256":"\#(certificate)"}}"#).confirmation)
+        #expect(presented.holds(key: nil, certificate: certificate) && !presented.holds(key: key, certificate: nil))
+        let both = try #require(
+            try read(#"{"active":true,"cnf":{"jkt":"\#(key)","x5t#S256":"\#(certificate)"}}"#).confirmation)
+        #expect(both.holds(key: key, certificate: certificate))
+        #expect(!both.holds(key: key, certificate: nil) && !both.holds(key: nil, certificate: certificate))
+        #expect(try read(#"{"active":true,"token_type":"Bearer"}"#).confirmation == nil)
+    }
+
+    @Test("G2: a token that is bound to what is not known holds for no request")
+    func unknownConfirmation() throws {
+        let key = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+        for (content, others) in [
+            (#"{"kid":"k"}"#, ["kid"]), (#"{"jkt":"\#(key)","jwk":{},"jku":"https://a.example"}"#, ["jku", "jwk"]),
+            ("{}", []),
+        ] {
+            let bound = try #require(try read(#"{"active":true,"cnf":\#(content)}"#).confirmation)
+            #expect(bound.otherMembers == others)
+            #expect(!bound.holds(key: key, certificate: key), "\(content)")
+        }
     }
 
     @Test("an error status is an error, whatever it claims")

@@ -1,8 +1,9 @@
-import Handshake
 import OAuth
 import Sandbox
 import TestFixtures
 import Testing
+
+@testable import Handshake
 
 @Suite("What a server tells an API of a token", .heavy)
 struct TokenIntrospectionTests {
@@ -39,6 +40,24 @@ struct TokenIntrospectionTests {
         _ = try await account.signOut()
         let error = await handshakeError { try await account.introspection() }
         #expect(error?.code == "sign_in_required")
+        await world.sandbox.stop()
+    }
+
+    @Test("G2: the server tells an API the key that a token is bound to, plain and signed", arguments: [false, true])
+    func boundToKey(isSigned: Bool) async throws {
+        let world = try await World(.standard)
+        world.holdClocks()
+        let (_, account) = try await world.signedIn(
+            try world.boundClient("sandbox-dpop-secret"))
+        #expect(account.status.isBound)
+        let told = try await account.introspection(signed: isSigned)
+        let confirmation = try #require(told.confirmation)
+        let key = try #require(account.record.binding?.key?.thumbprint)
+        #expect(told.tokenType == "DPoP" && confirmation.keyThumbprint == key)
+        #expect(confirmation.holds(key: key, certificate: nil) && !confirmation.holds(key: nil, certificate: nil))
+        let (_, plain) = try await world.signedIn(try world.confidentialClient("sandbox-confidential"))
+        let bearer = try await plain.introspection(signed: isSigned)
+        #expect(bearer.tokenType == "Bearer" && bearer.confirmation == nil)
         await world.sandbox.stop()
     }
 

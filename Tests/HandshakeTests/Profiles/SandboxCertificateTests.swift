@@ -57,6 +57,10 @@ struct SandboxCertificateTests {
         #expect(try await account.send(.get, api).head.status == .ok)
         #expect(sandbox.requests(.standard).allSatisfy { $0.path != "/token" && $0.path != "/par" })
         #expect(sandbox.requests(.mutualTLS).count { $0.path == "/token" } == 2)
+        let told = try await account.introspection()
+        let thumbprint = try Self.fixture(id, in: sandbox).thumbprint
+        #expect(told.confirmation?.certificateThumbprint == thumbprint && told.confirmation?.keyThumbprint == nil)
+        #expect(told.confirmation?.holds(key: nil, certificate: thumbprint) == true)
         // The same token without the certificate, at either address.
         let bare = try AsyncHTTPTransport(trusting: Array(sandbox.certificateAuthority.utf8))
         let token = try await account.accessToken().reveal()

@@ -86,11 +86,15 @@ struct Inspect: BoundedCommand {
     private static func members(of told: TokenIntrospection) -> JSONText {
         let texts: [(String, String?)] = [
             ("scope", told.scopes.joined(separator: " ")), ("client_id", told.clientID), ("username", told.username),
-            ("sub", told.subject), ("aud", told.audience.joined(separator: " ")),
+            ("sub", told.subject), ("aud", told.audience.joined(separator: " ")), ("token_type", told.tokenType),
         ]
         var members: [(String, JSONText)] = [("active", .bool(told.isActive))]
         for case (let name, let text?) in texts where !text.isEmpty { members.append((name, .string(text))) }
         if let expiresAt = told.expiresAt { members.append(("exp", .seconds(expiresAt))) }
+        if let confirmation = told.confirmation {
+            let thumbprints = [("jkt", confirmation.keyThumbprint), ("x5t#S256", confirmation.certificateThumbprint)]
+            members.append(("cnf", .object(thumbprints.compactMap { name, text in text.map { (name, .string($0)) } })))
+        }
         return .object(members)
     }
 
