@@ -63,14 +63,20 @@ public struct TokenResponse: Sendable {
         throw response.malformed("token_type", expected: kinds == .bearer ? "Bearer" : "DPoP", found: type)
     }
 
+    private static let maximumDetailsLength = 65_536
+
     private static func authorizationDetails(
         in response: ResponseReader
     ) throws(OAuthError) -> [AuthorizationDetail]? {
         guard let value = response["authorization_details"] else { return nil }
-        guard let details = AuthorizationDetail.list(value) else {
+        // They are stored with the grant, as text within text: long ones could make a record that no vault takes.
+        guard let details = AuthorizationDetail.list(value),
+            AuthorizationDetail.json(details).utf8.count <= maximumDetailsLength
+        else {
             throw response.malformed(
                 "authorization_details",
-                expected: "a list of at most \(AuthorizationDetail.maximumCount) objects with a type")
+                expected: "a list of at most \(AuthorizationDetail.maximumCount) objects with a type, "
+                    + "and \(maximumDetailsLength) bytes")
         }
         return details
     }

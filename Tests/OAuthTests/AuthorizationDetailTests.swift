@@ -58,6 +58,17 @@ struct AuthorizationDetailTests {
         #expect(grant.refreshed(by: refreshed, now: 1).authorizationDetails == response.authorizationDetails)
     }
 
+    @Test("M211: details that would make a record too long for every vault are refused", arguments: [60_000, 66_000])
+    func length(_ length: Int) throws {
+        // In a record each of these bytes takes several.
+        for text in [String(repeating: "/", count: length), String(repeating: #"\""#, count: length / 2)] {
+            let details = #"[{"type":"a","b":"\#(text)"}]"#
+            let content = Array(#"{"access_token":"a","token_type":"Bearer","authorization_details":\#(details)}"#.utf8)
+            let problem = failure { _ = try TokenResponse(parsing: content, now: 0, hiding: []) }
+            #expect((problem == nil) == (length < 65_536), "\(problem ?? "none")")
+        }
+    }
+
     @Test("C14: nothing asked for and nothing granted is nothing to tell")
     func nothing() {
         #expect(GrantedAuthorizationDetails(granted: nil, asked: []) == nil)

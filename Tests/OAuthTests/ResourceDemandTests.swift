@@ -45,6 +45,26 @@ struct ResourceDemandTests {
                 == expected)
     }
 
+    @Test("M212: of the classes that an API demands ten are asked for, each of at most 255 bytes")
+    func bounded() throws {
+        let longest = String(repeating: "a", count: 255)
+        func asked(_ classes: [String]) -> [String]? {
+            let error = #"Bearer error="insufficient_user_authentication""#
+            let field = "\(error), acr_values=\"\(classes.joined(separator: " "))\""
+            let demand = ResourceDemand(Example.response(401, fields: [.wwwAuthenticate: field]))
+            return demand?.parameters["acr_values"]?.split(separator: " ").map(String.init)
+        }
+        let ten = (0..<10).map { "\($0)" + longest.dropFirst() }
+        #expect(asked(ten) == ten)
+        #expect(asked(ten + ["more"]) == ten, "the first ones come first in the API's preference")
+        #expect(asked(["b", longest + "a", "c"]) == ["b", "c"])
+        // What a caller made is bounded too.
+        let made = ResourceDemand.stepUp(acrValues: ten + ["more"], maximumAge: nil)
+        #expect(made.parameters["acr_values"] == ten.joined(separator: " "))
+        let long = ResourceDemand.stepUp(acrValues: [longest + "a"], maximumAge: nil)
+        #expect(long.parameters == ["max_age": "0"])
+    }
+
     @Test("L1, F5: a demand that repeats the token names neither it nor a piece of it")
     func repeatedToken() {
         let secret = Secret("tiny-token")
