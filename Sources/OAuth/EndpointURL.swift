@@ -52,13 +52,15 @@ public struct EndpointURL: Sendable, Hashable {
         guard string.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
             throw wrong("the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
         }
-        guard let colon = string.firstIndex(of: ":"), let scheme = Origin.Scheme(string[..<colon]),
-            string[colon...].hasPrefix("://")
+        // All of it is ASCII, so that each byte is a character.
+        let bytes = string.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let scheme = Origin.Scheme(string[..<colon]),
+            bytes[colon...].starts(with: "://".utf8)
         else { throw wrong("expected an absolute https address, found “\(quoted(string, limit: 80))”") }
-        guard !string.contains("#") else { throw wrong("the address must not have a fragment") }
-        let rest = string[string.index(colon, offsetBy: 3)...]
-        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        guard let origin = Origin(scheme: scheme, authority: rest[..<authorityEnd]) else {
+        guard !bytes.contains(UInt8(ascii: "#")) else { throw wrong("the address must not have a fragment") }
+        let rest = bytes[bytes.index(colon, offsetBy: 3)...]
+        let authorityEnd = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        guard let origin = Origin(scheme: scheme, authority: Substring(rest[..<authorityEnd])) else {
             throw wrong("the host or port is not valid, or the address holds a user name")
         }
         guard scheme == .https || (security == .allowingInsecureLoopback && origin.isLoopback) else {
@@ -68,12 +70,12 @@ public struct EndpointURL: Sendable, Hashable {
                     found: "http://\(origin.authority)"))
         }
         let target = rest[authorityEnd...]
-        let mark = target.firstIndex(of: "?")
-        let path = String(target[..<(mark ?? target.endIndex)])
+        let mark = target.firstIndex(of: UInt8(ascii: "?"))
+        let path = String(Substring(target[..<(mark ?? target.endIndex)]))
         self.string = string
         self.origin = origin
         self.path = path.isEmpty ? "/" : path
-        query = mark.map { String(target[target.index(after: $0)...]) }
+        query = mark.map { String(Substring(target[target.index(after: $0)...])) }
     }
 
     private init(origin: Origin, path: String, query: String? = nil, namedBy: Origin? = nil) {

@@ -6,8 +6,12 @@ public struct Origin: Sendable, Hashable {
     public enum Scheme: String, Sendable, Hashable {
         case https, http
 
-        init?(_ text: some StringProtocol) {
-            self.init(rawValue: text.lowercased())
+        init?(_ text: Substring) {
+            switch text {
+            case "https": self = .https
+            case "http": self = .http
+            default: self.init(rawValue: text.lowercased())
+            }
         }
 
         var defaultPort: Int {
@@ -63,7 +67,7 @@ public struct Origin: Sendable, Hashable {
 
     /// The origin that a request goes to; nil when the request does not name one.
     package init?(of head: HTTPRequest) {
-        guard let scheme = Scheme(head.scheme ?? "") else { return nil }
+        guard let scheme = Scheme(Substring(head.scheme ?? "")) else { return nil }
         self.init(scheme: scheme, authority: Substring(head.authority ?? ""))
     }
 

@@ -3,8 +3,8 @@
 /// Every error of an exchange passes its text through here. Some servers quote in their explanations what they
 /// received or what they meant to send.
 struct Redaction: Sendable {
-    /// The secrets as bytes, plain and in Base64; the longest first.
-    private let secrets: [[UInt8]]
+    /// The secrets as bytes.
+    private let plain: [[UInt8]]
 
     /// The most that is read of one text, in bytes.
     static let maximumLength = 4096
@@ -16,9 +16,16 @@ struct Redaction: Sendable {
     /// A redaction of these secrets. Without any it still removes what looks like a token.
     init(_ secrets: [Secret] = []) {
         // No text has more of a secret than is read of a text.
-        let plain = secrets.map { Array($0.reveal().utf8.prefix(Self.maximumLength)) }
+        plain = secrets.map { Array($0.reveal().utf8.prefix(Self.maximumLength)) }
             .filter { $0.count >= Self.minimumLength }
-        self.secrets = Set(plain.flatMap { [$0] + Self.encodings(of: $0) }).sorted { $0.count > $1.count }
+    }
+
+    /// What a text of so many bytes can have of the secrets, plain and in Base64; the longest first.
+    ///
+    /// No encoding is shorter than its secret, so that most short texts, such as the name of a key, need none.
+    private func secrets(within count: Int) -> [[UInt8]] {
+        let possible = plain.filter { min($0.count, Self.signature) <= count }
+        return Set(possible.flatMap { [$0] + Self.encodings(of: $0) }).sorted { $0.count > $1.count }
     }
 
     /// What stands of a secret in the Base64 of any text with the secret in it, such as Basic credentials: it depends on
@@ -53,15 +60,17 @@ struct Redaction: Sendable {
     func hiding(in text: String) -> String {
         var bytes = Array(text.utf8.prefix(Self.maximumLength))
         let isCut = text.utf8.count > bytes.count
+        let secrets = secrets(within: bytes.count)
         for secret in secrets { bytes = Self.removing(secret, from: bytes) }
-        if isCut { removeCutWord(of: &bytes) }
+        if isCut { Self.removeCutWord(of: &bytes, among: secrets) }
         return String(decoding: Self.removingTokens(from: bytes), as: UTF8.self)
     }
 
     /// The text, cut to ``maximumLength``, without secrets.
     func hidingSecrets(in text: String) -> String {
         let bytes = Array(text.utf8.prefix(Self.maximumLength))
-        return String(decoding: secrets.reduce(bytes) { Self.removing($1, from: $0) }, as: UTF8.self)
+        return String(
+            decoding: secrets(within: bytes.count).reduce(bytes) { Self.removing($1, from: $0) }, as: UTF8.self)
     }
 
     /// The length from which a word can look like a token.
@@ -69,13 +78,13 @@ struct Redaction: Sendable {
     private static let replacement = Array("(secret)".utf8)
 
     /// Removes the end of a text that was cut, when a piece of a secret, a token or a character may stand there.
-    private func removeCutWord(of bytes: inout [UInt8]) {
+    private static func removeCutWord(of bytes: inout [UInt8], among secrets: [[UInt8]]) {
         for secret in secrets {
-            let start = max(0, bytes.count - Self.signature * Self.longestEscape)
+            let start = max(0, bytes.count - signature * longestEscape)
             let beginning = (start..<bytes.count).first { offset in
                 [false, true].contains { readsEscapes in
-                    let same = Self.agreement(of: secret, with: bytes, at: offset, readsEscapes: readsEscapes)
-                    return same.count > 0 && Self.isCutEscape(bytes[same.end...])
+                    let same = agreement(of: secret, with: bytes, at: offset, readsEscapes: readsEscapes)
+                    return same.count > 0 && isCutEscape(bytes[same.end...])
                 }
             }
             if let beginning { bytes.removeLast(bytes.count - beginning) }
@@ -84,8 +93,8 @@ struct Redaction: Sendable {
         if let lead = bytes.dropLast(tail).last, lead >= 0xC0, tail + 1 < (lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2) {
             bytes.removeLast(tail + 1)
         }
-        let word = bytes.reversed().prefix(Self.shortestToken).prefix(while: Self.isTokenByte)
-        if word.count < Self.shortestToken { bytes.removeLast(word.count) }
+        let word = bytes.reversed().prefix(shortestToken).prefix(while: isTokenByte)
+        if word.count < shortestToken { bytes.removeLast(word.count) }
     }
 
     /// Replaces each occurrence of a secret, or of its beginning and all that follows as in the secret.

@@ -119,7 +119,7 @@ struct JSONValueTests {
         #expect(try JSONValue(parsing: Array(value.json.utf8)) == value)
     }
 
-    @Test("an object finds, replaces and removes its members however many there are", arguments: [1, 16, 17, 40])
+    @Test("an object finds, replaces and removes its members however many there are", arguments: [1, 32, 33, 40])
     func members(count: Int) throws {
         let names = (0..<count).map { "name \($0)" }
         let text = "{" + names.map { "\"\($0)\":\"\($0)\"" }.joined(separator: ",") + "}"
@@ -141,7 +141,7 @@ struct JSONValueTests {
         #expect(object.keys == ["again"])
     }
 
-    @Test("names that begin alike, end with NUL or differ in length alone are different names", arguments: [0, 16])
+    @Test("names that begin alike, end with NUL or differ in length alone are different names", arguments: [0, 32])
     func similarNames(more: Int) {
         let long = String(repeating: "x", count: 255)
         let names = [
@@ -157,7 +157,7 @@ struct JSONValueTests {
         for (number, name) in names.enumerated() { #expect(object[name] == .number("\(number)")) }
     }
 
-    @Test("a name that occurs twice is refused however many members there are", arguments: [1, 16, 17, 40])
+    @Test("a name that occurs twice is refused however many members there are", arguments: [1, 32, 33, 40])
     func repeatedName(count: Int) {
         let names = (0..<count).map { "name \($0)" }
         for name in [names[0], names[count - 1]] {

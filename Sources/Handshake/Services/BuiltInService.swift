@@ -1,4 +1,5 @@
 package import OAuth
+import Synchronization
 
 /// A service that this package describes, as it stands in `ServiceLines.swift`.
 ///
@@ -111,12 +112,20 @@ extension BuiltInService {
 
 extension BuiltInService.Placeholder {
     /// Whether a value is printable ASCII of at most 255 bytes and matches the pattern.
-    func accepts(_ value: String) -> Bool {
-        guard (1...255).contains(value.utf8.count), value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-            let expression = try? Regex(pattern)
-        else { return false }
-        return (try? expression.wholeMatch(in: value)) != nil
+    package func accepts(_ value: String) -> Bool {
+        guard (1...255).contains(value.utf8.count), value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            return false
+        }
+        return Self.expressions.withLock { expressions in
+            guard let expression = expressions[pattern] ?? (try? Regex(pattern)) else { return false }
+            if expressions.count >= 64 { expressions = [:] }
+            expressions[pattern] = expression
+            return (try? expression.wholeMatch(in: value)) != nil
+        }
     }
+
+    /// The expressions of patterns that were used: to make one takes longer than all the rest of a service.
+    private static let expressions = Mutex<[String: Regex<AnyRegexOutput>]>([:])
 }
 
 extension JSONValue {

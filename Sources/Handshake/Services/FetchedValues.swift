@@ -69,13 +69,22 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func newer(
         than seen: Entry, of key: Key, now: Double, _ fetch: @escaping @Sendable () async throws -> Value
     ) async throws -> Entry? {
-        let entry = try await fetches.join(key) { [self] in
-            let entry = state.withLock { $0.entries[key] } ?? seen
-            if entry.version > seen.version { return entry }
-            if let last = entry.refetchedAt, isWithin(ages.coolingPeriod, since: last, now: now) { return entry }
-            return try await fetched(key, now: now, isRefetch: true, fetch)
+        // Without a fetch there is no task either: an attacker can send tokens that name an unknown key.
+        var entry = settled(since: seen, of: key, now: now)
+        if entry == nil {
+            entry = try await fetches.join(key) { [self] in
+                if let entry = settled(since: seen, of: key, now: now) { return entry }
+                return try await fetched(key, now: now, isRefetch: true, fetch)
+            }
         }
-        return entry.version > seen.version ? entry : nil
+        return entry.flatMap { $0.version > seen.version ? $0 : nil }
+    }
+
+    /// The cached value when it is newer than `seen`, or when the cooling period forbids a fetch.
+    private func settled(since seen: Entry, of key: Key, now: Double) -> Entry? {
+        let entry = state.withLock { $0.entries[key] } ?? seen
+        let isCooling = entry.refetchedAt.map { isWithin(ages.coolingPeriod, since: $0, now: now) } ?? false
+        return entry.version > seen.version || isCooling ? entry : nil
     }
 
     private func cached(_ key: Key, now: Double, within age: Double) -> Entry? {

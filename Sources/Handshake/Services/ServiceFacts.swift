@@ -255,9 +255,9 @@ extension ServiceFacts {
     }
 
     private func parsed(_ address: String, _ member: String) throws(HandshakeError) -> EndpointURL {
-        let member = member.replacing("_", with: "-")
+        if let url = try? EndpointURL(address, security: security) { return url }
         do {
-            return try EndpointURL(address, security: security, member: member)
+            return try EndpointURL(address, security: security, member: member.replacing("_", with: "-"))
         } catch {
             throw .exchange(error)
         }

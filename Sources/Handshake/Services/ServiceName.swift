@@ -37,7 +37,8 @@ extension Service {
     public static func named(
         _ name: Name, _ values: [String: String] = [:]
     ) throws(HandshakeError) -> Service {
-        if let service = (builtIn + [.ifttt]).first(where: { $0.name == name.rawValue }) {
+        let own = name.rawValue == ifttt.name ? ifttt : builtIn.first { $0.name == name.rawValue }
+        if let service = own {
             if let placeholder = values.keys.min() {
                 throw .configuration(
                     member: quoted(placeholder, limit: 80), problem: "\(service.displayName) has no placeholders")
