@@ -26,25 +26,29 @@ final class PostgresHold: Sendable {
     }
 
     let name: RecordName
-    /// What no other hold is called: 16 random bytes. Never used for a second hold, because a late release would free that one.
+    /// What no other hold is called: 16 random bytes. Never used for a second hold, because a late release would free that one. The exception: an
+    /// ACQUIRE whose answer did not come and the one that repeats it, of which no release was sent (``PostgresHolds/Unreleased/attempt``).
     let holder: [UInt8]
     let fence: Int64
     /// The newest version of the record that this vault had seen before it acquired the lease.
     let newest: Int64
     let began: ContinuousClock.Instant
+    /// Since when this process has an answer for the record that could not be stored: the hold took the lease over for it.
+    let unstoredSince: ContinuousClock.Instant?
     /// What opened the record, and seals what is written.
     let ciphers = RecordCiphers()
     private let state: Mutex<State>
 
     init(
         _ name: RecordName, holder: [UInt8], fence: Int64, version: Int64, newest: Int64 = 0,
-        at now: ContinuousClock.Instant
+        at now: ContinuousClock.Instant, unstoredSince: ContinuousClock.Instant? = nil
     ) {
         self.name = name
         self.holder = holder
         self.fence = fence
         self.newest = newest
         began = now
+        self.unstoredSince = unstoredSince
         state = Mutex(State(version: version, renewed: now))
     }
 
@@ -63,6 +67,18 @@ final class PostgresHold: Sendable {
 
     /// Whether a write of this hold was stored.
     var hasWritten: Bool { state.withLock { $0.hasWritten } }
+
+    /// Whether what is written next may be an answer that no request brings again. The first write is a journal or stands alone, unless an answer
+    /// waits that could not be stored.
+    var mayHaveAnswer: Bool { hasWritten || unstoredSince != nil }
+
+    /// Whether the lease is kept when the body is over, because an answer is under way that no other holder may know of.
+    ///
+    /// - Parameter mayHaveMissed: whether an answer that waited when the hold began may wait still, though no write of it failed.
+    func isKept(mayHaveMissed: Bool) -> Bool {
+        let waits = mayHaveMissed && unstoredSince != nil && !hasWritten
+        return (isUnstored || waits) && end == nil
+    }
 
     /// Whether the last write released the lease.
     var isReleased: Bool { state.withLock { $0.isReleased } }
@@ -94,7 +110,49 @@ final class PostgresHolds: Sendable {
         var holds: [[UInt8]: PostgresHold] = [:]
         var isRenewing = false
         /// Holders that may not have been released, by their records.
-        var unreleased: [RecordName: [UInt8]] = [:]
+        var unreleased: [RecordName: Unreleased] = [:]
+    }
+
+    /// A holder that may still have a record.
+    struct Unreleased {
+        let holder: [UInt8]
+        /// Of a lease that was kept because an answer could not be stored: its fence, and since when.
+        var unstored: (fence: Int64, since: ContinuousClock.Instant)?
+        /// Another holder that may have got the record from this one: the answer to its ACQUIRE did not come. The next update has its name, so
+        /// that it is the same ACQUIRE; it was never released, so no late release can free it.
+        private(set) var attempt: [UInt8]?
+
+        init(_ holder: [UInt8]) { self.holder = holder }
+
+        init(unstoredOf hold: PostgresHold) {
+            holder = hold.holder
+            unstored = (hold.fence, hold.unstoredSince ?? hold.began)
+        }
+
+        /// What remains when the answer to an ACQUIRE did not come.
+        ///
+        /// - Parameter own: what remained before it.
+        init(unanswered holder: [UInt8], after own: Unreleased?) {
+            self = own ?? Unreleased(holder)
+            if own != nil { attempt = holder }
+        }
+
+        /// What is to be renewed for the attempt, so that no other holder gets a record whose answer waits.
+        func attempted(_ name: RecordName) -> PostgresHold? {
+            guard let attempt, let unstored else { return nil }
+            return PostgresHold(
+                name, holder: attempt, fence: unstored.fence &+ 1, version: 0, at: unstored.since,
+                unstoredSince: unstored.since)
+        }
+
+        /// Since when an answer waits, for a hold that took the lease over with a fence: nil when another holder was between them, or when it has
+        /// waited for longer than a lease is kept for it.
+        func unstoredSince(
+            before fence: Int64, at now: ContinuousClock.Instant, limit: Duration
+        ) -> ContinuousClock.Instant? {
+            guard let unstored, unstored.fence &+ 1 == fence else { return nil }
+            return unstored.since.duration(to: now) <= limit ? unstored.since : nil
+        }
     }
 
     /// How long a body may run, by which its hold ends (`vault-lease.md` 2).
@@ -104,7 +162,7 @@ final class PostgresHolds: Sendable {
     private let state = Mutex(State())
     private let store: PostgresStore
     private let timing: LeaseTiming
-    private let bodyLimit: Duration
+    let bodyLimit: Duration
 
     init(_ store: PostgresStore, _ timing: LeaseTiming, bodyLimit: Duration) {
         self.store = store
@@ -122,14 +180,39 @@ final class PostgresHolds: Sendable {
         if starts { Task.detached { [self] in await renewAll() } }
     }
 
-    /// Renews a hold no more.
+    /// Renews a hold's holder no more.
     func remove(_ hold: PostgresHold) { state.withLock { $0.holds[hold.holder] = nil } }
 
+    /// Renews a hold no more, unless a later one of the same holder is in its place.
+    ///
+    /// - Returns: whether it was renewed until now.
+    private func drop(_ hold: PostgresHold) -> Bool {
+        state.withLock { state in
+            guard state.holds[hold.holder] === hold else { return false }
+            state.holds[hold.holder] = nil
+            return true
+        }
+    }
+
+    /// Whether an ACQUIRE of the hold's holder was not answered: it may arrive yet, or was carried out beside the renewal.
+    private func isAwaited(_ hold: PostgresHold) -> Bool {
+        state.withLock { $0.unreleased[hold.name]?.attempt == hold.holder }
+    }
+
     /// The holder of this process that may still have a record.
-    func unreleased(_ name: RecordName) -> [UInt8]? { state.withLock { $0.unreleased[name] } }
+    func unreleased(_ name: RecordName) -> Unreleased? { state.withLock { $0.unreleased[name] } }
 
     /// Notes whether a holder may still have a record.
-    func note(_ holder: [UInt8]?, of name: RecordName) { state.withLock { $0.unreleased[name] = holder } }
+    func note(_ holder: Unreleased?, of name: RecordName) { state.withLock { $0.unreleased[name] = holder } }
+
+    /// Notes that the answer to a holder's ACQUIRE did not come, and renews what it may have taken over.
+    ///
+    /// - Parameter own: what remained before it.
+    func noteUnanswered(_ holder: [UInt8], of name: RecordName, after own: Unreleased?) {
+        let unreleased = Unreleased(unanswered: holder, after: own)
+        note(unreleased, of: name)
+        if let attempted = unreleased.attempted(name) { add(attempted) }
+    }
 
     /// Until no hold is left.
     private func renewAll() async {
@@ -167,9 +250,8 @@ final class PostgresHolds: Sendable {
         for hold in due {
             if standing.contains(hold.holder) {
                 hold.wasRenewed(at: moment)
-            } else if state.withLock({ $0.holds[hold.holder] != nil }) {
+            } else if !isAwaited(hold), drop(hold) {
                 hold.end("another holder took the record, because this one was silent for too long")
-                remove(hold)
             }
         }
         return true

@@ -78,6 +78,8 @@ extension PostgresVault {
     /// - Returns: false when it was removed or sealed with it meanwhile.
     private func reseal(_ name: RecordName) async throws -> Bool {
         try await holding(name) { hold, record in
+            // An answer that waits is not stored here.
+            defer { if hold.unstoredSince != nil { hold.failedToWrite() } }
             guard let record, record.key != keys.active.number else { return false }
             let (canonical, contents) = try await open(record, as: name, newest: hold.newest)
             try await write(contents, canonical: canonical, kind: record.kind, with: hold)

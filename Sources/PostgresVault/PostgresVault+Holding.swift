@@ -14,7 +14,8 @@ extension PostgresVault {
             await release(hold)
             return result
         } catch {
-            await release(hold)
+            // It may have failed before it could write what waits.
+            await release(hold, mayHaveMissed: error is VaultError || error is CancellationError)
             throw error
         }
     }
@@ -26,7 +27,7 @@ extension PostgresVault {
         let start = clock.now
         let deadline = start.advanced(by: timeout)
         guard try await queue.acquire(name, until: deadline, on: clock) else { throw VaultError.busy(path(of: name)) }
-        let holder = PostgresHold.newHolder()
+        let holder = holds.unreleased(name)?.attempt ?? PostgresHold.newHolder()
         do {
             var observation = LeaseObservation()
             var pause = Duration.milliseconds(50)
@@ -72,19 +73,20 @@ extension PostgresVault {
         let newest = newest(of: name)
         let own = holds.unreleased(name)
         do {
-            let acquired = try await store.acquire(name, as: holder, own: own, claim: claim, timing: timing)
+            let acquired = try await store.acquire(name, as: holder, own: own?.holder, claim: claim, timing: timing)
             guard let acquired else { return nil }
             holds.note(nil, of: name)
             let hold = PostgresHold(
-                name, holder: holder, fence: acquired.fence, version: acquired.version, newest: newest, at: now)
+                name, holder: holder, fence: acquired.fence, version: acquired.version, newest: newest, at: now,
+                unstoredSince: own?.unstoredSince(before: acquired.fence, at: now, limit: holds.bodyLimit))
             guard !Task.isCancelled else {
-                await release(hold)
+                await release(hold, mayHaveMissed: true)
                 throw CancellationError()
             }
             return (hold, acquired.record)
         } catch let error as VaultError {
             // The statement may have been done, and its answer lost.
-            if own == nil, error.mayLeaveLease { holds.note(holder, of: name) }
+            if error.mayLeaveLease { holds.noteUnanswered(holder, of: name, after: own) }
             throw error
         }
     }
@@ -92,9 +94,13 @@ extension PostgresVault {
     /// Releases a lease, unless it says that an answer is under way that no other holder may know of.
     ///
     /// Then it is renewed until the time of a body is over, and this process takes it at its next update (`vault-lease.md` 5).
-    private func release(_ hold: PostgresHold) async {
-        if hold.isUnstored, hold.end == nil {
-            holds.note(hold.holder, of: hold.name)
+    ///
+    /// - Parameter mayHaveMissed: whether an answer that waited when the hold began may wait still, though no write of it failed.
+    private func release(_ hold: PostgresHold, mayHaveMissed: Bool = false) async {
+        if hold.isKept(mayHaveMissed: mayHaveMissed) {
+            // An update that was cancelled while it took the lease over has not added it.
+            holds.add(hold)
+            holds.note(.init(unstoredOf: hold), of: hold.name)
             return
         }
         holds.remove(hold)
@@ -102,7 +108,7 @@ extension PostgresVault {
         do throws(VaultError) {
             try await store.release(hold)
         } catch {
-            holds.note(hold.holder, of: hold.name)
+            holds.note(.init(hold.holder), of: hold.name)
         }
     }
 }

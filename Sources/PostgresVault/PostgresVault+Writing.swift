@@ -39,7 +39,7 @@ extension PostgresVault {
                     do throws(VaultError) { try await readKeys() } catch {
                         // The new key has not come to this machine. What follows a first write may be an answer that no request brings
                         // again: it is stored with the key that it was to leave, and the next rotation finds it.
-                        guard case .locked = error, hold.hasWritten, !takesOldKey else { throw error }
+                        guard case .locked = error, hold.mayHaveAnswer, !takesOldKey else { throw error }
                         takesOldKey = true
                     }
                 }
@@ -75,9 +75,9 @@ extension PostgresVault {
         return existed
     }
 
-    /// The first write of a hold is a journal or stands alone; what follows may be an answer that no request brings again.
+    /// An answer that no request brings again is tried for longer.
     private func retryTime(of hold: PostgresHold) -> Duration {
-        hold.hasWritten ? PostgresStore.answerRetryTime : .seconds(5)
+        hold.mayHaveAnswer ? PostgresStore.answerRetryTime : .seconds(5)
     }
 
     /// Runs a write of a hold, and notes when the storage fails.
@@ -85,7 +85,7 @@ extension PostgresVault {
         if let reason = hold.end { throw .unavailable("\(path(of: hold.name)): \(reason)") }
         do throws(VaultError) { try await body() } catch {
             // For whatever reason it was not stored: an answer that is lost here comes from no request again.
-            if hold.hasWritten, hold.end == nil { hold.failedToWrite() }
+            if hold.mayHaveAnswer, hold.end == nil { hold.failedToWrite() }
             throw error
         }
     }

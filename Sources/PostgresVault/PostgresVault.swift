@@ -179,6 +179,8 @@ extension PostgresVault: RestoringVault {
     ) async throws -> Bool {
         try Task.checkCancellation()
         return try await holding(name(of: key)) { hold, record in
+            // An answer that waits is not stored here.
+            defer { if hold.unstoredSince != nil { hold.failedToWrite() } }
             guard let record, record.version < hold.newest, version == hold.newest else { return false }
             let older = try await open(record, as: hold.name, newest: 0, ciphers: hold.ciphers)
             guard let contents = try newer(older.contents) else { return false }

@@ -248,10 +248,10 @@ struct PostgresLeaseTests {
     func own() async throws {
         let holder = PostgresHold.newHolder()
         _ = try await acquire(holder)
-        vault.holds.note(holder, of: vault.name(of: .alice))
+        vault.holds.note(.init(holder), of: vault.name(of: .alice))
         let patient = try await folder.place.open(timeout: .zero)
         await #expect(throws: VaultError.self) { try await patient.put([1], under: .alice) }
-        patient.holds.note(holder, of: vault.name(of: .alice))
+        patient.holds.note(.init(holder), of: vault.name(of: .alice))
         try await patient.put([1], under: .alice)
         #expect(try await vault.record(.alice) == [1])
     }

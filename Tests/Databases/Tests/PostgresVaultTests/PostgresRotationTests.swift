@@ -100,13 +100,18 @@ struct PostgresRotationTests {
         try await expectAll(in: place.open(timing: PostgresPlace.shortTiming))
     }
 
+    /// The vault on a machine that has the keys of now, and gets no others.
+    private func onOtherMachine() async throws -> PostgresVault {
+        try FileManager.default.copyItem(atPath: place.keys, toPath: place.parent + "/other")
+        return try await PostgresVault.open(
+            place.connection, keyFolder: place.parent + "/other", options: place.options, clock: .continuous,
+            timing: .standard)
+    }
+
     @Test("an answer is stored with the old key where the new one has not arrived, and the rotation finds it")
     func keyOnTheWay() async throws {
         let (vault, folder) = (vault, folder)
-        try FileManager.default.copyItem(atPath: place.keys, toPath: place.parent + "/other")
-        let other = try await PostgresVault.open(
-            place.connection, keyFolder: place.parent + "/other", options: place.options, clock: .continuous,
-            timing: .standard)
+        let other = try await onOtherMachine()
         let rotating = try await other.update(.alice) { record in
             try await record.replace(with: [1])
             let rotating = Task { try await vault.rotateKey() }
@@ -118,6 +123,28 @@ struct PostgresRotationTests {
             return rotating
         }
         #expect(try await rotating.value.isComplete)
+        #expect(try await vault.record(.alice) == [2])
+    }
+
+    @Test("an answer that could not be stored is stored with the old key at the next attempt too")
+    func keyOnTheWayLater() async throws {
+        let (vault, folder) = (vault, folder)
+        let other = try await onOtherMachine()
+        let rotating = Shared<Task<VaultKeyRotation, any Error>?>(nil)
+        let error = await #expect(throws: VaultError.self) {
+            try await other.update(.alice) { record in
+                try await record.replace(with: [1])
+                rotating.change { $0 = Task { try await vault.rotateKey() } }
+                while try await folder.look("SELECT count(*) FROM @.key WHERE state = 'old'") != [1] {
+                    await Task.yield()
+                }
+                // No vault takes it: it is too long.
+                try await record.replace(with: [UInt8](repeating: 0, count: 2 << 20))
+            }
+        }
+        #expect(error?.code == "vault_denied")
+        try await other.put([2], under: .alice)
+        #expect(try await rotating.value?.value.isComplete == true)
         #expect(try await vault.record(.alice) == [2])
     }
 

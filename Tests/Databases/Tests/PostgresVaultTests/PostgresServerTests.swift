@@ -156,6 +156,146 @@ struct PostgresServerTests {
         #expect(try await vault.record(.alice) == [3])
     }
 
+    /// Leaves an answer that could not be stored, and could be now.
+    ///
+    /// - Returns: the holder that still has the record.
+    private func leaveUnstored() async throws -> PostgresHolds.Unreleased {
+        try await leaveUnstored(in: vault)
+        try await folder.edit("DROP TRIGGER broken ON @.record")
+        return try #require(vault.holds.unreleased(vault.name(of: .alice)))
+    }
+
+    /// Lets the server refuse all records from the second write of an update on, as if it were an answer of a service.
+    private func leaveUnstored(in vault: PostgresVault) async throws {
+        try await folder.edit(
+            "CREATE FUNCTION @.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '22012'; END $$")
+        await #expect(throws: VaultError.self) {
+            try await vault.update(.alice) { record in
+                try await record.replace(with: [1])
+                try await folder.edit(
+                    "CREATE TRIGGER broken BEFORE INSERT ON @.record FOR EACH ROW EXECUTE FUNCTION @.refuse()")
+                try await record.replace(with: [2])
+            }
+        }
+    }
+
+    @Test(
+        "VL22: an answer that cannot be stored at the next attempts either keeps its lease, until nothing is left to store"
+    )
+    func unstoredAgain() async throws {
+        let other = try await folder.place.open(timeout: .zero)
+        func isFree() async throws -> Bool {
+            do { try await other.put([3], under: .alice) } catch VaultError.busy { return false }
+            return true
+        }
+        try await leaveUnstored(in: vault)
+        for _ in 1...2 {
+            await #expect(throws: VaultError.self) { try await vault.put([2], under: .alice) }
+            #expect(try await !isFree())
+        }
+        // Cancelled before it could write.
+        await #expect(throws: CancellationError.self) {
+            try await vault.update(.alice) { _ in throw CancellationError() }
+        }
+        #expect(try await !isFree())
+        try await folder.edit("DROP TRIGGER broken ON @.record")
+        // It has seen that there is nothing to store.
+        try await vault.update(.alice) { _ in }
+        #expect(try await isFree())
+    }
+
+    @Test("VL22: a lease that was taken over for an answer, which was not known, is renewed and used by its process")
+    func unansweredAcquire() async throws {
+        let (name, own) = (vault.name(of: .alice), try await leaveUnstored())
+        let former = try #require(try await folder.look("SELECT fence FROM @.lease").first)
+        // ACQUIRE is done, and no answer says so: the one that comes cannot be read.
+        let key = try #require(try await folder.look("SELECT key FROM @.record").first)
+        try await folder.edit("ALTER TABLE @.record ALTER key DROP NOT NULL", "UPDATE @.record SET key = NULL")
+        let error = await #expect(throws: VaultError.self) { try await vault.put([2], under: .alice) }
+        #expect(error?.code == "vault_damaged")
+        try await folder.edit("UPDATE @.record SET key = \(key)", "ALTER TABLE @.record ALTER key SET NOT NULL")
+        let unreleased = try #require(vault.holds.unreleased(name))
+        #expect(unreleased.holder == own.holder && unreleased.attempt != nil)
+        let fence = former + 1
+        #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NOT NULL") == [fence])
+        let beat = try await folder.look("SELECT beat FROM @.lease")
+        // It is renewed when half the time of a renewal has passed, or ends.
+        let standing = "SELECT beat FROM @.lease WHERE until > clock_timestamp()"
+        while try await folder.look(standing) == beat { #expect(await vault.holds.renew()) }
+        #expect(try await folder.look(standing).count == 1)
+        // It has not to wait until its own lease ends.
+        try await vault.update(.alice) { record in try await record.replace(with: [2]) }
+        #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NULL") == [fence])
+        #expect(try await vault.record(.alice) == [2])
+    }
+
+    @Test("VL22: what an ACQUIRE may take over yet is renewed, though a renewal before it did not find it")
+    func lateAcquire() async throws {
+        let (name, own) = (vault.name(of: .alice), try await leaveUnstored())
+        let holder = PostgresHold.newHolder()
+        vault.holds.noteUnanswered(holder, of: name, after: own)
+        // Renewals of both find the former holder alone: the second of them, as the former one is due first.
+        let standing = "SELECT beat FROM @.lease WHERE until > clock_timestamp()"
+        for _ in 0..<2 {
+            let before = try await folder.look(standing)
+            while try await folder.look(standing) == before { #expect(await vault.holds.renew()) }
+        }
+        let acquired = try await vault.store.acquire(
+            name, as: holder, own: own.holder, claim: nil, timing: vault.timing)
+        #expect(acquired != nil)
+        let beat = try await folder.look(standing)
+        while try await folder.look(standing) == beat { #expect(await vault.holds.renew()) }
+        #expect(try await folder.look(standing).count == 1)
+    }
+
+    @Test("VL22: a fence that an attacker chose is no hold's that an answer waits for")
+    func chosenFence() async throws {
+        try await leaveUnstored(in: vault)
+        let own = try #require(vault.holds.unreleased(vault.name(of: .alice)))
+        for fence in [Int64.min, .max] {
+            #expect(own.unstoredSince(before: fence, at: .now, limit: .seconds(300)) == nil)
+        }
+    }
+
+    @Test("VL22: a renewal that found no lease drops the hold that it was for, and no later one of the same holder")
+    func lateRenewal() async throws {
+        // Nothing is renewed but by the test.
+        let timing = LeaseTiming(
+            unchecked: .seconds(10_000), renewal: .seconds(2_000), observation: .seconds(5_000))
+        let holds = PostgresHolds(vault.store, timing, bodyLimit: .seconds(100_000))
+        let (name, holder) = (vault.name(of: .alice), PostgresHold.newHolder())
+        let began = ContinuousClock.now.advanced(by: .zero - timing.renewal)
+        let hold = { PostgresHold(name, holder: holder, fence: 1, version: 0, at: began) }
+        let (attempted, later) = (hold(), hold())
+        holds.add(attempted)
+        let (schema, pool) = (folder.place.schema, PostgresPool(try PostgresAddress(server.connection), limit: 1))
+        defer { pool.close() }
+        let renewal = try await pool.transaction { transaction in
+            try await transaction.run(PostgresStatement("LOCK TABLE \(schema).lease IN ACCESS EXCLUSIVE MODE"))
+            let renewal = Task { await holds.renew() }
+            while try await folder.look("SELECT count(*) FROM pg_locks WHERE NOT granted") == [0] { await Task.yield() }
+            // The next update has acquired the lease meanwhile, as the same holder.
+            holds.add(later)
+            return renewal
+        }
+        #expect(await renewal.value)
+        #expect(later.end == nil)
+        let acquired = try await vault.store.acquire(name, as: holder, own: nil, claim: nil, timing: timing)
+        #expect(acquired?.fence == 1)
+        #expect(await holds.renew())
+        #expect(later.renewed > began && later.end == nil)
+        holds.remove(later)
+    }
+
+    @Test("VL22: a lease is kept for an answer that cannot be stored only while a hold may last")
+    func unstoredForLong() async throws {
+        let vault = try await folder.place.open(bodyLimit: .zero)
+        try await leaveUnstored(in: vault)
+        #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE holder IS NOT NULL") == [1])
+        await #expect(throws: VaultError.self) { try await vault.put([2], under: .alice) }
+        #expect(try await folder.look("SELECT count(*) FROM @.lease WHERE holder IS NOT NULL") == [0])
+    }
+
     @Test("VL16: a REPLACE that was applied and whose answer was cut is one version more, and a success")
     func cutAnswer() async throws {
         try await vault.put([1], under: .alice)
