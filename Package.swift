@@ -216,8 +216,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Handshake", "OAuth", "Sandbox", "TestFixtures", httpTypes, crypto, cryptoExtras, logging, metrics,
-                tracing,
+                "Handshake", "OAuth", "AsyncSupport", "Sandbox", "TestFixtures", httpTypes, crypto, cryptoExtras,
+                logging, metrics, tracing,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 transport("NIOCore", "swift-nio"), transport("NIOPosix", "swift-nio"),

@@ -16,6 +16,8 @@ final class PostgresHold: Sendable {
         var end: String?
         var isUnstored = false
         var hasWritten = false
+        /// How many writes are under way.
+        var writing = 0
         var isReleased = false
 
         mutating func note(_ moment: LeaseMoment) {
@@ -86,6 +88,23 @@ final class PostgresHold: Sendable {
     /// Ends the hold: another one has the lease, or it lasted too long. The first reason stays.
     func end(_ reason: String) { state.withLock { $0.end = $0.end ?? reason } }
 
+    /// Ends the hold, unless something was written in it, or is being written.
+    func endIfUnwritten(_ reason: String) {
+        state.withLock { if !$0.hasWritten, $0.writing == 0 { $0.end = $0.end ?? reason } }
+    }
+
+    /// Begins a write, unless the hold has ended.
+    ///
+    /// - Returns: why it has ended.
+    func beginWriting() -> String? {
+        state.withLock { state in
+            if state.end == nil { state.writing += 1 }
+            return state.end
+        }
+    }
+
+    func endWriting() { state.withLock { $0.writing -= 1 } }
+
     func wrote(_ version: Int64, sentAt moment: LeaseMoment, isReleased: Bool = false) {
         state.withLock { state in
             (state.version, state.isUnstored, state.hasWritten, state.isReleased) = (version, false, true, isReleased)
@@ -96,6 +115,17 @@ final class PostgresHold: Sendable {
     func failedToWrite() { state.withLock { $0.isUnstored = true } }
 
     func wasRenewed(at moment: LeaseMoment) { state.withLock { $0.note(moment) } }
+
+    /// Whether it is to be renewed now; nil when it is never again. One that lasted too long ends, unless something was written in it: the process
+    /// may only have stood still, and have an answer to store. While no other holder has the record it may.
+    func isDue(at now: ContinuousClock.Instant, renewal: Duration, bodyLimit: Duration) -> Bool? {
+        guard end == nil else { return nil }
+        guard began.duration(to: now) <= bodyLimit else {
+            endIfUnwritten("the update ran longer than \(bodyLimit), after which a hold is not renewed")
+            return nil
+        }
+        return renewed.duration(to: now) >= renewal / 2
+    }
 
     /// When the last durable statement was sent that held the lease; nil before the first.
     var durable: LeaseMoment? { state.withLock { $0.durable } }
@@ -155,7 +185,7 @@ final class PostgresHolds: Sendable {
         }
     }
 
-    /// How long a body may run, by which its hold ends (`vault-lease.md` 2).
+    /// How long a body may run. Then its hold is not renewed any more, and ends if nothing was written in it (`vault-lease.md` 2).
     static let bodyLimit = Duration.seconds(300)
     private static let retry = Duration.seconds(1)
 
@@ -236,13 +266,10 @@ final class PostgresHolds: Sendable {
         let now = moment.instant
         var due: [PostgresHold] = []
         for hold in state.withLock({ Array($0.holds.values) }) {
-            if hold.end != nil {
-                remove(hold)
-            } else if hold.began.duration(to: now) > bodyLimit {
-                hold.end("the update ran longer than \(bodyLimit), after which a hold is not renewed")
-                remove(hold)
-            } else if hold.renewed.duration(to: now) >= timing.renewal / 2 {
-                due.append(hold)
+            switch hold.isDue(at: now, renewal: timing.renewal, bodyLimit: bodyLimit) {
+            case nil: _ = drop(hold)
+            case true?: due.append(hold)
+            case false?: break
             }
         }
         guard !due.isEmpty else { return true }

@@ -82,7 +82,8 @@ extension PostgresVault {
 
     /// Runs a write of a hold, and notes when the storage fails.
     private func noting(_ hold: PostgresHold, _ body: () async throws(VaultError) -> Void) async throws(VaultError) {
-        if let reason = hold.end { throw .unavailable("\(path(of: hold.name)): \(reason)") }
+        if let reason = hold.beginWriting() { throw .unavailable("\(path(of: hold.name)): \(reason)") }
+        defer { hold.endWriting() }
         do throws(VaultError) { try await body() } catch {
             // For whatever reason it was not stored: an answer that is lost here comes from no request again.
             if hold.mayHaveAnswer, hold.end == nil { hold.failedToWrite() }
@@ -91,10 +92,12 @@ extension PostgresVault {
     }
 
     private func lost(_ hold: PostgresHold, mayBeStored: Bool = false) -> VaultError {
+        let isLong = hold.began.duration(to: .now) > holds.bodyLimit
+        let cause = isLong ? " after \(holds.bodyLimit), for which an update keeps it at most" : ""
         hold.end(
             mayBeStored
-                ? "another holder took the record; this change may have been stored before"
-                : "another holder took the record, so nothing was changed")
+                ? "another holder took the record\(cause); this change may have been stored before"
+                : "another holder took the record\(cause), so nothing was changed")
         return .unavailable("\(path(of: hold.name)): \(hold.end ?? "the hold ended")")
     }
 

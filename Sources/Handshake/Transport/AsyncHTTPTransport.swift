@@ -236,9 +236,9 @@ public final class AsyncHTTPTransport: Transport {
     ) async throws -> Result {
         let host = request.head.authority ?? ""
         do {
-            return try await withDeadline(limits.timeout, on: ContinuousClock()) {
-                let response = try await client.execute(
-                    HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.timeout.nanoseconds))
+            return try await withDeadlineForAnswer(limits.timeout) {
+                // The library's own deadline would end the exchange as soon as a process that stood still goes on.
+                let response = try await client.execute(HTTPClientRequest(request), deadline: .distantFuture)
                 let length = Mutex(0)
                 let parts = response.body.map { part in
                     let total = length.withLock { length in

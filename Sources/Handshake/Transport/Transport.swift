@@ -4,7 +4,7 @@ public import OAuth
 /// One request in, one response out. It is the only way in which this package reaches the network.
 ///
 /// A transport never follows a redirect, never changes a request, never sends it twice, and reads at most
-/// ``TransferLimits/maximumContentLength`` bytes within ``TransferLimits/timeout``.
+/// ``TransferLimits/maximumContentLength`` bytes within ``TransferLimits/timeout``. A process that stood still reads an answer for up to 2 s longer.
 public protocol Transport: Sendable {
     /// Sends a request and reads the whole response, whatever its status.
     ///
@@ -56,6 +56,8 @@ public struct TransferLimits: Sendable, Hashable {
     /// The longest content that is read, in bytes; 1 MiB unless stated.
     public var maximumContentLength: Int
     /// The time from the first byte sent to the last byte read. 20 seconds unless stated.
+    ///
+    /// A process that stood still, stopped or on a frozen machine, reads an answer for up to 2 s longer.
     public var timeout: Duration
 
     public init(maximumContentLength: Int = 1 << 20, timeout: Duration = .seconds(20)) {

@@ -66,7 +66,7 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
         let host = request.head.authority ?? ""
         let message = try await Self.urlRequest(request, host: host, limits: limits)
         do {
-            return try await withDeadline(limits.timeout, on: ContinuousClock()) { [self] in
+            return try await withDeadlineForAnswer(limits.timeout) { [self] in
                 _ = try await check.addresses(for: request)
                 return try await exchange(message, host: host, limits: limits, receive: receive)
             }

@@ -272,4 +272,4 @@ struct PostgresConnectionTests {
 }
 
 /// Blocks the thread, as no task should.
-private func holdThread(for seconds: Double) { Thread.sleep(forTimeInterval: seconds) }
+func holdThread(for seconds: Double) { Thread.sleep(forTimeInterval: seconds) }

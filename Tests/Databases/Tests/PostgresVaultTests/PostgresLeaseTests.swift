@@ -324,6 +324,30 @@ struct PostgresLeaseTests {
         #expect(try await vault.record(.alice) == nil)
     }
 
+    @Test("VL4: a hold that lasted too long stores what follows its first write, while no other has taken the record")
+    func longAnswer() async throws {
+        let vault = try await folder.place.open(bodyLimit: .zero)
+        let other = try await folder.place.open()
+        try await vault.update(.alice) { record in
+            try await record.replace(with: [1])
+            _ = await vault.holds.renew()
+            try await record.replace(with: [2])
+        }
+        #expect(try await vault.record(.alice) == [2])
+        let error = await #expect(throws: VaultError.self) {
+            try await vault.update(.alice) { record in
+                try await record.replace(with: [3])
+                _ = await vault.holds.renew()
+                // It is not renewed any more: another one takes it.
+                try await folder.edit("UPDATE @.lease SET holder = NULL")
+                try await other.put([4], under: .alice)
+                try await record.replace(with: [5])
+            }
+        }
+        #expect(error.map { "\($0)".contains("an update keeps it") } == true)
+        #expect(try await vault.record(.alice) == [4])
+    }
+
     @Test("VL31: a release without a notification is found by polling", arguments: [true, false])
     func polling(isTold: Bool) async throws {
         // A server that takes no connections: every notification is lost.

@@ -62,25 +62,27 @@ struct PostgresProcessTests {
     }
 
     #if os(Linux)
-    @Test("VL5: a holder that was stopped until another one took its record writes nothing when it goes on")
+    @Test(
+        "VL5: a holder that was stopped until another one took its record writes nothing when it goes on",
+        .timeLimit(.minutes(10)))
     func stoppedHolder() async throws {
         let vault = try await folder.vault(PostgresPlace.shortTiming)
         async let holder: Void = holdWhileStopped(folder.place)
-        let process = try await folder.place.stoppedProcess()
-        try await vault.put([2], under: .alice)
-        kill(process, SIGCONT)
+        try await folder.place.whileStopped { try await vault.put([2], under: .alice) }
         await holder
         #expect(try await vault.record(.alice) == [2])
     }
 
-    @Test("VL4: a holder that was stopped while no other waited stores its answer when it goes on")
+    @Test(
+        "VL4: a holder that was stopped while no other waited stores its answer when it goes on",
+        .timeLimit(.minutes(10)))
     func stoppedAlone() async throws {
         let vault = try await folder.vault()
         async let holder: Void = holdWhileStopped(folder.place, isRobbed: false)
-        let process = try await folder.place.stoppedProcess()
-        // As if the lease had ended a minute ago by the server's clock.
-        try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
-        kill(process, SIGCONT)
+        try await folder.place.whileStopped {
+            // As if the lease had ended a minute ago by the server's clock.
+            try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
+        }
         await holder
         #expect(try await vault.record(.alice) == [3])
     }
@@ -136,9 +138,7 @@ private func holdWhileStopped(_ place: PostgresPlace, isRobbed: Bool = true) asy
     await #expect(processExitsWith: .success) { [place = place as PostgresPlace, isRobbed = isRobbed as Bool] in
         try await place.open(timing: PostgresPlace.shortTiming).update(.alice) { record in
             try await record.replace(with: [1])
-            try "\(getpid())".write(toFile: place.journal, atomically: true, encoding: .utf8)
-            // For this thread, which goes no further: one for the process may come to another thread first.
-            raise(SIGSTOP)
+            place.stop()
             if isRobbed {
                 for _ in 1...2 {
                     let error = await #expect(throws: VaultError.self) { try await record.replace(with: [3]) }

@@ -189,11 +189,13 @@ struct PostgresRefreshTests {
 
     #if os(Linux)
     @Test(
-        "VL3: a refresh that is sent once, and whose process was stopped before it sent it, is sent by that process alone, and its answer is stored"
-    )
+        "VL3: a refresh that is sent once, and whose process was stopped before it sent it, is sent by that process alone, and its answer is stored",
+        .timeLimit(.minutes(10)))
     func stoppedBefore() async throws { try await stoppedOnce(before: true) }
 
-    @Test("VL6: a refresh that is sent once is stored late when its process was stopped and lost the record meanwhile")
+    @Test(
+        "VL6: a refresh that is sent once is stored late when its process was stopped and lost the record meanwhile",
+        .timeLimit(.minutes(10)))
     func stoppedAfter() async throws { try await stoppedOnce(before: false) }
 
     private func stoppedOnce(before: Bool) async throws {
@@ -204,13 +206,13 @@ struct PostgresRefreshTests {
         service.isRetried = false
         try await service.make(accountIn: vault)
         async let refresh: Void = refreshOnceWhileStopped(folder.place, before: before)
-        let process = try await folder.place.stoppedProcess()
-        try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
         let account = try #require(try await service.app(vault).account())
-        let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
-        #expect(error == .refreshUncertain(account.id, nil))
-        #expect(try await service.sends() == (before ? 0 : 1))
-        kill(process, SIGCONT)
+        try await folder.place.whileStopped {
+            try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
+            let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+            #expect(error == .refreshUncertain(account.id, nil))
+            #expect(try await service.sends() == (before ? 0 : 1))
+        }
         await refresh
         #expect(try await service.sends() == 1)
         #expect(try await account.send(.get, "me").head.status == .ok)
@@ -218,16 +220,18 @@ struct PostgresRefreshTests {
         #expect(account.status.state == .signedIn)
     }
 
-    @Test("VL4: a refresh whose process was stopped when the service had its token is stored when it goes on")
+    @Test(
+        "VL4: a refresh whose process was stopped when the service had its token is stored when it goes on",
+        .timeLimit(.minutes(10)))
     func stoppedAlone() async throws {
         let vault = try await folder.vault()
         try await service.make(accountIn: vault)
         let before = try #require(try await service.app(vault).account()).status.generation
         async let refresh: Void = refreshWhileStopped(folder.place)
-        let process = try await folder.place.stoppedProcess()
-        // As if the lease had ended a minute ago by the server's clock.
-        try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
-        kill(process, SIGCONT)
+        try await folder.place.whileStopped {
+            // As if the lease had ended a minute ago by the server's clock.
+            try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
+        }
         await refresh
         let account = try #require(try await service.app(vault).account())
         #expect(account.status.state == .signedIn && account.status.generation == before + 1)
@@ -236,24 +240,42 @@ struct PostgresRefreshTests {
     }
 
     @Test(
+        "VL4: a refresh whose process was stopped for longer than a hold is renewed is stored when it goes on",
+        .timeLimit(.minutes(10)))
+    func stoppedForLong() async throws {
+        let vault = try await folder.vault()
+        try await service.make(accountIn: vault)
+        let before = try #require(try await service.app(vault).account()).status.generation
+        async let refresh: Void = refreshWhileStopped(folder.place, limit: 3)
+        try await folder.place.whileStopped {
+            try await Task.sleep(for: .seconds(5))
+            try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
+        }
+        await refresh
+        let account = try #require(try await service.app(vault).account())
+        #expect(account.status.state == .signedIn && account.status.generation == before + 1)
+        #expect(try await service.sends() == 1)
+    }
+
+    @Test(
         "VL5: a refresh whose process was stopped so and lost the record is sent twice, and what the other one stored stays",
-        arguments: [true, false])
+        .timeLimit(.minutes(10)), arguments: [true, false])
     func robbed(isForgiving: Bool) async throws {
         let vault = try await folder.vault(
             LeaseTiming(
                 unchecked: .seconds(45), renewal: .seconds(5), observation: .milliseconds(700)))
         try await service.make(isForgiving: isForgiving, accountIn: vault)
         async let refresh: Void = refreshWhileStopped(folder.place, isRobbed: true, isForgiving: isForgiving)
-        let process = try await folder.place.stoppedProcess()
-        try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
         let account = try #require(try await service.app(vault).account())
-        if isForgiving {
-            try await account.refresh()
-        } else {
-            let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
-            #expect(error == .signInRequired(account.id, .answerLost))
+        try await folder.place.whileStopped {
+            try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
+            if isForgiving {
+                try await account.refresh()
+            } else {
+                let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
+                #expect(error == .signInRequired(account.id, .answerLost))
+            }
         }
-        kill(process, SIGCONT)
         await refresh
         #expect(try await service.sends() == 2)
         let stored = try #require(try await service.app(vault).account()).status
@@ -264,16 +286,21 @@ struct PostgresRefreshTests {
 }
 
 #if os(Linux)
-private func refreshWhileStopped(_ place: PostgresPlace, isRobbed: Bool = false, isForgiving: Bool = false) async {
+/// - Parameter limit: after how many seconds the hold is not renewed any more. The renewal then notices the stop before the answer is stored.
+private func refreshWhileStopped(
+    _ place: PostgresPlace, isRobbed: Bool = false, isForgiving: Bool = false, limit: Int = 300
+) async {
     await #expect(processExitsWith: .success) {
-        [place = place as PostgresPlace, isRobbed = isRobbed as Bool, isForgiving = isForgiving as Bool] in
+        [
+            place = place as PostgresPlace, isRobbed = isRobbed as Bool, isForgiving = isForgiving as Bool,
+            limit = limit as Int
+        ] in
         var service = try StrictService(place)
         service.isProcessed = {
-            try? "\(getpid())".write(toFile: place.journal, atomically: true, encoding: .utf8)
-            // For this thread, which goes no further: one for the process may come to another thread first.
-            raise(SIGSTOP)
+            place.stop()
+            if limit < 300 { holdThread(for: 4) }
         }
-        let account = try #require(try await service.app(place.open()).account())
+        let account = try #require(try await service.app(place.open(bodyLimit: .seconds(limit))).account())
         guard isRobbed else { return try await account.refresh() }
         let error = await #expect(throws: HandshakeError.self) { try await account.refresh() }
         #expect(error?.code == "vault_unavailable")
@@ -291,27 +318,10 @@ private func refreshOnceWhileStopped(_ place: PostgresPlace, before: Bool) async
     await #expect(processExitsWith: .success) { [place = place as PostgresPlace, before = before as Bool] in
         var service = try StrictService(place)
         service.isRetried = false
-        let stop: @Sendable () -> Void = {
-            try? "\(getpid())".write(toFile: place.journal, atomically: true, encoding: .utf8)
-            raise(SIGSTOP)
-        }
-        if before { service.isSent = stop } else { service.isProcessed = stop }
+        if before { service.isSent = { place.stop() } } else { service.isProcessed = { place.stop() } }
         let account = try #require(try await service.app(place.open()).account())
         try await account.refresh()
         #expect(account.status.state == .signedIn)
-    }
-}
-
-extension PostgresPlace {
-    /// The number of the process that stopped itself, when it has.
-    func stoppedProcess() async throws -> pid_t {
-        while true {
-            if let text = try? String(contentsOfFile: journal, encoding: .utf8), let number = pid_t(text) {
-                let status = (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)) ?? ""
-                if status.contains(") T ") { return number }
-            }
-            try await Task.sleep(for: .milliseconds(10))
-        }
     }
 }
 #endif
