@@ -31,7 +31,7 @@ final class Environment: Sendable {
     /// The transports of connections with a certificate, by its thumbprint.
     private let presenting = Mutex<[String: any Transport]>([:])
     /// Accounts with a grant that is not stored yet: it would be lost with them.
-    private let retained = Mutex<[AccountID: Account]>([:])
+    private let retained = Mutex(RetainedAccounts())
 
     init(
         vault: any Vault, transport: any Transport, time: TimeSource, random: RandomSource, limits: TransferLimits,
@@ -54,17 +54,50 @@ final class Environment: Sendable {
         }
     }
 
-    /// Keeps an account in memory until it is released.
+    /// Keeps an account in memory until it is released, and tries to store what its vault could not take.
     func retain(_ account: Account) {
-        retained.withLock { $0[account.id] = account }
+        if retained.withLock({ $0.add(account) }) { Task.detached { [self] in await storeRepeatedly() } }
     }
 
     func release(_ id: AccountID) {
-        let released = retained.withLock { $0.isEmpty ? nil : $0.removeValue(forKey: id) }
+        let released = retained.withLock { $0.remove(id) }
         _ = released
     }
 
-    /// The transport whose connections present a certificate; the usual one without a certificate. Each certificate has
+    /// Lets go of what the vault does not take: the ``Handshake`` is gone.
+    ///
+    /// Each account is tried until its pauses are the longest, for about ten minutes. A value of it that the app still has stores at its next use.
+    func letGo() { retained.withLock { $0.isLetGo = true } }
+
+    /// Tries to store with pauses, until no account is retained.
+    private func storeRepeatedly() async {
+        while true {
+            let hasSlept = (try? await time.clock.sleep(for: RetainedAccounts.interval)) != nil
+            // What was let go is freed outside of the lock.
+            let (due, released) = retained.withLock { $0.pass(isEnding: !hasSlept) }
+            _ = released
+            guard let due else { return }
+            await Self.store(due)
+        }
+    }
+
+    /// Tries once to store what the vault could not take, and asks no service.
+    func storeRetained() async { await Self.store(retained.withLock { $0.all }) }
+
+    /// How many records are tried concurrently.
+    private static let concurrentStores = 64
+
+    /// Concurrently: a vault may refuse one record for good, or wait long for one, and take the others.
+    private static func store(_ accounts: [Account]) async {
+        await withTaskGroup(of: Void.self) { group in
+            for (index, account) in accounts.enumerated() {
+                if index >= concurrentStores { await group.next() }
+                group.addTask { try? await account.storeUnstored() }
+            }
+        }
+    }
+
+    /// The transport whose connections present a certificate; the default one without a certificate. Each certificate has
     /// connections of its own.
     ///
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the transport cannot present it.

@@ -67,6 +67,8 @@ public final class Handshake: Sendable {
             vault: vault, transport: transport, time: time, random: random, limits: limits, log: log)
     }
 
+    deinit { environment.letGo() }
+
     /// Two clients must be different, and their redirects distinguishable. The port of a loopback redirect distinguishes
     /// nothing, because servers take any (RFC 8252, section 7.3); its path does.
     private static func check(_ client: Client, beside other: Client) throws(HandshakeError) {
@@ -142,9 +144,23 @@ public final class Handshake: Sendable {
     /// Waits for the refreshes that are running. It does so also when the calling task is cancelled.
     ///
     /// Callers may leave a refresh at any time; a process should not. An answer on its way may hold the only refresh token
-    /// there is.
+    /// there is. Answers that the vault could not take are tried once more, for as long as a request may take at most
+    /// (``TransferLimits/timeout``); where the vault still cannot, they are lost with the process.
     public func finishRefreshes() async {
         for account in accounts.withLock({ $0.values.compactMap(\.account) }) { await account.refreshes.finish() }
+        // In tasks of their own, also when this one is cancelled. The time counts even where a vault ends at no cancellation.
+        let end = SingleResult<Void>()
+        let storing = Task.detached { [environment] in
+            await environment.storeRetained()
+            end.settle(.success(()))
+        }
+        let timer = Task.detached { [environment] in
+            try await environment.time.clock.sleep(for: environment.limits.timeout.bounded)
+            storing.cancel()
+            end.settle(.success(()))
+        }
+        try? await end.value
+        timer.cancel()
     }
 
     func client(of service: String?) throws(HandshakeError) -> Client {

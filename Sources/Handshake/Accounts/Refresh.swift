@@ -19,7 +19,7 @@ import OAuth
 /// `invalid_grant`, which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither repeats
 /// without end. A client that does not send such a token again (``Client/Options/retriesLostRefreshes``) waits for the answer instead, which
 /// the process that asked may still store, and then ends the session. An answer that the vault cannot take, also `invalid_grant`, is kept and stored by the next attempt of this
-/// process, which does not ask the service.
+/// process, which does not ask the service; without one, soon after the vault can take it (``Environment/storeRetained()``).
 ///
 /// A grant whose ID token is refused is neither kept nor used: it may be another user's. A grant whose ID token cannot
 /// be checked now, because the keys are out of reach or not published yet, stays in the vault without being used, and is
@@ -114,6 +114,35 @@ extension Account {
         let kept = try await keep(unstored.record, replacing: stored, in: locked)
         if case .ended(let reason) = kept.state { announce(.ended(reason)) }
         return kept
+    }
+
+    /// Stores what the vault could not take earlier, unless the record has changed since, and asks no service.
+    ///
+    /// - Throws: `VaultError` when the vault still cannot take it.
+    func storeUnstored() async throws {
+        guard unstored != nil else { return }
+        do {
+            try await updateUnstored()
+        } catch let error as VaultError {
+            guard case .damaged = error, (try? await storeAgain()) == true else { throw error }
+            try await updateUnstored()
+        }
+    }
+
+    private func updateUnstored() async throws {
+        try await environment.vault.update(id.vaultKey) { locked in
+            // A refresh may have stored it meanwhile.
+            guard let unstored = self.unstored else { return }
+            guard let bytes = await locked.contents else {
+                _ = self.end(with: .absent)
+                return
+            }
+            let known = self.record.generation
+            let stored = try await self.store(
+                unstored, over: AccountRecord(stored: bytes, expected: self.id), in: locked)
+            // One whose ID token is to be checked announces itself when it was.
+            if stored.isUsable, stored.unchecked == nil, stored.generation != known { self.announce(.adopted) }
+        }
     }
 
     private func performRefresh(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {

@@ -10,8 +10,9 @@ public import ServiceLifecycle
 /// ```
 ///
 /// Requests that ended, or were cut off, may leave a refresh on its way: its answer may hold the only refresh token there is. At a graceful
-/// shutdown the services that were added later, and Hummingbird's server, end first; then this one waits until every answer is stored. It takes no
-/// longer than a request to a token endpoint, 20 s unless the app says otherwise: give the process that time before it is killed.
+/// shutdown the services that were added later, and Hummingbird's server, end first; then this one waits until every answer is stored. Where the
+/// vault answers, it takes no longer than a request to a token endpoint, 20 s unless the app says otherwise, and as long again for answers that the
+/// vault could not take before: give the process 40 s before it is killed.
 public struct HandshakeService: ServiceLifecycle.Service {
     private let handshake: Handshake
 

@@ -223,6 +223,55 @@ struct InterleavingTests {
         #expect(await events.first { _ in true }?.change == .ended(.refreshRejected))
     }
 
+    /// A process whose vault did not take the answer of a refresh.
+    private func unstored(in vault: FlakyVault, _ clock: any Clock<Duration>) async throws -> Handshake {
+        try await put("A1", life: -1, in: vault)
+        let transport = TappedTransport { _, _, _ in Self.tokens("A2") }
+        let handshake = try Handshake(
+            client, vault: vault, transport: transport, time: TimeSource(now: time.now, clock: clock))
+        vault.failReplacement(number: 2)
+        #expect(
+            await handshakeError { try await handshake.account()?.accessToken() }?.code == "vault_unavailable")
+        #expect(try await record(in: vault).isUnfinished)
+        return handshake
+    }
+
+    @Test("VL27: an answer that the vault could not take is stored when it can, though the account is not used again")
+    func unstoredWithoutUse() async throws {
+        let (vault, clock) = (FlakyVault(), ManualClock())
+        let handshake = try await unstored(in: vault, clock)
+        vault.failReplacement(number: 1)
+        let end = ContinuousClock.now.advanced(by: .seconds(300))
+        while try await record(in: vault).isUnfinished, ContinuousClock.now < end {
+            clock.advance(by: .seconds(5))
+            await Task.yield()
+        }
+        #expect(try await record(in: vault).grant.accessToken.reveal() == "A2")
+        withExtendedLifetime(handshake) {}
+    }
+
+    @Test("VL27: a process that ends stores what the vault could not take before, also when its task is cancelled")
+    func unstoredAtTheEnd() async throws {
+        let vault = FlakyVault()
+        let handshake = try await unstored(in: vault, ManualClock())
+        let ending = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await handshake.finishRefreshes()
+        }
+        await ending.value
+        #expect(try await record(in: vault).grant.accessToken.reveal() == "A2")
+    }
+
+    @Test("VL27: an answer that the vault could not take is not stored over what another process has stored")
+    func unstoredSuperseded() async throws {
+        let vault = FlakyVault()
+        let handshake = try await unstored(in: vault, ManualClock())
+        try await put("B1", in: vault)
+        await handshake.finishRefreshes()
+        #expect(try await record(in: vault).grant.accessToken.reveal() == "B1")
+        #expect(try await handshake.account()?.accessToken().reveal() == "B1")
+    }
+
     @Test("K3: a new sign-in revokes the refreshed grant that the vault could not take, and not the one before it")
     func unstoredReplaced() async throws {
         let vault = FlakyVault()

@@ -58,7 +58,11 @@ final class KnownAccounts: KeptAccounts {
     var first: Handshake? { apps.withLock { $0?.first?.value.handshake } }
 
     func finishRefreshes() async {
-        for app in apps.withLock({ Array(($0 ?? [:]).values) }) { await app.handshake.finishRefreshes() }
+        await withDiscardingTaskGroup { group in
+            for app in apps.withLock({ Array(($0 ?? [:]).values) }) {
+                group.addTask { await app.handshake.finishRefreshes() }
+            }
+        }
     }
 }
 #endif
