@@ -1,4 +1,5 @@
 #if PostgreSQL
+import AsyncSupport
 import CLibpq
 import Foundation
 import Handshake
@@ -28,6 +29,44 @@ struct PostgresAddress: Sendable {
         guard !Self.isMisread(options) else { throw Self.unreadable }
         self.options = options
         description = Self.description(of: options)
+    }
+
+    private init(_ options: [String: String]) {
+        self.options = options
+        description = Self.description(of: options)
+    }
+
+    /// Host and port, for an error that names several.
+    var place: String {
+        let host = options["host"].flatMap { $0.isEmpty ? nil : $0 } ?? options["hostaddr"] ?? "default host"
+        return host + (options["port"].map { " port \($0)" } ?? "")
+    }
+
+    /// An address for each server of a list, in its order; only itself where there is no list, or libpq has to compare its servers.
+    ///
+    /// libpq's own limit of time for each server does not count where a program watches its socket: a first server that is silent would
+    /// never be passed.
+    ///
+    /// - Parameter environment: where libpq finds what the connection string does not say.
+    func servers(in environment: [String: String] = ProcessInfo.processInfo.environment) -> [PostgresAddress] {
+        let value = { (keyword: String, variable: String) in options[keyword] ?? environment[variable] }
+        let list = { (keyword: String, variable: String) in
+            (value(keyword, variable) ?? "").split(separator: ",", omittingEmptySubsequences: false)
+                .map(String.init)
+        }
+        let lists = [
+            "host": list("host", "PGHOST"), "hostaddr": list("hostaddr", "PGHOSTADDR"), "port": list("port", "PGPORT"),
+        ]
+        let count = max(lists["host"]?.count ?? 1, lists["hostaddr"]?.count ?? 1)
+        guard count > 1, value("service", "PGSERVICE") == nil, options["target_session_attrs"] != "prefer-standby",
+            lists.values.allSatisfy({ $0.count == 1 || $0.count == count })
+        else { return [self] }
+        let servers = (0..<count).map { index in
+            var options = options
+            for (keyword, list) in lists where list.count == count { options[keyword] = list[index] }
+            return PostgresAddress(options)
+        }
+        return value("load_balance_hosts", "PGLOADBALANCEHOSTS") == "random" ? servers.shuffled() : servers
     }
 
     private static let unreadable = VaultError.denied(

@@ -122,10 +122,31 @@ final class PostgresConnection: Sendable {
     /// Whether it leads to the server itself, as far as is known.
     var isDirect: Bool { state.withLock { $0.prepares } }
 
+    /// Connects to the first server of a list that can be used. Each has its share of the time that is left.
     private static func connect(
         _ address: PostgresAddress, until deadline: ContinuousClock.Instant, notified: (@Sendable (String) -> Void)?
     ) -> Result<PostgresConnection, PostgresFailure> {
-        guard let pointer = address.startConnecting() else {
+        let servers = address.servers()
+        var failures: [(PostgresAddress, PostgresFailure)] = []
+        for (index, server) in servers.enumerated() {
+            let now = ContinuousClock.now
+            let end = now.advanced(by: now.duration(to: deadline) / (servers.count - index))
+            switch connect(to: server, of: address, until: end, notified: notified) {
+            case .success(let connection): return .success(connection)
+            case .failure(let failure):
+                // As libpq does: one that refuses the role ends the search.
+                guard failure.isPassing else { return .failure(failure) }
+                failures.append((server, failure))
+            }
+        }
+        return .failure(.connecting(failures))
+    }
+
+    private static func connect(
+        to server: PostgresAddress, of address: PostgresAddress, until deadline: ContinuousClock.Instant,
+        notified: (@Sendable (String) -> Void)?
+    ) -> Result<PostgresConnection, PostgresFailure> {
+        guard let pointer = server.startConnecting() else {
             return .failure(.connection("there is no memory for a connection"))
         }
         // With this, the text of a refusal has the server's code.

@@ -29,10 +29,22 @@ struct PostgresFailure: Error, Sendable {
     private static func refusal(in text: String) -> String {
         guard let match = text.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else {
             // libpq itself says these.
-            let isReadOnly = text.contains("session is read-only") || text.contains("server is in hot standby mode")
+            let isReadOnly =
+                text.contains("session is read-only") || text.contains("server is in hot standby mode")
             return isReadOnly ? "25006" : text.contains("no password supplied") ? "28P01" : ""
         }
         return String(match.1)
+    }
+
+    /// What kept each server of a list from being used.
+    ///
+    /// - Parameter failures: one a server, in their order; at least one.
+    static func connecting(_ failures: [(server: PostgresAddress, failure: PostgresFailure)]) -> PostgresFailure {
+        guard failures.count > 1, let last = failures.last else { return failures[0].failure }
+        // A standby among them says most: the others may only be away.
+        let state = failures.contains { $0.failure.isReadOnly } ? "25006" : last.failure.state
+        let texts = failures.map { "\($0.server.place): \($0.failure.text)" }
+        return PostgresFailure(state: state, text: texts.joined(separator: "; "), mayBeDone: false)
     }
 
     /// What it means for a statement that would have been the next one: that was never sent.
@@ -60,11 +72,16 @@ struct PostgresFailure: Error, Sendable {
     /// The server does not have a statement that was prepared, has another one of its name, or has another table below it.
     var isOfPreparation: Bool { ["26000", "42P05", "0A000"].contains(state) }
 
-    /// The server may be back soon, or have space soon: worth another try.
+    /// The server may be back soon, have space soon, or be promoted soon: worth another try.
     var isPassing: Bool {
         state.isEmpty || ["08", "53", "57P", "58"].contains { state.hasPrefix($0) } || state == "57014"
-            || state == "55P03"
+            || state == "55P03" || isReadOnly
     }
+
+
+
+    /// Whether the server takes no writes: it is a standby, or was made read-only. Another connection may lead to one that does.
+    var isReadOnly: Bool { state == "25006" }
 
     /// What it means for a vault (`vault-lease.md` 7).
     func vaultError(at address: PostgresAddress, schema: String) -> VaultError {
@@ -85,7 +102,9 @@ struct PostgresFailure: Error, Sendable {
             return .denied(what: place, reason: "\(text). Create the database with: createdb")
         case "3F000", "42P01": return PostgresSchema.missing(address)
         case "25006":
-            return .unavailable("\(place) is read-only (\(text)); connect to the primary server")
+            return .unavailable(
+                "\(place) is read-only (\(text)). Connect to the primary server, or name all servers, host=A,B: the one that takes writes is found"
+            )
         case "53100":
             return .unavailable(
                 "no space is left at \(place) (\(text)). Make room on the server's disk. Until then records stay as they are"
@@ -107,5 +126,10 @@ struct PostgresFailure: Error, Sendable {
             return .unavailable("\(place): \(text)")
         }
     }
+}
+
+extension PostgresExchange.Answer {
+    /// Whether the session takes no writes.
+    var isReadOnly: Bool { if case .failure(let failure) = self { failure.isReadOnly } else { false } }
 }
 #endif

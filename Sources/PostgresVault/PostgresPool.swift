@@ -3,12 +3,15 @@ import Synchronization
 
 /// A transaction that has begun on one connection.
 struct PostgresTransaction: Sendable {
+    fileprivate let pool: PostgresPool
     fileprivate let connection: PostgresConnection
     fileprivate let timeout: Duration
 
     @discardableResult
     func run(_ statement: PostgresStatement) async throws(PostgresFailure) -> [PostgresRow] {
-        try await connection.run([statement], within: timeout).get().first ?? []
+        let answer = await connection.run([statement], within: timeout)
+        pool.closeIfReadOnly(connection, after: answer)
+        return try answer.get().first ?? []
     }
 }
 
@@ -53,7 +56,7 @@ final class PostgresPool: Sendable {
             guard companions.isEmpty else { return try await run(request, with: companions, over: lent) }
             let connection = try await made(lent)
             let answer = await connection.run(request.statements, within: Self.timeout)
-            giveBack(connection)
+            giveBack(connection, after: answer)
             return try answer.get()
         }
     }
@@ -67,7 +70,7 @@ final class PostgresPool: Sendable {
     ) async throws -> Value {
         let connection = try await take()
         defer { giveBack(connection) }
-        let transaction = PostgresTransaction(connection: connection, timeout: timeout)
+        let transaction = PostgresTransaction(pool: self, connection: connection, timeout: timeout)
         _ = try await transaction.run(PostgresStatement("BEGIN"))
         let value: Value
         do { value = try await body(transaction) } catch {
@@ -110,7 +113,7 @@ final class PostgresPool: Sendable {
             throw error
         }
         let answer = await connection.run(requests.flatMap(\.element.statements), within: Self.timeout)
-        giveBack(connection)
+        giveBack(connection, after: answer)
         var own = Lent.alone
         var end = 0
         for (index, request) in requests {
@@ -186,6 +189,24 @@ final class PostgresPool: Sendable {
             fail(error)
             throw error
         }
+    }
+
+    private func giveBack(_ connection: PostgresConnection, after answer: PostgresExchange.Answer) {
+        closeIfReadOnly(connection, after: answer)
+        giveBack(connection)
+    }
+
+    /// Closes a connection whose session takes no writes: a new one is made only where they are taken. The idle ones were made with it, and
+    /// are looked at no more.
+    fileprivate func closeIfReadOnly(_ connection: PostgresConnection, after answer: PostgresExchange.Answer) {
+        guard answer.isReadOnly else { return }
+        connection.close()
+        let idle = state.withLock { state in
+            defer { state.idle = [] }
+            state.open -= state.idle.count
+            return state.idle
+        }
+        for connection in idle { connection.close() }
     }
 
     private func giveBack(_ connection: PostgresConnection) {

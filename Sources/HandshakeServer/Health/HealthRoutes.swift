@@ -27,7 +27,7 @@ import Synchronization
 /// | route | answers |
 /// |---|---|
 /// | `GET health` | 200 as long as the process answers at all; it asks nothing else, so that a database that is away restarts no process |
-/// | `GET ready` | 200 when the vault can be read; 503 when it cannot, is too slow, or a graceful shutdown has begun |
+/// | `GET ready` | 200 when the vault can be read (nothing is written); 503 when it cannot, is too slow, or a graceful shutdown has begun |
 ///
 /// The content is `{"status":"alive"}`, `{"status":"ready"}` or `{"status":"unready","reason":"vault_unavailable"}`; the reason is a word, never a
 /// text. However many ask, the vault is read once a second at most. Keep the routes from the public anyway: who sees them learns when a

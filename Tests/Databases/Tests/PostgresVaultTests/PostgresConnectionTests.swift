@@ -51,6 +51,52 @@ struct PostgresConnectionTests {
         await notInTime(try Self.address(of: server), .seconds(3))
     }
 
+    @Test("a server of a list that accepts a connection and says nothing is passed in time")
+    func silentFirst() async throws {
+        let server = try RawServer(isRaw: true) { _ in [.hold] }
+        defer { server.stop() }
+        let socket = try await PostgresServer.shared.socket
+        let list = try PostgresAddress(
+            "host=127.0.0.1,\(socket) port=\(server.port),5432 user=postgres dbname=postgres sslmode=disable gssencmode=disable"
+        )
+        let connection = try await PostgresConnection.open(list, timeout: .seconds(30))
+        #expect(connection.isOpen)
+        #expect(isSuccess(await run("SELECT 1", on: connection)))
+    }
+
+    @Test(
+        "VL39: a list is left to libpq where a service file may name another server, in the string or by a variable",
+        arguments: [
+            ("", [:], 2), ("", ["PGSERVICE": "other"], 1), ("service=other", [:], 1), ("", ["PGHOST": "c,d,e"], 2),
+        ])
+    func listOfService(more: String, environment: [String: String], count: Int) throws {
+        #expect(try PostgresAddress("host=a,b \(more)").servers(in: environment).count == count)
+    }
+
+    @Test("VL39: the servers of a list come in any order where a variable of libpq says so")
+    func balanced() throws {
+        let hosts = (0..<50).map { "h\($0)" }
+        let list = try PostgresAddress("host=\(hosts.joined(separator: ","))")
+        let places = list.servers(in: ["PGLOADBALANCEHOSTS": "random"]).map(\.place)
+        #expect(places != list.servers(in: [:]).map(\.place))
+        #expect(places.sorted() == hosts.sorted())
+    }
+
+    @Test("when no server of a list can be used the error names each, and one that refuses the role ends the search")
+    func noServer() async throws {
+        let socket = try await PostgresServer.shared.socket
+        for (hosts, isSearched) in [("/nonexistent,/nowhere", true), ("\(socket),/nowhere", false)] {
+            let list = try PostgresAddress("host=\(hosts) user=secretive password=wrong dbname=postgres")
+            do throws(PostgresFailure) {
+                _ = try await PostgresConnection.open(list, timeout: .seconds(30))
+                Issue.record("a connection")
+            } catch {
+                #expect(error.text.contains("/nowhere") == isSearched, "\(error.text)")
+                #expect(error.state == (isSearched ? "" : "28P01"))
+            }
+        }
+    }
+
     /// It wants no password, is process 7, and waits for a statement.
     private static let welcome: [UInt8] =
         [0x52, 0, 0, 0, 8, 0, 0, 0, 0] + [0x4B, 0, 0, 0, 12, 0, 0, 0, 7, 0, 0, 0, 7] + [0x5A, 0, 0, 0, 5, 0x49]

@@ -98,7 +98,11 @@ final class PostgresServer: Sendable {
     ///   - isDurable: whether what is committed would survive a crash of the machine, which takes time.
     ///   - settings: instead of those that suit tests.
     ///   - storage: where the data lies.
-    init(isDurable: Bool = false, settings: [String] = testSettings, storage: Storage = Storage()) throws {
+    ///   - primary: a running server that this one is to be the standby of; nil for a server of its own.
+    init(
+        isDurable: Bool = false, settings: [String] = testSettings, storage: Storage = Storage(),
+        standbyOf primary: PostgresServer? = nil
+    ) throws {
         self.isDurable = isDurable
         self.settings = settings
         self.storage = storage
@@ -114,10 +118,16 @@ final class PostgresServer: Sendable {
         if storage.data == nil { chmod(data, 0o700) }
         // A log that has a place of its own has small files.
         let log = storage.log.map { ["--waldir=\($0)", "--wal-segsize=1"] } ?? []
-        try run("initdb", ["--no-sync", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-D", data] + log)
-        // The role `secretive` needs a password.
-        let rules = "local all secretive scram-sha-256\nlocal all all trust\n"
-        try rules.write(toFile: storage.root + data + "/pg_hba.conf", atomically: false, encoding: .utf8)
+        if let primary {
+            let copy = ["-h", primary.socket, "-U", "postgres", "-w", "-R", "-X", "stream", "-c", "fast", "--no-sync"]
+            try run("pg_basebackup", copy + ["-D", data], limit: ["timeout", "100"])
+        } else {
+            let options = ["--no-sync", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-D", data]
+            try run("initdb", options + log)
+            // The role `secretive` needs a password.
+            let rules = "local all secretive scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
+            try rules.write(toFile: storage.root + data + "/pg_hba.conf", atomically: false, encoding: .utf8)
+        }
         try start()
         Self.all.withLock { all in
             if all.isEmpty {
@@ -173,10 +183,11 @@ final class PostgresServer: Sendable {
     /// - Parameter isImmediate: as after a crash, without an orderly end.
     func stop(isImmediate: Bool = false) { process.stop(isImmediate: isImmediate) }
 
-    private func run(_ program: String, _ arguments: [String], attempts: Int = 1) throws {
+    /// - Parameter limit: what stands before the command, and ends it in time.
+    private func run(_ program: String, _ arguments: [String], attempts: Int = 1, limit: [String] = []) throws {
         for attempt in 1...attempts {
             let process = Process()
-            let command = storage.command + Self.asUser([programs + "/" + program] + arguments)
+            let command = storage.command + limit + Self.asUser([programs + "/" + program] + arguments)
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = command
             process.standardInput = FileHandle.nullDevice

@@ -325,6 +325,56 @@ struct PostgresServerTests {
         #expect(try await folder.look("SELECT version FROM @.lease") == [Int64(writes) + 2])
     }
 
+    @Test("VL39: a server that only reads for two seconds is waited for, as one that is away")
+    func readOnlyForAWhile() async throws {
+        try await vault.update(.alice) { record in
+            try await record.replace(with: [1])
+            try await folder.edit("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+            // Each session learns of it a moment later.
+            try await Task.sleep(for: .milliseconds(500))
+            let isStored = Shared(false)
+            let writing = Task {
+                try await record.replace(with: [2])
+                isStored.change { $0 = true }
+            }
+            try await Task.sleep(for: .seconds(2))
+            #expect(!isStored.value)
+            try await folder.edit("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()")
+            try await writing.value
+        }
+        #expect(try await vault.record(.alice) == [2])
+    }
+
+    @Test("VL39: a connection whose session takes no writes is not used again")
+    func readOnlySession() async throws {
+        let pool = PostgresPool(try PostgresAddress(server.connection), limit: 1)
+        defer { pool.close() }
+        let run = { (sql: String) in
+            _ = try await pool.run(PostgresRequest(statements: [PostgresStatement(sql)]))
+        }
+        try await run("SET default_transaction_read_only = on")
+        let refused = await #expect(throws: PostgresFailure.self) { try await run("CREATE TABLE refused (a bigint)") }
+        #expect(refused?.state == "25006")
+        try await run("CREATE TABLE written (a bigint)")
+    }
+
+    @Test("VL39: a transaction that finds a session which takes no writes closes the idle ones too")
+    func readOnlyTransaction() async throws {
+        let pool = PostgresPool(try PostgresAddress(server.connection), limit: 2)
+        defer { pool.close() }
+        let readOnly = PostgresStatement("SET default_transaction_read_only = on")
+        try await pool.transaction { first in
+            try await first.run(readOnly)
+            _ = try await pool.transaction { try await $0.run(readOnly) }
+        }
+        let write = { (transaction: PostgresTransaction) async throws in
+            _ = try await transaction.run(PostgresStatement("CREATE TABLE closed (a bigint)"))
+        }
+        let refused = await #expect(throws: PostgresFailure.self) { try await pool.transaction(write) }
+        #expect(refused?.state == "25006")
+        try await pool.transaction(write)
+    }
+
     @Test("VL39: a server that only reads is unavailable, and the error says read-only")
     func readOnly() async throws {
         try await vault.put([1], under: .alice)
