@@ -78,7 +78,11 @@ struct PostgresFailure: Error, Sendable {
             || state == "55P03" || isReadOnly
     }
 
+    /// Whether the server certainly did nothing, and will not soon.
+    var isRefusal: Bool { !state.isEmpty && !isPassing && !mayBeDone }
 
+    /// Whether a function is missing, not implemented, or not for this role.
+    var isOfFunction: Bool { ["42883", "0A000", "42501"].contains(state) }
 
     /// Whether the server takes no writes: it is a standby, or was made read-only. Another connection may lead to one that does.
     var isReadOnly: Bool { state == "25006" }

@@ -142,10 +142,23 @@ extension PostgresStore {
     }
 
     /// Releases a lease. Nothing happens when the hold is lost.
+    ///
+    /// A waiter is notified where the server lets this role: nothing depends on it, since each waiter looks for itself after a while.
     func release(_ hold: PostgresHold) async throws(VaultError) {
-        let release = PostgresStatement(
-            sql.release, [.uuid(hold.name.bytes), .uuid(hold.holder), .int(hold.fence)])
-        _ = try await perform([release], .lease, hold.name)
+        let parameters: [PostgresParameter] = [.uuid(hold.name.bytes), .uuid(hold.holder), .int(hold.fence)]
+        var refusal: PostgresFailure?
+        if notifications.areTaken {
+            do throws(PostgresFailure) {
+                _ = try await attempt([PostgresStatement(sql.release, parameters)], .lease, hold.name)
+                return
+            } catch {
+                // It is not known which part was refused: the release alone tells.
+                guard error.isRefusal else { throw error.vaultError(at: address, schema: schema.name) }
+                refusal = error
+            }
+        }
+        _ = try await perform([PostgresStatement(sql.releaseSilently, parameters)], .lease, hold.name)
+        if refusal?.isOfFunction == true { notifications.refuse() }
     }
 
     /// Forgets a few of the names whose records were removed long ago.

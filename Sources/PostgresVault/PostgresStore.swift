@@ -1,5 +1,17 @@
 #if PostgreSQL
 import Handshake
+import Synchronization
+
+/// Whether a server notifies, which some engines cannot and some roles may not.
+final class PostgresNotifications: Sendable {
+    private let isRefused = Atomic(false)
+
+    /// Whether the server may still take a notification.
+    var areTaken: Bool { !isRefused.load(ordering: .relaxed) }
+
+    /// Notes that the server takes none, until this process opens the vault again.
+    func refuse() { isRefused.store(true, ordering: .relaxed) }
+}
 
 /// The statements of a vault (`vault-lease.md` 4). Each is a transaction of its own.
 struct PostgresStore: Sendable {
@@ -14,6 +26,7 @@ struct PostgresStore: Sendable {
     let pool: PostgresPool
     let schema: PostgresSchema
     let sql: PostgresTexts
+    let notifications = PostgresNotifications()
 
     init(_ pool: PostgresPool, _ schema: PostgresSchema) {
         self.pool = pool
@@ -151,19 +164,25 @@ struct PostgresStore: Sendable {
         _ statements: [PostgresStatement], _ lane: PostgresRequest.Lane = .alone, _ name: RecordName? = nil,
         for time: Duration = retryTime
     ) async throws(VaultError) -> [[PostgresRow]] {
-        let rows: [[PostgresRow]]
         do throws(PostgresFailure) {
-            rows = try await repeating(for: time) { isRepeat throws(PostgresFailure) in
-                // What failed once must not keep others waiting again.
-                let lane = isRepeat && lane != .urgent ? .alone : lane
-                return try await pool.run(
-                    PostgresRequest(statements: statements, lane: lane, name: name?.bytes ?? []))
-            }
+            return try await attempt(statements, lane, name, for: time)
         } catch {
             throw error.vaultError(at: address, schema: schema.name)
         }
+    }
+
+    /// As ``perform(_:_:_:for:)``, with the server's own reason.
+    func attempt(
+        _ statements: [PostgresStatement], _ lane: PostgresRequest.Lane, _ name: RecordName?,
+        for time: Duration = retryTime
+    ) async throws(PostgresFailure) -> [[PostgresRow]] {
+        let rows = try await repeating(for: time) { isRepeat throws(PostgresFailure) in
+            // What failed once must not keep others waiting again.
+            let lane = isRepeat && lane != .urgent ? .alone : lane
+            return try await pool.run(PostgresRequest(statements: statements, lane: lane, name: name?.bytes ?? []))
+        }
         guard rows.count == statements.count else {
-            throw .unavailable("\(address) gave \(rows.count) answers to \(statements.count) statements")
+            throw .connection("\(rows.count) answers came to \(statements.count) statements", mayBeDone: true)
         }
         return rows
     }

@@ -3,7 +3,7 @@ import Handshake
 
 /// The texts of the statements, which differ in the schema's name alone.
 struct PostgresTexts: Sendable {
-    let acquire, read, replace, remove, renew, want, look, release, state, sweep, claim, claimed, giveBack: PostgresText
+    let acquire, read, replace, remove, renew, want, look, release, releaseSilently, state, sweep: PostgresText
     let labels, otherKeys, lastKey, makeOld, stopWriters, retire: PostgresText
 
     init(_ schema: PostgresSchema) {
@@ -84,13 +84,17 @@ struct PostgresTexts: Sendable {
             UPDATE \(lease) SET wanted = fence WHERE name = $1 AND holder IS NOT NULL AND wanted <> fence AND \(unsynchronized)
             """)
         look = text("look", "SELECT holder, fence, beat FROM \(lease) WHERE name = $1")
+        let freeing = """
+            UPDATE \(lease) SET holder = NULL, taken = false
+            WHERE name = $1 AND holder = $2 AND fence = $3 AND \(unsynchronized)
+            """
         release = text(
             "release",
             """
-            WITH freed AS (UPDATE \(lease) SET holder = NULL, taken = false
-              WHERE name = $1 AND holder = $2 AND fence = $3 AND \(unsynchronized) RETURNING name, fence, wanted)
+            WITH freed AS (\(freeing) RETURNING name, fence, wanted)
             SELECT pg_catalog.pg_notify('handshake', name::text) FROM freed WHERE wanted = fence
             """)
+        releaseSilently = text("releaseSilently", freeing)
         state = text(
             "state",
             """

@@ -95,6 +95,50 @@ struct PostgresServerTests {
         #expect(try await vault.record(.alice) == [4])
     }
 
+    /// What is built in is not found under its name any more, as in an engine that does not have it.
+    private static let renaming =
+        "ALTER FUNCTION pg_catalog.pg_notify(text, text) RENAME TO pg_notify_of_another_engine"
+
+    @Test(
+        "VL33: a record is released where the server takes no notification, and a waiter finds it by polling",
+        arguments: [
+            ("denied", "REVOKE EXECUTE ON FUNCTION pg_catalog.pg_notify(text, text) FROM PUBLIC"), ("42883", renaming),
+            ("0A000", renaming), ("54000", renaming),
+        ])
+    func unnotified(refusal: String, sql: String) async throws {
+        let role = "app_\(folder.place.schema)"
+        try await folder.edit(
+            "CREATE ROLE \(role) LOGIN", "GRANT USAGE ON SCHEMA @ TO \(role)",
+            "GRANT SELECT ON @.meta, @.key TO \(role)",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON @.record, @.lease TO \(role)", sql)
+        if ["0A000", "54000"].contains(refusal) {
+            try await folder.edit(
+                """
+                CREATE FUNCTION pg_catalog.pg_notify(text, text) RETURNS void LANGUAGE plpgsql
+                AS $$ BEGIN RAISE SQLSTATE '\(refusal)'; END $$
+                """)
+        }
+        // A full queue has room again some time.
+        let mayPass = refusal == "54000"
+        var place = folder.place
+        place.connection = server.connection(user: role)
+        let (vault, other) = (try await place.open(), try await place.open())
+        for round in [1, 2] as [UInt8] {
+            let waiter = try await vault.update(.alice) { record in
+                let waiter = Task { try await other.put([round * 2], under: .alice) }
+                try await folder.waitsForLease()
+                try await record.replace(with: [round])
+                return waiter
+            }
+            // It is not left to the end of the lease.
+            #expect(vault.holds.unreleased(vault.name(of: .alice)) == nil)
+            #expect(vault.store.notifications.areTaken == mayPass)
+            try await waiter.value
+            #expect(try await vault.record(.alice) == [round * 2])
+        }
+        #expect(try await folder.look("SELECT fence FROM @.lease WHERE holder IS NULL AND NOT taken") == [4])
+    }
+
     @Test("VL32: who waits is told to look when the connection that listens was lost and is there again")
     func listensAgain() async throws {
         let listener = PostgresListener(try PostgresAddress(server.connection), isDirect: true)
