@@ -105,6 +105,16 @@ struct LeaseObservation: Sendable {
         last = time
     }
 
+    /// Whether the last look is recent enough to go on from.
+    func isRecent(at time: Duration) -> Bool { time - last <= Self.longestGap }
+
+    /// The same, with times that count from `start`.
+    func counted(from start: Duration) -> LeaseObservation {
+        var observation = self
+        observation.last -= start
+        return observation
+    }
+
     /// What an attempt to take the lease may say that it saw; nil while it must not.
     func claim(_ timing: LeaseTiming) -> (look: Look, isForced: Bool)? {
         guard let seen, watched >= timing.observation else { return nil }

@@ -4,6 +4,7 @@ import Handshake
 /// The texts of the statements, which differ in the schema's name alone.
 struct PostgresTexts: Sendable {
     let acquire, read, replace, remove, renew, want, look, release, releaseSilently, state, sweep: PostgresText
+    let claim, watch, claimed, giveBack: PostgresText
     let labels, otherKeys, lastKey, makeOld, stopWriters, retire: PostgresText
 
     init(_ schema: PostgresSchema) {
@@ -116,15 +117,31 @@ struct PostgresTexts: Sendable {
             SELECT r.name, r.key, r.version, \(label), l.version
             FROM \(record) r LEFT JOIN \(lease) l ON l.name = r.name WHERE r.kind = $1 \(page)
             """)
+        func isUnfinished(by time: String) -> String {
+            """
+            l.lane = 0 AND l.due_at <= \(time) AND NOT l.name = ANY ($2)
+                AND EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name AND r.kind = $1)
+            """
+        }
+        // While a service may still forgive a repeat, the caller that gets a record may have died too.
         claim = text(
             "claim",
             """
-            WITH due AS (SELECT l.name FROM \(lease) l WHERE l.lane = 0 AND l.due_at <= pg_catalog.statement_timestamp()
-                AND (l.holder IS NULL OR l.until <= \(until("$1")))
-                AND EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name AND r.kind = $2)
+            WITH due AS (SELECT l.name FROM \(lease) l WHERE \(isUnfinished(by: "pg_catalog.statement_timestamp()"))
+                AND (l.holder IS NULL OR (l.name = ANY ($3) AND l.until <= pg_catalog.clock_timestamp()) OR l.name = ANY ($4))
               ORDER BY l.due_at LIMIT \(PostgresStore.claimSize) FOR UPDATE OF l SKIP LOCKED)
-            UPDATE \(lease) l SET due_at = \(unfinished) + pg_catalog.random() * interval '10 s'
+            UPDATE \(lease) l SET due_at = CASE
+                WHEN l.holder IS NOT NULL AND l.until > pg_catalog.clock_timestamp() - interval '20 s'
+                  THEN pg_catalog.clock_timestamp() + interval '5 s'
+                ELSE \(unfinished) + pg_catalog.random() * interval '10 s' END
             FROM due WHERE l.name = due.name RETURNING l.name
+            """)
+        watch = text(
+            "watch",
+            """
+            SELECT l.name, l.holder, l.fence, l.beat FROM \(lease) l
+            WHERE \(isUnfinished(by: "pg_catalog.statement_timestamp() + interval '10 s'")) AND l.holder IS NOT NULL
+            ORDER BY l.due_at LIMIT \(PostgresStore.pageSize)
             """)
         claimed = text(
             "claimed",

@@ -27,9 +27,11 @@ extension PostgresVault {
         let start = clock.now
         let deadline = start.advanced(by: timeout)
         guard try await queue.acquire(name, until: deadline, on: clock) else { throw VaultError.busy(path(of: name)) }
+        let watching = clock.now
         let holder = holds.unreleased(name)?.attempt ?? PostgresHold.newHolder()
         do {
-            var observation = LeaseObservation()
+            // Of a record that a keeper repeats it may be over already.
+            var observation = watched.observation(of: name.bytes, at: LeaseMoment.now().instant)
             var pause = Duration.milliseconds(50)
             var attempts = 0
             while true {
@@ -50,7 +52,7 @@ extension PostgresVault {
                     try Task.checkCancellation()
                     continue
                 }
-                observation.note(look, at: start.duration(to: clock.now))
+                observation.note(look, at: watching.duration(to: clock.now))
                 guard clock.now < deadline else {
                     listener.leave(ticket)
                     throw VaultError.busy(path(of: name))

@@ -62,7 +62,8 @@ public final class PostgresVault: Vault {
     private let ring: Mutex<MasterKeyRing>
     package let seen = SeenVersions()
     package let unknownKeys = UnknownKeys()
-    let givenBack = GivenBack()
+    let lockedNames = LockedNames()
+    let watched = WatchedLeases()
     let queue = ExclusiveQueue<RecordName>()
     let timeout: Duration
     let clock: any Clock<Duration>

@@ -15,7 +15,7 @@ import Synchronization
 /// * **Once.** An access token is refreshed once, however many keepers in however many processes use the vault: a keeper reads the record
 ///   before it acts, and refreshes only the token it read, while it holds the record (``Vault/update(_:_:)``). A keeper that dies loses
 ///   nothing: the others have the account in their own queues, and repeat the refresh that it had begun, as soon as its hold has ended,
-///   if the vault can list such accounts (``Vault/claimUnfinished(of:)``).
+///   if the vault can list such accounts (``Vault/claimUnfinished(of:except:)``).
 /// * **Spread.** When an account is refreshed depends on chance within ``Options/spread``, so that accounts of one minute do not come due
 ///   in one minute again, and keepers seldom meet.
 /// * **Polite.** Each service has a rate and a bound of concurrent refreshes (``RateLimit``). A service that fails is left alone for as long

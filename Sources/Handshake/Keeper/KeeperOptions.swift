@@ -22,7 +22,7 @@ extension Keeper {
         /// Whether all accounts of the vault are kept. True by default.
         ///
         /// Otherwise ``Keeper/run()`` lists none, and repeats only refreshes that a process began and did not finish, where the vault can tell
-        /// (``Vault/claimUnfinished(of:)``). With a vault that cannot tell (files, SQLite) it then does nothing. It is for servers that
+        /// (``Vault/claimUnfinished(of:except:)``). With a vault that cannot tell (files, SQLite) it then does nothing. It is for servers that
         /// refresh an account when it is used, however many there are.
         public var listsAccounts = true
 

@@ -18,7 +18,7 @@ extension Keeper {
     ///
     /// - Parameters:
     ///   - failures: how often in a row it failed for a reason of its own.
-    ///   - isRepeat: whether a refresh that is begun and not finished is repeated, however short ago it was begun.
+    ///   - isRepeat: whether a refresh that is begun and not finished is repeated, unless it was begun a moment ago.
     ///   - end: the time up to which what is due is refreshed; nil for now.
     func keep(_ id: AccountID, failures: UInt8, isRepeat: Bool = false, until end: Double? = nil) async -> Outcome {
         var before: AccountRecord?
@@ -32,7 +32,7 @@ extension Keeper {
             }
             before = record
             let isDue = schedule.earliest <= max(time.now(), end ?? 0)
-            guard isDue || isRepeat && record.isUnfinished else {
+            guard isDue || isRepeat && record.isUnfinished && !wasJustSent(record) else {
                 count { $0.current += 1 }
                 return .kept(due: schedule.time(chance: chance()), isProof: false)
             }
@@ -45,6 +45,15 @@ extension Keeper {
         } catch {
             return .cancelled
         }
+    }
+
+    /// How many seconds a refresh is not repeated after it was begun: another keeper that received the account too may be about it.
+    private static let pauseAfterSending = 20.0
+
+    /// Whether an unfinished refresh was begun a moment ago. A clock that is behind its process's says no.
+    private func wasJustSent(_ record: AccountRecord) -> Bool {
+        guard case .refreshing(let since) = record.state else { return false }
+        return (0..<Self.pauseAfterSending).contains(time.now() - since)
     }
 
     private func kept(_ record: AccountRecord, of id: AccountID) -> Outcome {

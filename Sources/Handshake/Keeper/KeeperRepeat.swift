@@ -9,6 +9,10 @@ import Synchronization
 extension Keeper {
     /// How many seconds pass between two questions to the vault.
     static let repeatInterval = 5.0
+    /// The same while the vault watches records whose holders may be gone.
+    static let watchInterval = 1.0
+    /// How many seconds an account that was given back is left to others.
+    static let passingOver = 60.0
 
     /// Queues the accounts that the vault hands out, until the task is cancelled.
     ///
@@ -16,11 +20,16 @@ extension Keeper {
     func repeatUnfinished(_ found: @escaping @Sendable (KeeperLane) -> Void) async {
         let backOff = BackOff(first: .seconds(5), longest: .seconds(60))
         var failures = 0
+        var givenBack: [VaultKey: Double] = [:]
         while !Task.isCancelled {
             var pause = Self.repeatInterval
             do {
-                let page = try await accounts.unfinished()
+                let now = time.now()
+                givenBack = givenBack.filter { (0..<Self.passingOver).contains(now - $0.value) }
+                let page = try await accounts.unfinished(except: Set(givenBack.keys))
+                for key in page?.givenBack ?? [] { givenBack[key] = now }
                 failures = 0
+                if page?.isWatching == true { pause = Self.watchInterval }
                 if page == nil {
                     if options.listsAccounts { return }
                     pause = 86_400

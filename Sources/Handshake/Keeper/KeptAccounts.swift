@@ -5,7 +5,9 @@ package protocol KeptAccounts: Sendable {
     /// Hands over the identifiers of all accounts, page by page.
     func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws
     /// Takes over known accounts whose refresh was begun and is not finished by any process; nil when the vault cannot tell.
-    func unfinished() async throws -> KeptPage?
+    ///
+    /// - Parameter passedOver: keys that were given back lately.
+    func unfinished(except passedOver: Set<VaultKey>) async throws -> KeptPage?
     /// The app that an account belongs to; nil when there is none any more.
     func handshake(of id: AccountID) -> Handshake?
     /// The app whose transport a webhook uses; nil when there is none.
@@ -18,25 +20,35 @@ package protocol KeptAccounts: Sendable {
 package struct KeptPage: Sendable {
     package let ids: [AccountID]
     package let damaged: [VaultError]
+    /// The keys of unfinished accounts that are not kept here, and were given back.
+    let givenBack: [VaultKey]
+    /// Whether to ask for unfinished accounts again after a second.
+    let isWatching: Bool
 
-    package init(ids: [AccountID], damaged: [VaultError] = []) {
+    package init(
+        ids: [AccountID], damaged: [VaultError] = [], givenBack: [VaultKey] = [], isWatching: Bool = false
+    ) {
         self.ids = ids
         self.damaged = damaged
+        self.givenBack = givenBack
+        self.isWatching = isWatching
     }
 }
 
 extension Vault {
     /// Takes over unfinished accounts, and gives back those that are not kept here: another keeper may have their clients.
-    package func claimUnfinishedAccounts(where isKept: (AccountID) -> Bool) async throws -> KeptPage? {
-        guard let listing = try await claimUnfinished(of: .account) else { return nil }
+    package func claimUnfinishedAccounts(
+        except passedOver: Set<VaultKey>, where isKept: (AccountID) -> Bool
+    ) async throws -> KeptPage? {
+        guard let records = try await claimUnfinished(of: .account, except: passedOver) else { return nil }
         var ids: [AccountID] = []
         var others: [VaultKey] = []
-        for key in listing.keys {
+        for key in records.keys {
             if let id = AccountID(key), isKept(id) { ids.append(id) } else { others.append(key) }
         }
         // What cannot be given back is handed out again by itself.
         if !others.isEmpty { try? await returnUnfinished(others) }
-        return KeptPage(ids: ids, damaged: listing.damaged)
+        return KeptPage(ids: ids, damaged: records.damaged, givenBack: others, isWatching: records.isWatching)
     }
 }
 
@@ -47,8 +59,8 @@ extension Handshake: KeptAccounts {
         }
     }
 
-    package func unfinished() async throws -> KeptPage? {
-        try await environment.vault.claimUnfinishedAccounts { keptClient($0) != nil }
+    package func unfinished(except passedOver: Set<VaultKey>) async throws -> KeptPage? {
+        try await environment.vault.claimUnfinishedAccounts(except: passedOver) { keptClient($0) != nil }
     }
 
     private func page(of listing: VaultListing) -> KeptPage {

@@ -42,8 +42,10 @@ struct MeasuredVault: RestoringVault {
         try await counting { try await base.remove(key) }
     }
 
-    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
-        try await counting { try await base.claimUnfinished(of: kind) }
+    func claimUnfinished(
+        of kind: VaultKey.Kind, except passedOver: Set<VaultKey>
+    ) async throws -> UnfinishedRecords? {
+        try await counting { try await base.claimUnfinished(of: kind, except: passedOver) }
     }
 
     func returnUnfinished(_ keys: [VaultKey]) async throws {

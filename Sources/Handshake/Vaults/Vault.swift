@@ -56,25 +56,30 @@ public protocol Vault: Sendable {
 
     /// Takes over the keys of records whose journal no process follows up.
     ///
-    /// Such a record was stored by ``LockedRecord/journal(_:)`` and not replaced since, and its holder has ended or has not renewed its hold
-    /// for so long that the hold will end before another caller gets the key. Each key goes to one caller. If the record does not
-    /// change, the key is handed out again, by PostgreSQL after 30 to 40 s. Call it every few seconds. A vault that cannot tell
-    /// without reading all records does not implement this.
+    /// Such a record was stored by ``LockedRecord/journal(_:)`` and not replaced since, and its holder has let it go or not renewed its hold
+    /// until that ended. Each key goes to one caller. If the record does not change, the key is handed out again: by PostgreSQL after 5 s
+    /// while a service may still forgive a repeat, later after 30 to 40 s. Call it every 5 s, and a second after an answer that
+    /// ``UnfinishedRecords/isWatching``. A vault that cannot tell without reading all records does not implement this.
     ///
+    /// - Parameters:
+    ///   - kind: of which records.
+    ///   - passedOver: keys that the caller has given back lately: it leaves them to others.
     /// - Returns: a part of the keys, those that wait longest first; nil for a vault that cannot tell.
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
-    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing?
+    func claimUnfinished(of kind: VaultKey.Kind, except passedOver: Set<VaultKey>) async throws -> UnfinishedRecords?
 
-    /// Gives back keys of ``claimUnfinished(of:)`` that the caller has no use for.
+    /// Gives back claimed keys that the caller has no use for.
     ///
-    /// The next caller gets them, and need not wait 30 to 40 s. A vault that hands nothing out does not implement this.
+    /// The next caller gets them without a wait. A vault that hands nothing out does not implement this.
     ///
     /// - Throws: ``VaultError`` when the vault cannot be written. The keys are then handed out later.
     func returnUnfinished(_ keys: [VaultKey]) async throws
 }
 
 extension Vault {
-    public func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? { nil }
+    public func claimUnfinished(
+        of kind: VaultKey.Kind, except passedOver: Set<VaultKey>
+    ) async throws -> UnfinishedRecords? { nil }
 
     public func returnUnfinished(_ keys: [VaultKey]) async throws {}
 
@@ -105,7 +110,7 @@ public protocol LockedRecord: Sendable {
 
     /// Replaces the record before a request whose outcome the next replacement stores.
     ///
-    /// As ``replace(with:)``. A vault that can, hands the key out by ``Vault/claimUnfinished(of:)`` when no replacement follows.
+    /// As ``replace(with:)``. A vault that can, hands the key out by ``Vault/claimUnfinished(of:except:)`` when no replacement follows.
     func journal(_ contents: [UInt8]) async throws
 
     /// Replaces the record for the last time in this body.
@@ -149,5 +154,23 @@ public struct VaultListing: Sendable {
     public init(keys: [VaultKey], damaged: [VaultError] = []) {
         self.keys = keys
         self.damaged = damaged
+    }
+}
+
+/// What ``Vault/claimUnfinished(of:except:)`` hands out.
+public struct UnfinishedRecords: Sendable {
+    /// The keys of records that the caller has taken over.
+    public let keys: [VaultKey]
+    /// One error for each record that could not be read.
+    public let damaged: [VaultError]
+    /// Whether further records are watched, whose holders may be gone.
+    ///
+    /// Then ask again after a second.
+    public let isWatching: Bool
+
+    public init(keys: [VaultKey], damaged: [VaultError] = [], isWatching: Bool = false) {
+        self.keys = keys
+        self.damaged = damaged
+        self.isWatching = isWatching
     }
 }

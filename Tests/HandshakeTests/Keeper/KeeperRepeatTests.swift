@@ -26,12 +26,12 @@ struct KeeperRepeatTests {
 
     private func key(_ name: String) throws -> VaultKey { try AccountID(server.client(), name: name).vaultKey }
 
-    /// Leaves an account as a process does that died in the middle of its refresh.
-    private func leave(_ name: String) async throws {
-        let (key, id, now) = (try key(name), AccountID(try server.client(), name: name), server.now)
+    /// Leaves an account as a process does that died in the middle of its refresh, which it began so many seconds ago.
+    private func leave(_ name: String, begun seconds: Double = 30) async throws {
+        let (key, id, since) = (try key(name), AccountID(try server.client(), name: name), server.now - seconds)
         try await vault.update(key) { record in
             let stored = try AccountRecord(stored: #require(await record.contents), expected: id)
-            try await record.journal(stored.entering(.refreshing(since: now)).stored())
+            try await record.journal(stored.entering(.refreshing(since: since)).stored())
         }
     }
 
@@ -49,6 +49,21 @@ struct KeeperRepeatTests {
         let times = server.refreshes.filter { $0.name == "first" }.map(\.time)
         for (before, after) in zip(times, times.dropFirst()) { #expect((2_330...3_590).contains(after - before)) }
         #expect(running.keeper.report.failed == 0 && server.reused.isEmpty)
+    }
+
+    @Test("a refresh that another keeper has just repeated is not repeated, unless it was handed out again later")
+    func justSent() async throws {
+        let running = try await keeper(of: "first")
+        try await leave("first", begun: 1)
+        vault.hand(out: [try key("first")])
+        await pass(running) { running.keeper.report.current == 1 || server.requests > 0 }
+        #expect(server.requests == 0)
+        let start = server.now
+        await pass(running) { server.now > start + 20 }
+        vault.hand(out: [try key("first")])
+        await pass(running) { !server.refreshes.isEmpty }
+        await running.stop()
+        #expect(server.requests == 1)
     }
 
     @Test("an account that is handed out and has no unfinished refresh is not asked for")
@@ -120,6 +135,20 @@ struct KeeperRepeatTests {
         #expect(vault.returned.value == [foreign])
     }
 
+    @Test("an account that was given back is passed over for a minute")
+    func passedOver() async throws {
+        let running = try await keeper(of: "first")
+        let foreign = AccountID(try server.client("other"), name: "first").vaultKey
+        vault.hand(out: [foreign], isRepeated: true)
+        await pass(running) { !vault.returned.value.isEmpty }
+        let start = server.now
+        await pass(running) { server.now > start + 50 }
+        #expect(vault.returned.value == [foreign])
+        await pass(running) { vault.returned.value.count > 1 }
+        #expect((60.0...70).contains(server.now - start))
+        await running.stop()
+    }
+
     @Test("a repeat that the service turns away leaves the refresh unfinished, and one that it takes does not")
     func turnedAway() async throws {
         let vault = MarkingVault()
@@ -135,6 +164,22 @@ struct KeeperRepeatTests {
         #expect(server.requests == 1 && vault.isMarked.value)
         try await account.refresh()
         #expect(server.refreshes.count == 1 && !vault.isMarked.value)
+    }
+
+    @Test("a vault is asked every five seconds, and every second while it watches further accounts")
+    func watching() async throws {
+        let running = try await keeper(of: "first")
+        for (isWatching, range) in [(false, 4.4...5.6), (true, 0.8...1.2)] {
+            vault.watch(isWatching)
+            let (first, count) = (vault.questions.value, 10)
+            await server.pass(.milliseconds(100), waitingFor: [running], tasks: 3) { vault.questions.value > first }
+            let start = server.now
+            await server.pass(.milliseconds(100), waitingFor: [running], tasks: 3) {
+                vault.questions.value > first + count
+            }
+            #expect(range.contains((server.now - start) / Double(count)))
+        }
+        await running.stop()
     }
 
     @Test("a vault that cannot tell is asked once")
@@ -154,18 +199,24 @@ private struct TellingVault: ForwardingVault {
     var isTelling = true
     let questions = Shared(0)
     let returned = Shared<[VaultKey]>([])
+    private let isWatching = Shared(false)
     private let answer = Shared<(keys: [VaultKey], isRepeated: Bool)>(([], false))
 
     var hasHandedOut: Bool { answer.value.keys.isEmpty }
 
     func hand(out keys: [VaultKey], isRepeated: Bool = false) { answer.change { $0 = (keys, isRepeated) } }
 
-    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
+    func watch(_ isWatching: Bool) { self.isWatching.change { $0 = isWatching } }
+
+    func claimUnfinished(
+        of kind: VaultKey.Kind, except passedOver: Set<VaultKey>
+    ) async throws -> UnfinishedRecords? {
         questions.change { $0 += 1 }
         guard isTelling else { return nil }
         return answer.change { answer in
             defer { if !answer.isRepeated { answer.keys = [] } }
-            return VaultListing(keys: answer.keys)
+            let keys = answer.keys.filter { !passedOver.contains($0) }
+            return UnfinishedRecords(keys: keys, isWatching: isWatching.value)
         }
     }
 

@@ -47,10 +47,10 @@ final class KnownAccounts: KeptAccounts {
         try await body(KeptPage(ids: Array(all.keys)))
     }
 
-    func unfinished() async throws -> KeptPage? {
+    func unfinished(except passedOver: Set<VaultKey>) async throws -> KeptPage? {
         // Before the first listing no account is known here: another keeper would wait for what is taken.
         guard apps.withLock({ $0 != nil }) else { return KeptPage(ids: []) }
-        return try await vault.claimUnfinishedAccounts { handshake(of: $0) != nil }
+        return try await vault.claimUnfinishedAccounts(except: passedOver) { handshake(of: $0) != nil }
     }
 
     func handshake(of id: AccountID) -> Handshake? { apps.withLock { $0?[id]?.handshake } }

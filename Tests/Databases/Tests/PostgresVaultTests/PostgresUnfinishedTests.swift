@@ -67,18 +67,103 @@ struct PostgresUnfinishedTests {
         #expect(try await claim() == [])
     }
 
-    @Test("a record whose lease has long to run is not handed out, and one whose lease ends within the observation is")
-    func held() async throws {
-        // No renewal comes by itself meanwhile.
+    /// As if a vault had looked at all held leases for so many seconds.
+    private func watch(_ vault: PostgresVault, seconds: Int) async throws {
+        let looks = try await folder.edit("SELECT name, holder, fence, beat FROM @.lease WHERE holder IS NOT NULL").map
+        {
+            (
+                name: try $0.uuid(0),
+                look: LeaseObservation.Look(holder: try $0.uuid(1), fence: try $0.int(2), beat: try $0.int(3))
+            )
+        }
+        let now = ContinuousClock.now
+        for second in stride(from: seconds, through: 0, by: -2) {
+            vault.watched.note(looks, at: now.advanced(by: .seconds(-second)))
+        }
+    }
+
+    /// Leaves a journal under a lease that is not renewed, as a process does that was killed.
+    private func dying(_ key: VaultKey, _ body: @Sendable () async throws -> Void) async throws {
         let timing = LeaseTiming(unchecked: .seconds(45), renewal: .seconds(600), observation: .seconds(12))
-        try await folder.place.open(timing: timing).update(.alice) { record in
+        try await folder.place.open(timing: timing).update(key) { record in
             try await record.journal([1])
-            try await folder.edit("UPDATE @.lease SET due_at = due_at - interval '31 s'")
+            try await body()
+        }
+    }
+
+    @Test("a record whose holder is gone is watched, and handed out when its lease has ended and was seen unchanged")
+    func held() async throws {
+        try await dying(.alice) {
+            try await pass(seconds: 15)
+            #expect(try await vault.claimUnfinished(of: .account)?.isWatching == false)
+            try await pass(seconds: 16)
+            // 14 s are left of the lease.
+            let listing = try #require(try await vault.claimUnfinished(of: .account))
+            #expect(listing.keys.isEmpty && listing.isWatching)
+            try await watch(vault, seconds: 12)
             #expect(try await claim() == [])
-            // 11 s are left of the lease.
-            try await folder.edit("UPDATE @.lease SET until = until - interval '34 s'")
+            try await pass(seconds: 15)
+            let other = try await folder.vault()
+            #expect(try await other.claimUnfinished(of: .account)?.keys == [])
             #expect(try await claim() == [.alice])
         }
+    }
+
+    @Test("another vault that watched has the record 5 s after the one that got it, and once it is late after 30 s")
+    func again() async throws {
+        let other = try await folder.vault()
+        try await dying(.alice) {
+            try await pass(seconds: 46)
+            for vault in [vault, other] { try await watch(vault, seconds: 12) }
+            #expect(try await claim() == [.alice])
+            #expect(try await other.claimUnfinished(of: .account)?.keys == [])
+            try await pass(seconds: 6)
+            #expect(try await other.claimUnfinished(of: .account)?.keys == [.alice])
+            try await pass(seconds: 20)
+            #expect(try await claim() == [.alice])
+            try await pass(seconds: 20)
+            #expect(try await other.claimUnfinished(of: .account)?.keys == [])
+            try await pass(seconds: 21)
+            #expect(try await other.claimUnfinished(of: .account)?.keys == [.alice])
+        }
+    }
+
+    @Test("an update goes on from what its vault has watched, and otherwise waits")
+    func goesOn() async throws {
+        let watching = try await folder.place.open(timeout: .milliseconds(1))
+        let other = try await folder.place.open(timeout: .milliseconds(1))
+        try await dying(.alice) {
+            try await pass(seconds: 46)
+            try await watch(watching, seconds: 12)
+            let error = await #expect(throws: VaultError.self) { try await other.update(.alice) { _ in } }
+            #expect(error?.code == "vault_busy")
+            #expect(try await watching.update(.alice) { await $0.contents } == [1])
+        }
+    }
+
+    @Test("looks count while they are close together, and a lease that changed or was not looked at begins again")
+    func looks() {
+        let (watched, start) = (WatchedLeases(), ContinuousClock.now)
+        let timing = LeaseTiming.standard
+        func look(_ beat: Int64 = 1) -> LeaseObservation.Look { .init(holder: [1], fence: 1, beat: beat) }
+        func at(_ second: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(second)) }
+        for second in 0...11 { watched.note([([7], look())], at: at(second)) }
+        #expect(watched.abandoned(at: at(11), timing).ending == [])
+        watched.note([([7], look()), ([8], look())], at: at(12))
+        #expect(watched.abandoned(at: at(12), timing).ending == [[7]])
+        #expect(watched.observation(of: [7], at: at(20)).claim(timing)?.isForced == false)
+        #expect(watched.observation(of: [8], at: at(12)).claim(timing) == nil)
+        // The last look is too long ago, and is forgotten with the next one at others.
+        #expect(watched.abandoned(at: at(21), timing).ending == [])
+        #expect(watched.observation(of: [7], at: at(21)).claim(timing) == nil)
+        watched.note([([8], look())], at: at(21))
+        watched.note([([7], look())], at: at(22))
+        #expect(watched.abandoned(at: at(22), timing).ending == [])
+        for second in 23...40 { watched.note([([7], look(second == 33 ? 2 : 1))], at: at(second)) }
+        #expect(watched.abandoned(at: at(40), timing).ending == [])
+        for second in 41...91 { watched.note([([7], look())], at: at(second)) }
+        let abandoned = watched.abandoned(at: at(91), timing)
+        #expect(abandoned.ending == [] && abandoned.forced == [[7]])
     }
 
     @Test("a rotation of keys leaves a journal as it is")
@@ -89,25 +174,26 @@ struct PostgresUnfinishedTests {
         #expect(try await claim() == [.alice])
     }
 
-    @Test("what a caller has no use for is handed out to the next one, after what waits longer")
+    @Test("what a caller has no use for is handed out to another one, and not to one that passes it over")
     func returned() async throws {
         try await leave(.alice)
         try await pass(seconds: 31)
         #expect(try await claim() == [.alice])
         try await vault.returnUnfinished([.alice, .bob])
+        let passing = try #require(try await vault.claimUnfinished(of: .account, except: [.alice]))
+        #expect(passing.keys == [] && !passing.isWatching)
         #expect(try await claim() == [.alice])
-        #expect(try await claim() == [])
-        // It came back, so that no other caller has a use for it either.
-        try await vault.returnUnfinished([.alice])
         #expect(try await claim() == [])
     }
 
-    @Test("what was given back lately is not given back again, and is a minute later")
-    func givenBack() {
-        let (names, start) = (GivenBack(), ContinuousClock.now)
-        #expect(names.note([[1], [2]], at: start) == [[1], [2]])
-        #expect(names.note([[2], [3]], at: start.advanced(by: .seconds(59))) == [[3]])
-        #expect(names.note([[2], [3]], at: start.advanced(by: .seconds(60))) == [[2]])
+    @Test("a record whose key is missing is passed over for a minute")
+    func lockedNames() {
+        let (names, start) = (LockedNames(), ContinuousClock.now)
+        names.note([[1], [2]], at: start)
+        names.note([[2], [3]], at: start.advanced(by: .seconds(30)))
+        #expect(Set(names.names(at: start.advanced(by: .seconds(59)))) == [[1], [2], [3]])
+        #expect(Set(names.names(at: start.advanced(by: .seconds(60)))) == [[2], [3]])
+        #expect(names.names(at: start.advanced(by: .seconds(90))) == [])
     }
 
     @Test("a record whose key one machine lacks is handed out to another one")
@@ -122,6 +208,7 @@ struct PostgresUnfinishedTests {
         try await pass(seconds: 31)
         let listing = try #require(try await without.claimUnfinished(of: .account))
         #expect(listing.keys.isEmpty && listing.damaged.map(\.code) == ["vault_locked"])
+        #expect(try await without.claimUnfinished(of: .account)?.damaged.isEmpty == true)
         #expect(try await claim() == [.alice])
     }
 
@@ -159,20 +246,14 @@ struct PostgresUnfinishedTests {
             INSERT INTO @.lease (name, fence, beat, until, taken, wanted, version, lane, due_at)
             SELECT gen_random_uuid(), 1, 1, now(), false, 0, 1, 0, now() + interval '1 hour' FROM generate_series(1, 20000)
             """, "ANALYZE @.lease")
-        let question = vault.store.sql.claim.sql.replacingOccurrences(of: "$1", with: "12000")
-            .replacingOccurrences(of: "$2", with: "'account'")
-        let plan = try await folder.edit("EXPLAIN " + question).map { try $0.text(0) }.joined(separator: "\n")
-        #expect(plan.contains("lease_due") && !plan.contains("Seq Scan on lease"))
-        // Those that are postponed are not read.
-        #expect(plan.contains(/Index Cond: .*due_at <=/), "\(plan)")
-    }
-
-    @Test(
-        "a lease counts as abandoned when the next holder has it at its end, and never when a renewal is late",
-        arguments: [(45, 5, 12, 12), (58, 14, 30, 16), (45, 5, 45, 30), (300, 100, 202, 0)])
-    func lookahead(lease: Int, renewal: Int, observation: Int, expected: Int) throws {
-        let timing = try LeaseTiming(
-            lease: .seconds(lease), renewal: .seconds(renewal), observation: .seconds(observation))
-        #expect(timing.lookahead == .seconds(expected))
+        for text in [vault.store.sql.claim, vault.store.sql.watch] {
+            let question = ["'account'", "'{}'::uuid[]", "'{}'::uuid[]", "'{}'::uuid[]"].enumerated().reduce(text.sql) {
+                $0.replacingOccurrences(of: "$\($1.offset + 1)", with: $1.element)
+            }
+            let plan = try await folder.edit("EXPLAIN " + question).map { try $0.text(0) }.joined(separator: "\n")
+            #expect(plan.contains("lease_due") && !plan.contains("Seq Scan on lease"))
+            // Those that are postponed are not read.
+            #expect(plan.contains(/Index Cond: .*due_at <=/), "\(plan)")
+        }
     }
 }

@@ -17,8 +17,10 @@ extension ForwardingVault {
         try await base.update(key, body)
     }
 
-    func claimUnfinished(of kind: VaultKey.Kind) async throws -> VaultListing? {
-        try await base.claimUnfinished(of: kind)
+    func claimUnfinished(
+        of kind: VaultKey.Kind, except passedOver: Set<VaultKey>
+    ) async throws -> UnfinishedRecords? {
+        try await base.claimUnfinished(of: kind, except: passedOver)
     }
 
     func returnUnfinished(_ keys: [VaultKey]) async throws { try await base.returnUnfinished(keys) }
