@@ -1,4 +1,5 @@
 import AsyncSupport
+import Logging
 import OAuth
 import Synchronization
 
@@ -27,8 +28,12 @@ final class KeeperLane: Sendable {
         var pausedUntil = 0.0
         /// Failures of the service in a row.
         var failures = 0
+        /// Failures of the vault in a row.
+        var vaultFailures = 0
         /// Rises with each counted failure: work that was begun before it says nothing new.
         var epoch = 0
+
+        var isFailing: Bool { failures > 0 || vaultFailures > 0 }
 
         mutating func forget(_ item: KeeperQueue.Item) {
             if item.isRepeat { repeated.remove(item.account) } else { known.remove(item.account) }
@@ -137,8 +142,8 @@ final class KeeperLane: Sendable {
     private func step(at now: Double, until end: Double?) -> Step {
         state.withLock { state in
             // After a failure one account tries for all.
-            let places = state.failures > 0 ? 1 : limit.concurrent
-            if let end, state.failures > 0 || (state.queue.first?.due ?? .infinity) > end {
+            let places = state.isFailing ? 1 : limit.concurrent
+            if let end, state.isFailing || (state.queue.first?.due ?? .infinity) > end {
                 return state.running == 0 ? .end : .wait(seconds: Self.longestSleep)
             }
             guard let first = state.queue.first, state.running < places else {
@@ -179,6 +184,10 @@ final class KeeperLane: Sendable {
             let until = noteFailure(epoch, retryAfter, now, error, keeper)
             next = until
             keeper.fail(id, with: error, at: now, retryAt: until)
+        case .vaultFailed(let error):
+            let until = noteVaultFailure(epoch, now, error, keeper)
+            next = until
+            keeper.fail(id, with: error, at: now, retryAt: until)
         case .cancelled: next = now
         }
         state.withLock { state in
@@ -196,10 +205,9 @@ final class KeeperLane: Sendable {
 
     private func noteSuccess(_ epoch: Int, _ keeper: Keeper) {
         let isNews = state.withLock { state in
-            guard state.epoch == epoch, state.failures > 0 else { return false }
-            state.failures = 0
-            state.pausedUntil = 0
-            return true
+            guard state.epoch == epoch, state.isFailing else { return false }
+            defer { (state.failures, state.vaultFailures, state.pausedUntil) = (0, 0, 0) }
+            return state.failures > 0
         }
         if isNews { keeper.announce(.resumed, at: service) }
     }
@@ -208,22 +216,52 @@ final class KeeperLane: Sendable {
     private func noteFailure(
         _ epoch: Int, _ retryAfter: Double?, _ now: Double, _ error: HandshakeError, _ keeper: Keeper
     ) -> Double {
-        let chance = keeper.chance()
-        let (until, isNews) = state.withLock { state in
-            let isNews = state.epoch == epoch
-            if isNews {
-                state.failures = min(state.failures + 1, 64)
+        let (until, count) = pause(
+            \.failures, epoch, longest: maximumPause, least: retryAfter ?? 0, now, chance: keeper.chance())
+        if count != nil { keeper.announce(.paused(error, until: until), at: service, time: now) }
+        return until
+    }
+
+    /// The longest pause in seconds while the vault fails: it fails for all services, and all of them come due meanwhile.
+    private static let longestVaultPause = 60.0
+
+    /// Counts a failure of the vault, and says until when this lane leaves it alone. The service is not said to fail.
+    private func noteVaultFailure(
+        _ epoch: Int, _ now: Double, _ error: HandshakeError, _ keeper: Keeper
+    ) -> Double {
+        let (until, count) = pause(
+            \.vaultFailures, epoch, longest: Self.longestVaultPause, now, chance: keeper.chance())
+        if count == 1 {
+            keeper.log.error(
+                "the vault cannot be used", metadata: ["service": "\(service)", "reason": "\(error.code)"])
+        }
+        return until
+    }
+
+    /// Counts a failure, unless its work was begun before the last one, and pauses.
+    ///
+    /// - Parameter least: for how long another one asks, in seconds.
+    /// - Returns: until when, and the failures in a row where this one was counted.
+    private func pause(
+        _ counter: WritableKeyPath<State, Int>, _ epoch: Int, longest: Double, least: Double = 0, _ now: Double,
+        chance: Double
+    ) -> (until: Double, count: Int?) {
+        state.withLock { state in
+            let isCounted = state.epoch == epoch
+            if isCounted {
+                state[keyPath: counter] = min(state[keyPath: counter] + 1, 64)
+                // The vault was used before the service could fail.
+                if counter == \.failures { state.vaultFailures = 0 }
                 state.epoch += 1
             }
-            let backOff = BackOff(first: .seconds(2), longest: .seconds(maximumPause))
-            let own = backOff.pause(afterFailures: state.failures) / .seconds(1)
+            let count = state[keyPath: counter]
+            let backOff = BackOff(first: .seconds(2), longest: .seconds(longest))
+            let own = backOff.pause(afterFailures: count) / .seconds(1)
             // Never before the time that the service asked for; a little later, so that processes do not return together.
-            let pause = min(max(own * (0.5 + 0.5 * chance), retryAfter ?? 0), maximumPause)
+            let pause = min(max(own * (0.5 + 0.5 * chance), least), maximumPause)
             state.pausedUntil = max(min(state.pausedUntil, now + maximumPause * 1.1), now + pause * (1 + 0.1 * chance))
-            return (state.pausedUntil, isNews)
+            return (state.pausedUntil, isCounted ? count : nil)
         }
-        if isNews { keeper.announce(.paused(error, until: until), at: service, time: now) }
-        return until
     }
 }
 

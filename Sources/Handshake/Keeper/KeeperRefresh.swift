@@ -11,6 +11,8 @@ extension Keeper {
         case ended(KeeperEnding)
         case accountFailed(HandshakeError, pause: Double)
         case serviceFailed(HandshakeError, retryAfter: Double?)
+        /// The vault cannot be used, whichever service the account is of.
+        case vaultFailed(HandshakeError)
         case cancelled
     }
 
@@ -89,7 +91,8 @@ extension Keeper {
             return .serviceFailed(error, retryAfter: answer.retryAfter.map(Double.init))
         case .exchange(.refused(let refusal)) where refusal.check != .movedEndpoint:
             return .accountFailed(error, pause: own)
-        case .vault(let failure) where failure.isOfOneRecord: return .accountFailed(error, pause: own)
+        case .vault(let failure):
+            return failure.isOfOneRecord ? .accountFailed(error, pause: own) : .vaultFailed(error)
         case .configuration: return .accountFailed(error, pause: own)
         default: return .serviceFailed(error, retryAfter: nil)
         }

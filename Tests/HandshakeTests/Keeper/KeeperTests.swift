@@ -168,6 +168,25 @@ struct KeeperTests {
         #expect(server.refreshes.allSatisfy { $0.name != "user0" })
     }
 
+    @Test("a vault that cannot be used pauses no service, is asked in pauses that double, and all accounts follow")
+    func vaultFails() async throws {
+        try await server.store((0..<5).map { "user\($0)" }, in: vault, age: 3_500)
+        let failing = FailingVault(base: vault)
+        let running = RunningKeeper(Keeper(try server.app(failing)))
+        // Listed first: only the updates fail.
+        await pass(.milliseconds(250), waitingFor: [running]) { running.failures.count >= 7 }
+        #expect(running.events.allSatisfy { $0.pausedUntil == nil })
+        #expect(running.keeper.lanes.withLock { $0.values.allSatisfy { !$0.isPaused } })
+        let pauses = running.failures
+        // Half of each is by chance, and a tenth more.
+        #expect(zip(pauses, [2, 4, 8, 16, 32, 60, 60.0]).allSatisfy { ($1 / 2...$1 * 1.1).contains($0) }, "\(pauses)")
+        failing.works.change { $0 = true }
+        await pass(.milliseconds(250)) { server.refreshes.count == 5 }
+        await running.stop()
+        #expect(running.events.allSatisfy { $0.pausedUntil == nil && !$0.isResumed })
+        #expect(server.reused.isEmpty)
+    }
+
     @Test("a keeper that is cancelled completes the refresh on its way")
     func cancelled() async throws {
         try await server.store(["a"], in: vault, age: 3_500)
@@ -325,5 +344,18 @@ struct KeeperTests {
         var got: [Double] = []
         while let item = queue.pop() { got.append(item.due) }
         #expect(got == times.sorted())
+    }
+}
+
+/// A vault that can be read, and takes no record until it works.
+private struct FailingVault: ForwardingVault {
+    let base: MemoryVault
+    let works = Shared(false)
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        guard works.value else { throw VaultError.unavailable("the database is down") }
+        return try await base.update(key, body)
     }
 }
