@@ -14,7 +14,7 @@ public struct KeeperEvent: Sendable, Hashable {
         /// The account was refreshed, by this keeper or at the same moment by another. The next refresh is due then, in seconds
         /// since 1970.
         case refreshed(nextAt: Double?)
-        /// The session has ended: the user has to sign in again.
+        /// The session has ended: the user has to sign in again. Each keeper reports it, also where another process or a logout ended it.
         case ended(HandshakeError.SignInReason)
         /// The account could not be refreshed. It is tried again then, in seconds since 1970.
         case failed(HandshakeError, retryAt: Double)

@@ -30,6 +30,8 @@ final class KeeperLane: Sendable {
         var failures = 0
         /// Failures of the vault in a row.
         var vaultFailures = 0
+        /// Identifiers of endings that were reported, of accounts that are still queued.
+        var endings: [KeptName: String] = [:]
         /// Rises with each counted failure: work that was begun before it says nothing new.
         var epoch = 0
 
@@ -109,8 +111,9 @@ final class KeeperLane: Sendable {
                         keeper.telemetry?.record("handshake_keeper_delay_seconds", .seconds(late), at: service)
                     }
                     group.addTask {
+                        let reported = self.state.withLock { $0.endings[item.account] }
                         let outcome = await keeper.keep(
-                            id, failures: item.failures, isRepeat: item.isRepeat, until: end)
+                            id, failures: item.failures, isRepeat: item.isRepeat, until: end, reported: reported)
                         if case .ended(let ending) = outcome { hook.add(ending) }
                         self.finish(item, id, outcome, epoch: epoch, for: keeper, isOnce: end != nil)
                         self.wake.signal()
@@ -192,7 +195,16 @@ final class KeeperLane: Sendable {
         }
         state.withLock { state in
             state.running -= 1
-            guard let next, !isOnce else { return state.forget(item) }
+            guard let next, !isOnce else {
+                state.forget(item)
+                let isQueued = state.known.contains(item.account) || state.repeated.contains(item.account)
+                if !isQueued {
+                    state.endings[item.account] = nil
+                } else if case .ended(let ending) = outcome {
+                    state.endings[item.account] = ending.identifier
+                }
+                return
+            }
             if item.isRepeat, isDone {
                 state.forget(item)
                 // Its own place in the queue stands, unless it had none.

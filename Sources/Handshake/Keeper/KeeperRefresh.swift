@@ -22,7 +22,10 @@ extension Keeper {
     ///   - failures: how often in a row it failed for a reason of its own.
     ///   - isRepeat: whether a refresh that is begun and not finished is repeated, unless it was begun a moment ago.
     ///   - end: the time up to which what is due is refreshed; nil for now.
-    func keep(_ id: AccountID, failures: UInt8, isRepeat: Bool = false, until end: Double? = nil) async -> Outcome {
+    ///   - reported: the identifier of an ending that this keeper has told already.
+    func keep(
+        _ id: AccountID, failures: UInt8, isRepeat: Bool = false, until end: Double? = nil, reported: String? = nil
+    ) async -> Outcome {
         var before: AccountRecord?
         do {
             guard let record = try await accounts.stored(id) else { return .gone }
@@ -30,7 +33,9 @@ extension Keeper {
             // Where the service refuses earlier refreshes, the time until the next call makes nothing due.
             let end = margin == nil ? end : nil
             guard let schedule = options.schedule(of: record, within: margin) else {
-                return .gone
+                // Another process, or the service by a logout, has ended it since it was queued.
+                guard case .ended(let reason) = record.state else { return .gone }
+                return sessionEnded(id, reason, record, reported)
             }
             before = record
             let isDue = schedule.earliest <= max(time.now(), end ?? 0)
@@ -41,7 +46,10 @@ extension Keeper {
             guard let next = try await accounts.refresh(record) else { return .gone }
             return kept(next, of: id)
         } catch HandshakeError.signInRequired(_, let reason) {
-            return sessionEnded(id, reason, before)
+            // Another process may have refreshed it after it was read: what is stored tells every keeper the same.
+            let after = try? await accounts.stored(id)
+            let ended = after.flatMap { $0.state == .ended(reason) ? $0 : nil }
+            return sessionEnded(id, reason, ended ?? before, reported)
         } catch let error as HandshakeError {
             return failure(error, failures: failures)
         } catch {
@@ -68,18 +76,20 @@ extension Keeper {
         return due.map { .kept(due: $0, isProof: true) } ?? .gone
     }
 
-    /// - Parameter before: the record as it was read.
+    /// - Parameters:
+    ///   - record: the record that ended, or as it was read before.
+    ///   - reported: the identifier of an ending that was told.
     private func sessionEnded(
-        _ id: AccountID, _ reason: HandshakeError.SignInReason, _ before: AccountRecord?
+        _ id: AccountID, _ reason: HandshakeError.SignInReason, _ record: AccountRecord?, _ reported: String?
     ) -> Outcome {
         guard reason != .absent, reason != .signingOut else { return .gone }
+        let ending = KeeperEnding(
+            account: id, reason: reason, generation: record?.generation ?? 0, issuedAt: record?.grant.issuedAt ?? 0)
+        guard ending.identifier != reported else { return .gone }
         count { $0.ended += 1 }
         log.notice("a session has ended", metadata: ["account": "\(id)", "reason": "\(reason.rawValue)"])
         announce(.ended(reason), of: id, at: id.service)
-        return .ended(
-            KeeperEnding(
-                account: id, reason: reason, generation: before?.generation ?? 0, issuedAt: before?.grant.issuedAt ?? 0)
-        )
+        return .ended(ending)
     }
 
     /// Whose failure it is: the account's own, or the service's.

@@ -15,8 +15,8 @@ import Foundation
 ///
 /// Each report is a POST with the JSON object
 /// `{"type":"account.ended","timestamp":"…","data":{"account","service","issuer","client_id","reason"}}`. Any status from 200 to 299 confirms it;
-/// after another answer, or none, it is repeated up to four times within two minutes. Reports of one ending, by whichever process, have the same
-/// `webhook-id`. With a secret, `webhook-signature` has the HMAC-SHA256 of id, time and content. No redirect is followed.
+/// after another answer, or none, it is repeated up to four times within two minutes. Every keeper reports each ending that it
+/// finds, of a session in its queue, and their reports of one ending have the same `webhook-id`: drop those that you have. With a secret, `webhook-signature` has the HMAC-SHA256 of id, time and content. No redirect is followed.
 ///
 /// Source: the Standard Webhooks specification, version 1.
 public struct KeeperWebhook: Sendable {

@@ -187,6 +187,27 @@ struct KeeperTests {
         #expect(server.reused.isEmpty)
     }
 
+    @Test("a session that another process or the service's logout ended is told once by each keeper, with its reason")
+    func endedElsewhere() async throws {
+        try await server.store(["out", "stays"], in: vault, age: 2_000)
+        let keepers = [RunningKeeper(try keeper()), RunningKeeper(try keeper())]
+        await pass(.milliseconds(250)) { keepers.allSatisfy { $0.keeper.report.kept == 2 } }
+        let id = AccountID(try server.client(), name: "out")
+        try await vault.update(id.vaultKey) { locked in
+            let record = try AccountRecord(stored: try #require(await locked.contents), expected: id)
+            try await locked.replace(with: record.ended(.loggedOut).stored())
+        }
+        // Each keeper has had its turn by the second one.
+        await pass(.seconds(5), waitingFor: keepers) { server.refreshes.count >= 2 }
+        for keeper in keepers { await keeper.stop() }
+        for keeper in keepers {
+            let endings = keeper.events.filter { if case .ended = $0.change { true } else { false } }
+            #expect(endings.map(\.change) == [.ended(.loggedOut)] && endings.first?.account?.name == "out")
+            #expect(keeper.keeper.report.ended == 1)
+        }
+        #expect(server.refreshes.allSatisfy { $0.name == "stays" })
+    }
+
     @Test("a keeper that is cancelled completes the refresh on its way")
     func cancelled() async throws {
         try await server.store(["a"], in: vault, age: 3_500)

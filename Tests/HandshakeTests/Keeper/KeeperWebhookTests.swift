@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import OAuth
@@ -30,7 +31,16 @@ struct KeeperWebhookTests {
         let fields = hook.received.map { $0.head.headerFields }
         let ids = Set(fields.compactMap { $0[HTTPField.Name(constant: "webhook-id")] })
         #expect(ids.count == 1 && ids.first?.hasPrefix("msg_") == true)
-        #expect(fields.allSatisfy { $0[HTTPField.Name(constant: "webhook-signature")]?.hasPrefix("v1,") == true })
+        let key = SymmetricKey(data: try #require(Data(base64Encoded: "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")))
+        for message in hook.received {
+            guard case .bytes(let content) = message.content else { return #expect(Bool(false), "no content") }
+            func field(_ name: StaticString) throws -> String {
+                try #require(message.head.headerFields[HTTPField.Name(constant: name)])
+            }
+            let signed = try Array("\(field("webhook-id")).\(field("webhook-timestamp")).".utf8) + content
+            let code = Data(HMAC<SHA256>.authenticationCode(for: signed, using: key)).base64EncodedString()
+            #expect(try field("webhook-signature") == "v1,\(code)")
+        }
         guard case .bytes(let content)? = hook.received.first?.content else { return }
         let text = String(decoding: content, as: UTF8.self)
         #expect(text.contains(#""account":"gone""#) && text.contains(#""reason":"refresh_rejected""#))
@@ -45,13 +55,31 @@ struct KeeperWebhookTests {
         let url = try EndpointURL("https://hook.example/ended")
         for age in [3_500.0, 3_400.0, 3_400.0] {
             try await server.store(["gone"], in: vault, age: age)
-            let running = RunningKeeper(Keeper(app, webhook: try KeeperWebhook(url)))
             let before = hook.received.count
+            let running = RunningKeeper(Keeper(app, webhook: try KeeperWebhook(url)))
             await pass(.seconds(1)) { hook.received.count > max(before, 2) }
             await running.stop()
         }
         let ids = hook.received.suffix(3).compactMap { $0.head.headerFields[HTTPField.Name(constant: "webhook-id")] }
         #expect(ids.count == 3 && Set(ids).count == 3)
+    }
+
+    @Test("every keeper's report of one ending has one id, however it ended and whenever the keeper looked")
+    func oneIdentifier() async throws {
+        try await server.store(["gone"], in: vault, age: 2_000)
+        let hook = HookedServer(server)
+        hook.answer.change { $0 = { _ in .json(204, [:]) } }
+        let app = try Handshake(server.client(), vault: vault, transport: hook, time: server.time)
+        let webhook = try KeeperWebhook(EndpointURL("https://hook.example/ended"))
+        let keepers = (0..<2).map { _ in RunningKeeper(Keeper(app, webhook: webhook)) }
+        await pass(.milliseconds(250)) { keepers.allSatisfy { $0.keeper.report.kept == 1 } }
+        // One of them is refused by the service; the other finds what that one has stored.
+        server.answer { _, _ in .json(400, ["error": "invalid_grant"]) }
+        let end = server.now + 1_500
+        await server.pass(.seconds(5), waitingFor: keepers) { hook.received.count == 2 || server.now > end }
+        for keeper in keepers { await keeper.stop() }
+        let ids = hook.received.compactMap { $0.head.headerFields[HTTPField.Name(constant: "webhook-id")] }
+        #expect(ids.count == 2 && Set(ids).count == 1)
     }
 
     @Test("a keeper that is stopped tries each report once more at most, and none after ten seconds")
