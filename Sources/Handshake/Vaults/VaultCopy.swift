@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a copy from one vault to another did.
 public struct VaultCopyReport: Sendable {
     /// How many records were written and read back.
@@ -30,27 +32,23 @@ extension Vault {
     /// - Throws: `CancellationError`, and ``VaultError`` when one of the vaults as a whole cannot be used.
     @concurrent
     public func copyRecords(to target: any Vault, replacing: Bool = false) async throws -> VaultCopyReport {
-        var report = VaultCopyReport()
-        var failures = Failures()
+        let progress = Mutex(CopyProgress())
         for kind in VaultKey.Kind.allCases {
-            let listing = try await keys(of: kind)
-            failures.addListed(listing.damaged)
-            for key in listing.keys {
-                try Task.checkCancellation()
-                do {
-                    switch try await copy(key, to: target, replacing: replacing) {
-                    case .copied: report.copied += 1
-                    case .present: report.present += 1
-                    case .different: report.different.append(key)
-                    case .absent: break
+            // A page at a time: a vault may have more names than a process has memory for.
+            try await forEachPage(of: kind) { page in
+                progress.withLock { $0.failures.addListed(page.damaged) }
+                for key in page.keys {
+                    try Task.checkCancellation()
+                    do {
+                        let outcome = try await copy(key, to: target, replacing: replacing)
+                        progress.withLock { $0.note(outcome, of: key) }
+                    } catch let error as VaultError {
+                        progress.withLock { $0.failures.add(error) }
                     }
-                } catch let error as VaultError {
-                    failures.add(error)
                 }
             }
         }
-        report.failures = failures.all
-        return report
+        return progress.withLock { $0.finished }
     }
 
     @concurrent
@@ -72,6 +70,27 @@ extension Vault {
             }
             return .copied
         }
+    }
+}
+
+/// What a copy has done so far.
+private struct CopyProgress {
+    private var report = VaultCopyReport()
+    var failures = Failures()
+
+    mutating func note(_ outcome: CopyOutcome, of key: VaultKey) {
+        switch outcome {
+        case .copied: report.copied += 1
+        case .present: report.present += 1
+        case .different: report.different.append(key)
+        case .absent: break
+        }
+    }
+
+    var finished: VaultCopyReport {
+        var report = report
+        report.failures = failures.all
+        return report
     }
 }
 

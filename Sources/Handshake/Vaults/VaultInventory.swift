@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a vault holds, counted by reading every record.
 public struct VaultInventory: Sendable {
     /// The records of one kind that could be read.
@@ -26,31 +28,49 @@ public struct VaultInventory: Sendable {
 extension Vault {
     /// Reads every record, which shows whether each one opens.
     ///
-    /// It changes nothing, and holds one record in memory at a time. Records that are made or removed meanwhile may be counted or not.
+    /// It changes nothing, and holds one record and one page of keys in memory at a time. Records that are made or removed meanwhile may be counted or not.
     ///
     /// - Throws: `CancellationError`, and ``VaultError`` when the vault as a whole cannot be read.
     @concurrent
     public func inventory() async throws -> VaultInventory {
-        var inventory = VaultInventory()
-        var failures = Failures()
+        let progress = Mutex(InventoryProgress())
         for kind in VaultKey.Kind.allCases {
-            let listing = try await keys(of: kind)
-            failures.addListed(listing.damaged)
-            var count = VaultInventory.Count(kind: kind)
-            for key in listing.keys {
-                try Task.checkCancellation()
-                do {
-                    // Nil: removed since it was listed.
-                    guard let contents = try await record(key) else { continue }
-                    count.records += 1
-                    count.bytes += contents.count
-                    count.largest = max(count.largest, contents.count)
-                } catch let error as VaultError {
-                    failures.add(error)
+            progress.withLock { $0.counts.append(VaultInventory.Count(kind: kind)) }
+            // A page at a time: a vault may have more names than a process has memory for.
+            try await forEachPage(of: kind) { page in
+                progress.withLock { $0.failures.addListed(page.damaged) }
+                for key in page.keys {
+                    try Task.checkCancellation()
+                    do {
+                        // Nil: removed since it was listed.
+                        guard let contents = try await record(key) else { continue }
+                        progress.withLock { $0.note(contents.count) }
+                    } catch let error as VaultError {
+                        progress.withLock { $0.failures.add(error) }
+                    }
                 }
             }
-            if count.records > 0 { inventory.counts.append(count) }
         }
+        return progress.withLock { $0.finished }
+    }
+}
+
+/// What an inventory has counted so far.
+private struct InventoryProgress {
+    /// The last one is of the kind that is read.
+    var counts: [VaultInventory.Count] = []
+    var failures = Failures()
+
+    mutating func note(_ bytes: Int) {
+        let last = counts.count - 1
+        counts[last].records += 1
+        counts[last].bytes += bytes
+        counts[last].largest = max(counts[last].largest, bytes)
+    }
+
+    var finished: VaultInventory {
+        var inventory = VaultInventory()
+        inventory.counts = counts.filter { $0.records > 0 }
         inventory.failures = failures.all
         return inventory
     }

@@ -46,6 +46,14 @@ struct VaultCopyTests {
         #expect(report.copied == 2 && report.present == 1 && report.isComplete)
     }
 
+    @Test("a copy asks for names a page at a time, and never for all of them")
+    func pages() async throws {
+        let source = PagedVault(base: files)
+        let report = try await source.copyRecords(to: MemoryVault())
+        #expect(report.copied == 3 && report.isComplete)
+        #expect(source.pages.value == 3)
+    }
+
     @Test("a record that differs is reported and left, and replaced only when the caller says so")
     func different() async throws {
         let target = MemoryVault()

@@ -32,6 +32,17 @@ struct SQLiteCopyTests {
         for name in Self.names { #expect(try await vault.record(VaultKey(.account, [name])) == Array(name.utf8)) }
     }
 
+    @Test("an inventory asks for names a page at a time, and never for all of them")
+    func inventoryOfPages() async throws {
+        let paged = PagedVault(base: try place.open())
+        let inventory = try await paged.inventory()
+        #expect(inventory.failures.isEmpty)
+        #expect(inventory.counts.map(\.records).sorted() == [1, 300])
+        #expect(inventory.counts.map(\.bytes).sorted() == [1, 10 + 2 * 90 + 3 * 200])
+        #expect(inventory.counts.map(\.largest).sorted() == [1, 3])
+        #expect(paged.pages.value == 301)
+    }
+
     @Test("damaged records are counted and left out, and the rest is copied")
     func damaged() async throws {
         try folder.edit(
