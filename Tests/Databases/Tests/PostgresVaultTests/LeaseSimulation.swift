@@ -3,430 +3,397 @@ import TestFixtures
 
 @testable import PostgresVault
 
-/// One record, a few processes and a service that rotates refresh tokens, in simulated time, with everything that can go wrong (`vault-lease.md` 9).
+/// One record, two to four processes and a service that rotates refresh tokens, in simulated time, with all that can go wrong (`vault-lease.md` 9).
 ///
-/// The decisions are the vault's own: ``LeaseTiming``, ``LeaseObservation`` and ``PostgresHold``. The server's statements are modelled as the atomic
-/// steps that they are; the tests of leases run them on a server.
+/// The decisions are the vault's own: what ACQUIRE, WANT, REPLACE, RENEW and RELEASE say of a lease (``LeaseStatements``), ``LeaseTiming``,
+/// ``LeaseObservation``, ``WatchedLeases``, ``PostgresHold`` and what remains of one. READ, STATE, CLAIM and WATCH, the looks of a waiter, and the order
+/// of all statements are this file's and ``LeaseProcess``'s; no record is removed. A schedule follows from its seed.
 struct LeaseSimulation {
-    /// What the processes of a schedule did.
+    /// What an app wants of a refresh token whose answer was lost, and what the database does.
+    enum Kind: String, CaseIterable {
+        /// It is sent again.
+        case repeats
+        /// It is sent once, whatever happens (`Client.Options.retriesLostRefreshes`).
+        case sendsOnce
+        /// It is sent again, and now and then a replica that lacks the last commits is promoted.
+        case failsOver
+    }
+
+    /// What no schedule may do.
+    enum Violation: String {
+        case sentTwice = "a refresh token was sent twice, for no reason that the guide names"
+        case sentAgain = "a refresh token that is sent once was sent twice"
+        case overwritten = "a write undid what another holder had written"
+        case takenEarly = "a lease was taken that had not been silent for an observation, or had not ended"
+        case freed = "a holder's lease was released by another one"
+        case stuck = "a process could not take the record when nothing failed any more"
+    }
+
+    /// What is broken on purpose in the model, to see that the checks notice it. Patches break the vault itself (`Tests/Mutations`).
+    enum Defect: CaseIterable {
+        /// The last write releases the lease in a statement before the one that stores the answer.
+        case releasesFirst
+        /// An answer that was not stored, as it seemed, is stored later without a look at what it follows.
+        case storesBlindly
+        /// A lease is released though the answer is not stored.
+        case releasesEarly
+        /// A lease that was not released for sure is not taken again by its process, but its holder is used a second time.
+        case reusesHolder
+    }
+
+    /// What the processes of schedules did.
     struct Outcome {
         var sends = 0
         var takeovers = 0
         /// Writes that were refused because another holder had the record.
         var refused = 0
-        /// Second sends of a token whose first sender died, or whose answer never came.
-        var afterLostAnswer = 0
-        /// Those after a holder that stalled or was cut off, with its request or with the answer.
-        var afterStall = 0
-        /// Second sends while a request of a holder that did not stall was under way.
-        var unexplained = 0
-        /// A write that undid what a later holder had written.
-        var overwritten = 0
         /// Concluding writes that were stored, and followed by another holder's before that was known.
         var followed = 0
-        /// Whether a process could take the record at the end, when nothing failed any more.
-        var progressed = false
+        /// Second sends of a token whose first sender died.
+        var afterCrash = 0
+        /// Those whose answer never came.
+        var afterLostAnswer = 0
+        /// Those after a holder that stalled for as long as the guide says.
+        var afterStall = 0
+        /// Those after a holder that could not store its answer for as long as a lease lasts.
+        var afterHeldAnswer = 0
+        /// Those after a stall or a cut that was shorter, while the server's clock jumped.
+        var afterJump = 0
+        /// Those of a token whose journal a failover lost.
+        var afterFailover = 0
+        /// Sessions that ended because a token is sent once.
+        var ended = 0
+        /// Answers that were stored after another holder had the record.
+        var late = 0
+        /// Leases that a keeper watched and took for a process that had died.
+        var kept = 0
 
         static func += (sum: inout Outcome, one: Outcome) {
-            sum.sends += one.sends
-            sum.takeovers += one.takeovers
-            sum.refused += one.refused
-            sum.afterLostAnswer += one.afterLostAnswer
-            sum.afterStall += one.afterStall
-            sum.unexplained += one.unexplained
-            sum.overwritten += one.overwritten
-            sum.followed += one.followed
+            for path: WritableKeyPath<Outcome, Int> in [
+                \.sends, \.takeovers, \.refused, \.followed, \.afterCrash, \.afterLostAnswer, \.afterStall,
+                \.afterHeldAnswer, \.afterJump, \.afterFailover, \.ended, \.late, \.kept,
+            ] { sum[keyPath: path] += one[keyPath: path] }
         }
     }
 
-    /// What is broken on purpose, to see that the checks notice it.
-    enum Defect: CaseIterable {
-        /// A lease is taken as soon as the server says that it has ended.
-        case noObservation
-        /// A write does not look at holder and fence.
-        case noFence
-        /// A refresh token is sent without a look at what is left of the lease.
-        case noConfirmation
-        /// The last write releases the lease in a statement before the one that stores the answer.
-        case releasesFirst
-        /// An answer that was not stored, as it seemed, is stored later without a look at what it follows.
-        case storesBlindly
+    typealias Value = LeaseStatements.Value
+    typealias Claim = (look: LeaseObservation.Look, isForced: Bool)
+
+    /// What the record holds. Each content is written by one write.
+    struct Content {
+        let token: Int
+        /// Since when a refresh is under way.
+        var journal: Double?
     }
 
-    private enum Step {
-        case begin, acquired, journalled, answered, stored, released
-    }
-
-    private struct Lease {
-        var holder: [UInt8]?
-        var fence: Int64 = 0
-        var beat: Int64 = 0
-        var until = 0.0
-        var version: Int64 = 0
-        /// The fence that a waiter wants.
-        var wanted: Int64 = 0
-        /// Who wrote the version: in the vault the sealed body tells.
-        var writer: [UInt8] = []
+    /// What the server has.
+    struct Storage {
+        var lease: LeaseStatements.Row?
+        var content = 0
+        /// When holder, fence or beat changed.
+        var changedAt = 0.0
+        var holder: Value { lease?[.holder] ?? .null }
     }
 
     /// A send of a refresh token, and why a second one would be no surprise.
-    private struct Send {
+    struct Send {
         let process: Int
-        let holder: [UInt8]
+        let life: Int
+        let holder: Int64
         let confirmedAt: Double
         let end: Double
-        var isLost = false
-        /// Whether another process took the record from this holder.
-        var isRobbed = false
+        let isLost: Bool
     }
 
-    private struct Process {
-        var step = Step.begin
-        /// When it goes on; nil after a crash.
-        var next: Double?
-        var hold: PostgresHold?
-        var observation = LeaseObservation()
-        var holder: [UInt8] = []
-        var seenToken = 0
-        /// The token before an answer that could not be stored, as it seemed.
-        var unstored: Int?
-        /// Whether a concluding write is repeated, because its answer did not come.
-        var isRepeated = false
-        var isCutOff: ClosedRange<Double>?
-        var lastRenewal = 0.0
-        var deadline = 0.0
+    struct Robbery {
+        /// Whether the process could not renew the lease.
+        let isExcused: Bool
     }
 
-    private static let timing = LeaseTiming.standard
+    static let timing = LeaseTiming.standard
+    /// What a keeper calls the record.
+    static let watchedName: [UInt8] = [0]
+    /// How long a late answer is waited for where a token is sent once; shorter than in life, so that schedules see its end.
+    static let lateAnswer = 60.0
+    private static let origin = ContinuousClock.now.advanced(by: .seconds(1_000_000))
+    private static let faultsEnd = 400.0
+
+    let kind: Kind
+    let defect: Defect?
+    let statements: LeaseStatements
+    /// Whether the server takes no notification.
+    let isSilent: Bool
     private var random: SplitMix64
-    private let defect: Defect?
-    private var now = 0.0
-    private var lease = Lease()
+    var now = 0.0
+    var server = Storage()
     /// What is committed durably: a crash of the server goes back to it.
-    private var durable = Lease()
-    /// The token that the record holds, and the one that the service takes.
-    private var storedToken = 0
-    private var serviceToken = 0
+    var durable = Storage()
+    /// The last states that were durable, of which a replica has one.
+    var history: [(time: Double, state: Storage)] = []
+    var contents = [Content(token: 0)]
+    var serviceToken = 0
     private var clockJump = 0.0
     private var lastJump = -1_000.0
-    private var outage: ClosedRange<Double>?
-    private var processes: [Process] = []
+    private var lastFailover = -1_000.0
+    private var outageEnd = 0.0
+    var processes: [LeaseProcess] = []
+    var messages: [LeaseMessage] = []
     private var sends: [Int: [Send]] = [:]
-    private(set) var outcome = Outcome()
+    private var holders: Int64 = 0
+    /// Which process each holder is of.
+    private var owners: [Int64: (process: Int, life: Int)] = [:]
+    /// The holder of the same process from whom each has taken the record over.
+    private var formers: [Int64: Int64] = [:]
+    /// What became of the holders from whom another process took the record.
+    private var robberies: [Int64: Robbery] = [:]
+    private var outages: [ClosedRange<Double>] = []
+    var outcome = Outcome()
+    private(set) var violations: [Violation] = []
+    /// What happened, a line an event; nil when it is not asked for.
+    private(set) var schedule: [String]?
+    var isTold: Bool { schedule != nil }
 
-    init(seed: UInt64, defect: Defect? = nil) {
+    init(seed: UInt64, _ kind: Kind, _ statements: LeaseStatements, defect: Defect? = nil, isTold: Bool = false) {
         random = SplitMix64(seed: seed)
-        self.defect = defect
+        (self.kind, self.defect, self.statements) = (kind, defect, statements)
+        isSilent = seed % 2 == 1
+        schedule = isTold ? [] : nil
     }
 
     // MARK: Chance
 
-    private mutating func chance() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
-    private mutating func happens(_ probability: Double) -> Bool { chance() < probability }
+    mutating func chance() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
+    mutating func happens(_ probability: Double) -> Bool { chance() < probability }
 
-    /// How long a step takes: mostly moments, now and then a stall of a process.
-    private mutating func pause() -> Double {
-        if happens(0.04) { return 0.3 + chance() * chance() * 300 }
-        return 0.001 + chance() * 0.05
+    /// Only where ``isTold``: a text costs more than the event.
+    mutating func tell(_ index: Int?, _ text: String) {
+        let time = (now * 1000).rounded() / 1000
+        schedule?.append("\(time) s  \(index.map { "process \($0)" } ?? "server"): \(text)")
+    }
+
+    mutating func violate(_ violation: Violation, _ text: String = "") {
+        if isTold, violations.isEmpty { tell(nil, "VIOLATION: \(violation.rawValue). \(text)") }
+        violations.append(violation)
     }
 
     // MARK: The run
 
-    /// Runs one schedule.
+    /// Runs the schedule to its end, or to the first violation.
     mutating func run() -> Outcome {
         let count = 2 + Int(random.next() % 3)
-        for _ in 0..<count {
-            var process = Process()
+        for index in 0..<count {
+            var process = LeaseProcess(isKeeper: index > 1 && happens(0.5))
             process.next = chance() * 5
             processes.append(process)
         }
-        let faultsEnd = 400.0
-        while now < faultsEnd + 200, outcome.sends < 40 {
-            guard
-                let index = processes.indices.min(by: {
-                    (processes[$0].next ?? .infinity) < (processes[$1].next ?? .infinity)
-                }),
-                let next = processes[index].next
-            else { break }
-            now = max(now, next)
-            if now < faultsEnd { fail(index) }
-            if processes[index].next != nil { advance(index) }
-        }
-        outcome.progressed = processes.contains { $0.next != nil } ? canTake() : true
+        while violations.isEmpty, now < Self.faultsEnd, outcome.sends < 6, step() {}
+        if violations.isEmpty, !canTake() { violate(.stuck) }
         return outcome
+    }
+
+    /// Lets the next event happen.
+    ///
+    /// - Parameters:
+    ///   - end: none is later.
+    ///   - isOver: whether nothing fails any more and no body goes on: what is under way arrives, and holds are renewed.
+    /// - Returns: whether there was one.
+    private mutating func step(until end: Double = .infinity, isOver: Bool = false) -> Bool {
+        var time = end
+        var index = -1
+        var event = 0
+        for (number, process) in processes.enumerated() {
+            let main = max(process.next, process.frozenUntil)
+            if main < time, !isOver { (time, index, event) = (main, number, 0) }
+            guard !process.renewing.isEmpty else { continue }
+            let renewal = max(process.renewal.next, process.frozenUntil)
+            if renewal < time { (time, index, event) = (renewal, number, 1) }
+        }
+        for (number, message) in messages.enumerated() where message.at < time {
+            (time, index, event) = (message.at, number, 2)
+        }
+        guard index >= 0 else { return false }
+        now = max(now, time)
+        switch event {
+        case 0:
+            fail(index)
+            if processes[index].isReady(at: now) { advance(index) }
+        case 1: renew(index)
+        default: arrive(messages.remove(at: index))
+        }
+        return true
     }
 
     /// What chance does to a process or the server before a step.
     private mutating func fail(_ index: Int) {
-        if happens(0.01) {
-            // Killed. Its lease stays; another process starts in its place.
-            for token in sends.keys {
-                for send in sends[token, default: []].indices where sends[token]?[send].process == index {
-                    sends[token]?[send].isLost = true
-                }
-            }
-            processes[index] = Process()
+        let luck = chance()
+        if luck > 0.06 { return }
+        switch luck {
+        case ..<0.006:
+            if isTold { tell(index, "is killed") }
+            // Its lease stays; another process starts in its place.
+            processes[index] = LeaseProcess(isKeeper: processes[index].isKeeper, after: processes[index])
             processes[index].next = now + 1 + chance() * 20
-        }
-        if happens(0.005) { processes[index].isCutOff = now...(now + chance() * 200) }
-        if happens(0.003) {
-            // A restart of the server loses what was committed asynchronously.
-            if happens(0.5) { lease = durable }
-            outage = now...(now + chance() * 60)
-        }
-        if happens(0.003) {
-            clockJump += happens(0.5) ? 3_600 : -3_600
+        case ..<0.011:
+            processes[index].cutEnd = now + chance() * 200
+            processes[index].disturbances.append(now...processes[index].cutEnd)
+            if isTold { tell(index, "is cut off from the server until \(processes[index].cutEnd)") }
+        case ..<0.013:
+            outageEnd = now + chance() * 60
+            outages.append(now...outageEnd)
+            let isImmediate = happens(0.5)
+            if isImmediate { server = durable }
+            if isTold { tell(nil, "is away until \(outageEnd)\(isImmediate ? ", and lost what was not durable" : "")") }
+        case ..<0.016:
+            clockJump += (happens(0.5) ? 1 : -1) * (happens(0.5) ? 30 : 3_600)
             lastJump = now
+            if isTold { tell(nil, "its clock jumps to \(clockJump) s from the true time") }
+        case ..<0.019 where kind == .failsOver:
+            let time = now - chance() * 2
+            guard let state = history.last(where: { $0.time <= time })?.state else { return }
+            (server, durable, lastFailover) = (state, state, now)
+            history = [(now, state)]
+            outageEnd = now + chance() * 10
+            outages.append(now...outageEnd)
+            if isTold { tell(nil, "is replaced by a replica as of \(time)") }
+        case ..<0.05:
+            // Stopped, or its machine was frozen with a clock that missed it.
+            let length = 0.3 + chance() * chance() * 300
+            processes[index].frozenUntil = now + length
+            processes[index].disturbances.append(now...(now + length))
+            let misses = happens(0.5)
+            if misses { processes[index].missed += length }
+            if isTold { tell(index, "stands still for \(length) s\(misses ? ", which its clock misses" : "")") }
+        default: break
         }
     }
 
-    private func reaches(_ index: Int) -> Bool {
-        outage?.contains(now) != true && processes[index].isCutOff?.contains(now) != true
+    func instant(_ index: Int) -> ContinuousClock.Instant {
+        Self.origin.advanced(by: .seconds(now - processes[index].missed))
     }
 
-    private func moment(_ time: Double) -> LeaseMoment {
-        LeaseMoment(instant: Self.origin.advanced(by: .seconds(time)), wall: .seconds(time))
+    func moment(_ index: Int) -> LeaseMoment { LeaseMoment(instant: instant(index), wall: .seconds(now)) }
+
+    var serverTime: Double { now + clockJump }
+    func reaches(_ index: Int) -> Bool { now >= outageEnd && now >= processes[index].cutEnd }
+    var isAway: Bool { now < outageEnd }
+
+    mutating func newHolder(of process: Int?) -> Int64 {
+        holders += 1
+        if let process { owners[holders] = (process, processes[process].life) }
+        return holders
     }
 
-    private static let origin = ContinuousClock.now
-    private var serverTime: Double { now + clockJump }
-    private static let life = timing.lease / .seconds(1)
+    static func bytes(_ holder: Int64) -> [UInt8] { [UInt8](repeating: 0, count: 8) + holder.networkBytes }
+    static func number(_ bytes: [UInt8]) -> Int64 { bytes.reduce(0) { $0 << 8 | Int64($1) } }
 
-    // MARK: Statements
+    // MARK: What the server does
 
-    /// ACQUIRE: whether the holder has the lease now.
-    private mutating func acquire(as holder: [UInt8], _ claim: (look: LeaseObservation.Look, isForced: Bool)?) -> Bool {
-        let isEnded = lease.until <= serverTime
-        let isClaimed =
-            claim.map {
-                $0.look.holder == lease.holder && $0.look.fence == lease.fence && $0.look.beat == lease.beat
-                    && (isEnded || $0.isForced)
-            }
-            ?? false
-        let isTaken = defect == .noObservation ? isEnded : isClaimed
-        guard lease.holder == nil || lease.holder == holder || isTaken else { return false }
-        if let robbed = lease.holder, robbed != holder {
-            outcome.takeovers += 1
-            for token in sends.keys {
-                for send in sends[token, default: []].indices where sends[token]?[send].holder == robbed {
-                    sends[token]?[send].isRobbed = true
-                }
-            }
+    /// Notes that the last statement has changed the lease: what a crash keeps, if its commit waited for the disk.
+    mutating func committed() {
+        server.changedAt = now
+        guard statements.isDurable else { return }
+        durable = server
+        guard kind == .failsOver else { return }
+        history.append((now, server))
+        if history.count > 20 { history.removeFirst() }
+    }
+
+    /// Notes what a statement changed, and looks whether it may.
+    mutating func changed(from before: Storage, by holder: Int64, own: Value = .null) {
+        committed()
+        guard case .int(let robbed) = before.holder, robbed != holder else { return }
+        guard own != before.holder else {
+            formers[holder] = robbed
+            return
         }
-        if lease.holder != holder { lease.fence += 1 }
-        lease.holder = holder
-        lease.beat += 1
-        lease.until = serverTime + Self.life
-        return true
-    }
-
-    /// REPLACE or RENEW: whether the hold stands.
-    ///
-    /// - Parameter concludes: whether the lease is released with it, if no other holder waits for it.
-    private mutating func write(_ hold: PostgresHold, version: Int64?, concludes: Bool = false) -> Bool {
-        let stands =
-            lease.holder == hold.holder && lease.fence == hold.fence
-            && (version == nil || lease.version == hold.version)
-        guard stands || defect == .noFence else { return false }
-        if !stands { outcome.overwritten += 1 }
-        lease.beat += 1
-        lease.until = serverTime + Self.life
-        if let version { (lease.version, lease.writer) = (version, hold.holder) }
-        if concludes, lease.wanted != lease.fence { lease.holder = nil }
-        durable = lease
-        return true
-    }
-
-    // MARK: A process
-
-    private mutating func advance(_ index: Int) {
-        renewOthers(except: index)
-        switch processes[index].step {
-        case .begin: begin(index)
-        case .acquired: journal(index)
-        case .journalled: confirm(index)
-        case .answered: store(index)
-        case .stored: release(index)
-        case .released: restart(index, after: 1 + chance() * 30)
+        outcome.takeovers += 1
+        let quiet = now - before.changedAt
+        let lease = Self.timing.lease / .seconds(1)
+        if quiet < Self.timing.observation / .seconds(1) || quiet < lease && lastJump < before.changedAt {
+            violate(.takenEarly, "Holder \(robbed) was silent for \(quiet) s.")
+        }
+        let isExcused = isDisturbed(holderOf: robbed, for: quiet - 25) || lastJump > before.changedAt - 60
+        var holder: Int64? = robbed
+        while let next = holder {
+            // A crash of the server that lost an ACQUIRE gives a lease back to a holder that knows of its loss.
+            let former = robberies[next]
+            robberies[next] = Robbery(isExcused: isExcused || former?.isExcused == true)
+            holder = formers[next]
         }
     }
 
-    /// The renewals of processes that neither stall nor are cut off until their next step.
-    private mutating func renewOthers(except index: Int) {
-        for other in processes.indices where other != index {
-            guard let hold = processes[other].hold, processes[other].next != nil, reaches(other), !isStalled(other)
-            else { continue }
-            guard now - processes[other].lastRenewal >= Self.timing.renewal / .seconds(1) / 2 else { continue }
-            processes[other].lastRenewal = now
-            if write(hold, version: nil) {
-                hold.wasRenewed(at: moment(now))
-            } else {
-                hold.end("another holder took the record")
-            }
+    /// Whether the process that has a holder stood still, was cut off or without a server for a time, out of the last seconds.
+    private func isDisturbed(holderOf robbed: Int64, for time: Double) -> Bool {
+        guard let owner = owners[robbed], processes[owner.process].life == owner.life else { return true }
+        let since = now - time - 25
+        let lost = (processes[owner.process].disturbances + outages).reduce(0) { sum, range in
+            sum + max(0, min(now, range.upperBound) - max(since, range.lowerBound))
         }
+        return lost >= time
     }
 
-    /// A stall is a step that takes longer than a statement may.
-    private func isStalled(_ index: Int) -> Bool { processes[index].deadline > now + 25 }
-
-    private mutating func wait(_ index: Int, _ step: Step, _ seconds: Double) {
-        processes[index].step = step
-        processes[index].deadline = now + seconds
-        processes[index].next = now + seconds
-    }
-
-    private mutating func restart(_ index: Int, after seconds: Double) {
-        let (cut, unstored) = (processes[index].isCutOff, processes[index].unstored)
-        processes[index] = Process()
-        (processes[index].isCutOff, processes[index].unstored) = (cut, unstored)
-        processes[index].next = now + seconds
-    }
-
-    private mutating func begin(_ index: Int) {
-        if processes[index].holder.isEmpty {
-            processes[index].holder = (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-        }
-        guard reaches(index) else { return wait(index, .begin, 1) }
-        let holder = processes[index].holder
-        if acquire(as: holder, processes[index].observation.claim(Self.timing)) {
-            processes[index].hold = PostgresHold(
-                PostgresVault.rotation, holder: holder, fence: lease.fence,
-                version: lease.version,
-                at: moment(now).instant)
-            processes[index].lastRenewal = now
-            processes[index].seenToken = storedToken
-            if let unstored = processes[index].unstored {
-                // It is stored if the record is the one that it follows.
-                if unstored == storedToken || defect == .storesBlindly {
-                    processes[index].seenToken = unstored
-                    return wait(index, .answered, pause())
-                }
-                processes[index].unstored = nil
-            }
-            return wait(index, .acquired, pause())
-        }
-        lease.wanted = lease.fence
-        let look = LeaseObservation.Look(holder: lease.holder ?? [], fence: lease.fence, beat: lease.beat)
-        processes[index].observation.note(look, at: .seconds(now))
-        wait(index, .begin, happens(0.05) ? chance() * 20 : 0.2 + chance())
-    }
-
-    private mutating func journal(_ index: Int) {
-        guard let hold = processes[index].hold else { return restart(index, after: 1) }
-        guard reaches(index) else { return wait(index, .acquired, 1) }
-        guard hold.end == nil, write(hold, version: hold.version + 1) else {
-            outcome.refused += 1
-            return restart(index, after: 1)
-        }
-        hold.wrote(hold.version + 1, sentAt: moment(now))
-        wait(index, .journalled, pause())
-    }
-
-    private mutating func confirm(_ index: Int) {
-        guard let hold = processes[index].hold else { return restart(index, after: 1) }
-        if defect == .noConfirmation { return send(index, confirmedAt: now) }
-        for isRenewed in [false, true] {
-            guard hold.end == nil else { return restart(index, after: 1) }
-            if let sent = hold.durable, Self.timing.lasts(for: LeaseTiming.request, sentAt: sent, at: moment(now)) {
-                return send(index, confirmedAt: now)
-            }
-            guard !isRenewed, reaches(index) else { break }
-            guard write(hold, version: nil) else {
-                hold.end("another holder took the record")
-                return restart(index, after: 1)
-            }
-            hold.wasRenewed(at: moment(now))
-        }
-        restart(index, after: 5)
-    }
-
-    /// Sends the token that the record has, and takes the service's answer when it comes.
-    private mutating func send(_ index: Int, confirmedAt: Double) {
-        let token = processes[index].seenToken
-        // A process that stalls between the look and the last byte sends late.
-        let stall = happens(0.03) ? chance() * 60 : 0
-        let request = LeaseTiming.request / .seconds(1)
-        let duration = (happens(0.3) ? chance() * request : min(pause(), request)) + stall
-        let isLost = happens(0.05)
-        judge(index, token, confirmedAt: confirmedAt, end: now + duration, isLost: isLost)
+    /// Notes that a token was sent, and looks whether it may.
+    mutating func note(_ send: Send, of token: Int) {
         outcome.sends += 1
-        if token == serviceToken { serviceToken += 1 }
-        wait(index, isLost ? .released : .answered, duration)
-        if isLost { releaseNow(index) }
-    }
-
-    /// Why a token is sent a second time.
-    private mutating func judge(_ index: Int, _ token: Int, confirmedAt: Double, end: Double, isLost: Bool) {
-        let before = sends[token, default: []]
-        if let last = before.last {
-            let duration = last.end - last.confirmedAt
-            if last.isLost {
+        for last in sends[token, default: []] {
+            let robbery = robberies[last.holder]
+            let robbed = [last, send].filter { robberies[$0.holder] != nil }
+            // What was confirmed may have been lost.
+            if lastFailover > min(last.confirmedAt, send.confirmedAt) - 30 {
+                outcome.afterFailover += 1
+            } else if kind == .sendsOnce {
+                violate(.sentAgain)
+            } else if processes[last.process].life != last.life {
+                outcome.afterCrash += 1
+            } else if last.isLost {
                 outcome.afterLostAnswer += 1
-            } else if now >= last.end
-                ? last.isRobbed : duration >= 24.9 || abs(lastJump - last.confirmedAt) < 120 && duration >= 6.9
-            {
+            } else if robbed.contains(where: { $0.end - $0.confirmedAt >= 24.9 }) {
                 outcome.afterStall += 1
+            } else if robbed.contains(where: { lastJump > $0.confirmedAt - 60 }) {
+                outcome.afterJump += 1
+            } else if let robbery, now >= last.end, robbery.isExcused {
+                outcome.afterHeldAnswer += 1
+            } else if now >= last.end + PostgresHolds.bodyLimit / .seconds(1) {
+                // For so long a lease is kept for an answer that cannot be stored.
+                outcome.afterHeldAnswer += 1
             } else {
-                outcome.unexplained += 1
+                violate(.sentTwice)
             }
         }
-        let holder = processes[index].holder
-        sends[token] =
-            before + [Send(process: index, holder: holder, confirmedAt: confirmedAt, end: end, isLost: isLost)]
+        sends[token, default: []].append(send)
+        serviceToken += 1
     }
 
-    /// Stores the answer by a concluding write, which is repeated where its answer does not come.
-    private mutating func store(_ index: Int) {
-        guard let hold = processes[index].hold else { return restart(index, after: 1) }
-        guard reaches(index) else { return wait(index, .answered, 1) }
-        let (token, isRepeated) = (processes[index].seenToken, processes[index].isRepeated)
-        if defect == .releasesFirst, lease.holder == hold.holder {
-            lease.holder = nil
-            return wait(index, .answered, pause())
-        }
-        // A hold that ended is asked no more; a write that is under way is repeated all the same.
-        let stands =
-            (hold.end == nil || isRepeated)
-            && (write(hold, version: hold.version + 1, concludes: true) || defect == .releasesFirst)
-        if stands {
-            if token < storedToken { outcome.overwritten += 1 }
-            storedToken = token + 1
-            if happens(0.05) {
-                processes[index].isRepeated = true
-                return wait(index, .answered, happens(0.3) ? chance() * 30 : pause())
-            }
-        }
-        let isSeen = isRepeated && lease.version == hold.version + 1 && lease.writer == hold.holder
-        guard stands || isSeen else {
-            if isRepeated { outcome.followed += 1 } else { outcome.refused += 1 }
-            processes[index].unstored = token
-            return restart(index, after: 1)
-        }
-        processes[index].unstored = nil
-        hold.wrote(hold.version + 1, sentAt: moment(now))
-        wait(index, .stored, pause())
-    }
-
-    private mutating func release(_ index: Int) {
-        releaseNow(index)
-        wait(index, .released, pause())
-    }
-
-    private mutating func releaseNow(_ index: Int) {
-        guard let hold = processes[index].hold, reaches(index), !happens(0.02) else { return }
-        if lease.holder == hold.holder, lease.fence == hold.fence { lease.holder = nil }
-        processes[index].hold = nil
-    }
-
-    /// Whether a waiter gets the record, when nothing fails any more.
+    /// Whether a waiter gets the record, when nothing fails any more: at the latest when a process has thawed that stood still, its hold has lasted for as
+    /// long as it may, and its lease has ended.
     private mutating func canTake() -> Bool {
         var observation = LeaseObservation()
-        let holder = [UInt8](repeating: 255, count: 16)
-        for _ in 0..<200 {
-            if acquire(as: holder, observation.claim(Self.timing)) { return true }
-            observation.note(.init(holder: lease.holder ?? [], fence: lease.fence, beat: lease.beat), at: .seconds(now))
-            now += 1
+        let start = now
+        for second in 1...700 {
+            if !isAway {
+                let claim = observation.claim(Self.timing)
+                let (parameters, time) = (Self.acquisition(newHolder(of: nil), .null, claim), serverTime)
+                if statements.acquire(&server.lease, parameters, at: time) != nil { return true }
+                observation.note(look, at: .seconds(now))
+            }
+            let next = start + Double(second)
+            while step(until: next, isOver: true) {}
+            now = next
         }
         return false
+    }
+
+    var look: LeaseObservation.Look {
+        let lease = server.lease ?? LeaseStatements.none
+        return .init(
+            holder: Self.bytes(lease[.holder].number), fence: lease[.fence].number, beat: lease[.beat].number)
+    }
+
+    static func acquisition(_ holder: Int64, _ own: Value, _ claim: Claim?) -> [Value] {
+        [
+            .int(0), .int(holder), .int(timing.lease.milliseconds), own,
+            claim.map { .int(number($0.look.holder)) } ?? .null, .int(claim?.look.fence ?? 0),
+            .int(claim?.look.beat ?? 0), .bool(claim?.isForced ?? false),
+        ]
     }
 }
