@@ -12,6 +12,16 @@ extension CommandTests {
             try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".key") }
         }
 
+        /// Makes the command's own vault by a sign-in at a sandbox, which then ends.
+        ///
+        /// - Returns: the folder of its key, and the key's name.
+        private func signIn() async throws -> (keys: String, name: String) {
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await command.signIn(at: sandbox).ending == .status(0))
+            let keys = command.folder + "/.config/handshake/keys"
+            return (keys, try #require(try files(below: keys).first))
+        }
+
         private func vaultKey(_ done: FinishedCommand) -> [String: Any] {
             let checks = done.json["checks"] as? [[String: Any]] ?? []
             return checks.first { $0["name"] as? String == "vault key" } ?? [:]
@@ -54,10 +64,7 @@ extension CommandTests {
 
         @Test("a key beside its vault, where earlier versions kept it, is moved, and the account still works")
         func former() async throws {
-            let sandbox = try await SandboxProcess(command)
-            #expect(try await command.signIn(at: sandbox).ending == .status(0))
-            let keys = command.folder + "/.config/handshake/keys"
-            let name = try #require(try files(below: keys).first)
+            let (keys, name) = try await signIn()
             try FileManager.default.moveItem(atPath: keys + "/" + name, toPath: command.home + "/vault.key")
             let token = try await command.run("token", "recurse-center")
             #expect(token.stdout == SandboxProcess.personalToken + "\n", "\(token)")
@@ -65,12 +72,20 @@ extension CommandTests {
             #expect(try files(below: keys) == [name])
         }
 
+        @Test("the key of an app's vault stays beside it, where the app reads it")
+        func ofApp() async throws {
+            let (keys, name) = try await signIn()
+            let vault = command.home + "/vault"
+            try FileManager.default.moveItem(atPath: keys + "/" + name, toPath: vault + ".key")
+            let token = try await command.run("token", "recurse-center", "--vault", "files:\(vault)")
+            #expect(token.stdout == SandboxProcess.personalToken + "\n", "\(token)")
+            #expect(try files(below: command.home) == ["vault.key"])
+            #expect(try files(below: keys).isEmpty)
+        }
+
         @Test("a key that cannot be moved is used where it lies, and the doctor says so with the reason")
         func immovable() async throws {
-            let sandbox = try await SandboxProcess(command)
-            #expect(try await command.signIn(at: sandbox).ending == .status(0))
-            let keys = command.folder + "/.config/handshake/keys"
-            let name = try #require(try files(below: keys).first)
+            let (keys, name) = try await signIn()
             try FileManager.default.moveItem(atPath: keys + "/" + name, toPath: command.home + "/vault.key")
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: keys)
             #expect(try await command.run("token", "recurse-center").ending == .status(0))
@@ -81,10 +96,7 @@ extension CommandTests {
 
         @Test("without its key the vault is locked, with status 7, and nothing is deleted")
         func lost() async throws {
-            let sandbox = try await SandboxProcess(command)
-            #expect(try await command.signIn(at: sandbox).ending == .status(0))
-            let keys = command.folder + "/.config/handshake/keys"
-            let name = try #require(try files(below: keys).first)
+            let (keys, name) = try await signIn()
             try FileManager.default.removeItem(atPath: keys + "/" + name)
             let done = try await command.run("accounts", "--json")
             #expect(done.ending == .status(7))

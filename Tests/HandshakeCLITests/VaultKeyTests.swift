@@ -84,6 +84,8 @@ extension CommandTests {
             let copy = ["vault", "copy", files, "files:\(command.folder)/second", "--json"]
             let keyless = try await command.start(copy, environment: environment).finish()
             #expect(keyless.ending == .status(7), "\(keyless)")
+            #expect(keyless.stderr.contains("--from-key secret-service;"), "\(keyless)")
+            #expect(keyless.stderr.contains("command:cat FILE"), "\(keyless)")
             let line = copy + ["--from-key", "command:cat \(path)"]
             let done = try await command.start(line, environment: environment).finish()
             #expect(done.ending == .status(0), "\(done)")

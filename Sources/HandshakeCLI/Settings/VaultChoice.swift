@@ -30,8 +30,8 @@ struct VaultChoice {
         case keyring
         /// Where `--vault-key` says, as errors call it.
         case stated(String)
-        /// In a file beside the vault, because it could not be moved.
-        case beside(String, reason: String)
+        /// In a file beside the vault: an app's, or the command's own that could not be moved for this reason.
+        case beside(String, reason: String?)
     }
 
     private enum Kind: Hashable {
@@ -47,14 +47,17 @@ struct VaultChoice {
 
     private let kind: Kind
     private let stated: VaultKeyChoice?
+    /// The option that says where the key comes from.
+    private let keyOption: String
     private let settings: Settings
 
     /// - Parameters:
     ///   - option: the value of `--vault`.
-    ///   - keyOption: the value of `--vault-key`.
-    init(_ option: String?, key keyOption: String?, settings: Settings) throws {
+    ///   - key: the value of `--vault-key`.
+    init(_ option: String?, key: String?, settings: Settings) throws {
         self.settings = settings
-        let key = settings.stated(keyOption, "vault-key", "VAULT_KEY", settings.file.vaultKey)
+        keyOption = "--vault-key"
+        let key = settings.stated(key, "vault-key", "VAULT_KEY", settings.file.vaultKey)
         let stated = try key.map { try VaultKeyChoice($0) }
         let choice = settings.stated(option, "vault", "VAULT", settings.file.vault)
         let kind = try choice.map { try Self.kind($0, settings: settings) } ?? .unstated(settings.home + "/vault")
@@ -65,9 +68,12 @@ struct VaultChoice {
     /// - Parameters:
     ///   - value: a vault as `--vault` takes it.
     ///   - name: what errors call the argument.
-    ///   - key: what the option for its key says. Environment and settings do not count: they are about one vault.
-    init(_ value: String, named name: String, key: StatedValue?, settings: Settings) throws {
+    ///   - key: the value of the option for its key. Environment and settings do not count: they are about one vault.
+    ///   - keyOption: that option.
+    init(_ value: String, named name: String, key: String?, keyOption: String, settings: Settings) throws {
         self.settings = settings
+        self.keyOption = keyOption
+        let key = key.map { StatedValue(value: $0, name: keyOption) }
         let kind = try Self.kind(StatedValue(value: value, name: name), settings: settings)
         (self.kind, self.stated) = Self.joined(kind, try key.map { try VaultKeyChoice($0) })
         try requireNoKey(key)
@@ -345,14 +351,28 @@ struct VaultChoice {
     }
 
     private func openFiles(_ directory: String, _ identifier: VaultIdentifier) throws(VaultError) -> Opened {
-        // Earlier versions kept the key beside the vault, where one backup took both.
-        let former = directory + ".key"
-        let failure = keyMoveFailure(former, identifier)
-        if let failure, FileManager.default.fileExists(atPath: former) {
-            let vault = try FileVault(directory: directory, keyFile: former)
-            return Opened(vault: vault, key: .beside(former, reason: "\(failure)"))
+        let beside = directory + ".key"
+        var failure: VaultError?
+        // Earlier versions kept the key of the command's own vault beside it, where one backup took both. An app may keep its key
+        // there too, and goes on to look for it there.
+        if case .unstated = kind { failure = keyMoveFailure(beside, identifier) }
+        var isElsewhere = failure != nil
+        if !isElsewhere { isElsewhere = try !keys.hasKey(of: identifier) }
+        if isElsewhere, FileManager.default.fileExists(atPath: beside) {
+            let vault = try FileVault(directory: directory, keyFile: beside)
+            return Opened(vault: vault, key: .beside(beside, reason: failure.map { "\($0)" }))
         }
+        guard try keys.hasKey(of: identifier) else { throw missingKey(of: directory, identifier) }
         return Opened(vault: try keys.open(directory, identifier), key: .file(keys.file(of: identifier)))
+    }
+
+    /// The error of a vault of files whose key is not in the key folder: an app may have made it with a key file of its own.
+    private func missingKey(of directory: String, _ identifier: VaultIdentifier) -> VaultError {
+        .locked(
+            "the folder \(keys.path) does not have its key, \(identifier).key. If the key is in the desktop's keyring, add \(keyOption) secret-service; "
+                + "if an app made the vault with a key file of its own, add \(keyOption) \"command:cat FILE\". Otherwise put the key back; "
+                + "if it is lost, so are the records: move \(directory) away and sign in again"
+        )
     }
 
     /// Moves the key to its folder, and says why not when that fails.

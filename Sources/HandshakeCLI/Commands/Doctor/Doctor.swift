@@ -116,7 +116,7 @@ struct Doctor: AsyncParsableCommand {
             Finding(
                 name: name, verdict: .limited,
                 detail: "in the file \(path), beside the data: a backup of both opens the vault",
-                cure: "the key could not be moved: \(reason)")
+                cure: reason.map { "the key could not be moved: \($0)" } ?? "back up one without the other")
         }
     }
 

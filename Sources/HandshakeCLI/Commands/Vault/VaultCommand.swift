@@ -128,7 +128,12 @@ struct VaultCopy: AsyncParsableCommand {
         commandName: "copy", abstract: "Copy every record to another vault, and compare each with what is read back.",
         discussion: """
             FROM and TO are written as for --vault, such as files:DIR, sqlite:FILE or postgres:CONNECTION. A copy that was interrupted is completed by the same command. \
-            Use only one of the two vaults afterwards: if both refresh an account, services that detect reuse end its session.
+            Use only one of the two vaults afterwards: if both refresh an account, services that detect reuse end its session. Examples:
+
+            handshake vault copy files:accounts sqlite:accounts.sqlite
+            handshake vault copy --from-key "command:cat key" files:app sqlite:app.sqlite
+
+            The second copies a vault that an app made with a key file of its own.
             """)
 
     @Argument(help: "The vault to read.")
@@ -159,8 +164,8 @@ struct VaultCopy: AsyncParsableCommand {
     func run() async throws {
         let settings = try Settings.load()
         let (source, target) = (
-            try VaultChoice(from, named: "FROM", key: stated(fromKey, "--from-key"), settings: settings),
-            try VaultChoice(to, named: "TO", key: stated(toKey, "--to-key"), settings: settings)
+            try VaultChoice(from, named: "FROM", key: fromKey, keyOption: "--from-key", settings: settings),
+            try VaultChoice(to, named: "TO", key: toKey, keyOption: "--to-key", settings: settings)
         )
         guard !source.isMemory, !target.isMemory else {
             throw CommandError.usage("A vault in memory ends with the command. Name two vaults that stay.")
@@ -185,10 +190,6 @@ struct VaultCopy: AsyncParsableCommand {
                     + "If FROM has the newer ones, run the command again with --replace")
         }
         Output.note("Every record of FROM is in TO. Use TO from now on, and remove FROM when you no longer need it.")
-    }
-
-    private func stated(_ value: String?, _ name: String) -> StatedValue? {
-        value.map { StatedValue(value: $0, name: name) }
     }
 
     private func print(_ report: VaultCopyReport) {
