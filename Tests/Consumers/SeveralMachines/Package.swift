@@ -1,0 +1,23 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// A server of which several run: the routes, the transport on Linux, and the vault that they share.
+let package = Package(
+    name: "several-machines",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "handshake", path: "../../..", traits: ["AsyncHTTPClient", "Server", "PostgreSQL"]),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    ],
+    targets: [
+        .executableTarget(
+            name: "Server",
+            dependencies: [
+                .product(name: "Handshake", package: "handshake"),
+                .product(name: "HandshakeServer", package: "handshake"),
+                .product(name: "PostgresVault", package: "handshake"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)
