@@ -56,7 +56,7 @@ enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
         .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .peopleNearby, .activation, .webhooks,
-        .crossings,
+        .routes, .crossings,
         .dpop, .keySet, .unknownKeys, .services, .peers,
     ]
 

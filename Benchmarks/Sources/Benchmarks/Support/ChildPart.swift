@@ -8,6 +8,8 @@ enum ChildPart {
     case updateVault(folder: String, sequence: Int)
     /// Starts a sandbox, for the first time in its life.
     case startSandbox
+    /// Serves routes until it is killed.
+    case serveRoutes
     /// Starts a program from a small process and tells how much memory it took.
     case weigh(path: String, arguments: [String])
 
@@ -20,6 +22,7 @@ enum ChildPart {
         case ("read-files", 1): self = .readFiles(folder: rest[0])
         case ("update-vault", 2): self = .updateVault(folder: rest[0], sequence: Int(rest[1]) ?? 0)
         case ("start-sandbox", 0): self = .startSandbox
+        case ("serve-routes", 0): self = .serveRoutes
         case ("weigh", 1...): self = .weigh(path: rest[0], arguments: Array(rest[1...]))
         default: return nil
         }
@@ -32,6 +35,7 @@ enum ChildPart {
         case .readFiles(let folder): ["child", "read-files", folder]
         case .updateVault(let folder, let sequence): ["child", "update-vault", folder, "\(sequence)"]
         case .startSandbox: ["child", "start-sandbox"]
+        case .serveRoutes: ["child", "serve-routes"]
         case .weigh(let path, let arguments): ["child", "weigh", path] + arguments
         }
     }
@@ -56,6 +60,7 @@ enum ChildPart {
         case .readFiles(let folder): try VaultReading.readFiles(folder: folder)
         case .updateVault(let folder, let sequence): try await VaultKilling.update(folder: folder, from: sequence)
         case .startSandbox: try await SandboxStart.playChild()
+        case .serveRoutes: try await ServerRoutes.playChild()
         case .weigh(let path, let arguments):
             let (_, ending) = try ChildProcess.run(path, arguments)
             guard ending.status == 0 else { throw Failure("\(path) failed") }
