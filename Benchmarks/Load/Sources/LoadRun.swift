@@ -15,7 +15,8 @@ struct LoadRun {
 
     init(_ options: Load.Options) { self.options = options }
 
-    /// Runs, prints what was found, and returns the exit status: 1 when a session was lost or a token used twice.
+    /// Runs, prints what was found, and returns the exit status: 1 when a session was lost,
+    /// a token used twice, or an account refreshed twice for one expiry.
     func run() async throws -> Int32 {
         let folder = try TemporaryFolder()
         let server = try PostgresServer(

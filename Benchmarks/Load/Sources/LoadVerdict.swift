@@ -4,8 +4,8 @@ struct LoadVerdict {
     let lost: Int
     let counts: TokenServer.Counts
 
-    /// The exit status: 1 when a session was lost or a refresh token was used twice.
-    var status: Int32 { lost == 0 && counts.reused == 0 ? 0 : 1 }
+    /// The exit status: 1 when a session was lost, a refresh token was used twice, or an account was refreshed twice for one expiry.
+    var status: Int32 { lost == 0 && counts.reused == 0 && counts.early == 0 ? 0 : 1 }
 
     /// What is printed; the last line says why a run failed.
     var lines: [String] {
@@ -14,7 +14,8 @@ struct LoadVerdict {
             + "\(counts.reused) reused; \(counts.refused) of \(counts.requests) requests refused"
         let failure =
             "failed: \(lost) accounts did not work when used once more, "
-            + "and refresh tokens were used twice \(counts.reused) times"
+            + "refresh tokens were used twice \(counts.reused) times, "
+            + "and accounts were refreshed a second time for one expiry \(counts.early) times"
         return status == 0 ? [seen] : [seen, failure]
     }
 }

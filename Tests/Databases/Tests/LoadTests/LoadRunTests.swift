@@ -7,19 +7,21 @@ import Testing
 @Suite("The load test's own judgement")
 struct LoadRunTests {
     @Test(
-        "a run fails when an account is lost or a refresh token was used twice, and its last line has both numbers",
-        arguments: [(0, 0, 0), (1, 0, 1), (0, 1, 1), (3, 2, 1)] as [(Int, Int, Int32)])
-    func verdict(_ lost: Int, _ reused: Int, _ status: Int32) throws {
+        "a run fails when an account is lost, a refresh token was used twice or an expiry had two refreshes, and says how often",
+        arguments: [[0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [3, 2, 4, 1]])
+    func verdict(_ numbers: [Int]) throws {
+        let (lost, reused, early, status) = (numbers[0], numbers[1], numbers[2], Int32(numbers[3]))
         var counts = TokenServer.Counts()
-        (counts.refreshes, counts.early, counts.forgiven, counts.reused) = (50, 4, 5, reused)
+        (counts.refreshes, counts.early, counts.forgiven, counts.reused) = (50, early, 5, reused)
         let verdict = LoadVerdict(lost: lost, counts: counts)
         #expect(verdict.status == status)
         let seen =
-            "the service: 50 refreshes, 4 of them second ones of one expiry, 5 answered again, \(reused) reused; "
+            "the service: 50 refreshes, \(early) of them second ones of one expiry, 5 answered again, \(reused) reused; "
         #expect(try #require(verdict.lines.first).hasPrefix(seen))
         let failure =
             "failed: \(lost) accounts did not work when used once more, "
-            + "and refresh tokens were used twice \(reused) times"
+            + "refresh tokens were used twice \(reused) times, "
+            + "and accounts were refreshed a second time for one expiry \(early) times"
         #expect(Array(verdict.lines.dropFirst()) == (status == 0 ? [] : [failure]))
     }
 
@@ -42,8 +44,8 @@ struct LoadRunTests {
     func fails() async throws {
         let (status, lines) = try await Self.run("--cut", "1")
         let failure =
-            "failed: 40 accounts did not work when used once more, and refresh tokens were used twice 40 times"
-        #expect(lines.last == failure)
+            "failed: 40 accounts did not work when used once more, refresh tokens were used twice 40 times, "
+        #expect(lines.last?.hasPrefix(failure) == true)
         #expect(status == 1)
     }
 
