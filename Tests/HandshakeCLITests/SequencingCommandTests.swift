@@ -184,6 +184,60 @@ extension CommandTests {
             }
         }
 
+        @Test(
+            "E19: where polls of one chain fail, the report of another that has ended is printed before the error",
+            arguments: [("status 500", 4, "service_error"), ("status 401", 3, "sign_in_required"), ("drop", 6, "")]
+                as [(String, Int32, String)])
+        func reportBeforeFailure(_ fault: String, _ status: Int32, _ code: String) async throws {
+            try await signedIn { _ in
+                try inject("/v2/GetAppResults => \(fault)")
+                let arguments = ["chains", "88", "902", "--file", "227001", "--timeout", "40"]
+                // Both are asked for before the session may end.
+                let isOnce = status == 3
+                let done = try await command.start(["sequencing"] + arguments + (isOnce ? ["--json"] : [])).finish()
+                #expect(done.ending == .status(status), "\(done)")
+                let job = try #require(try await jobs().first)
+                #expect(done.stderr.contains("handshake sequencing resume \(job)"), "\(done)")
+                if !isOnce { #expect(done.stdout == "Vitamin D: Issue found\n", "\(done)") }
+                let json =
+                    isOnce ? done : try await command.start(["sequencing"] + arguments + ["--json"]).finish()
+                #expect(json.ending == .status(status), "\(json)")
+                let chains = try #require(json.json["chains"] as? [[String: Any]], "\(json)")
+                #expect(chains.map { $0["chain"] as? String } == ["Chain88", "Chain902"])
+                #expect(chains.first?["succeeded"] as? Bool == true && chains.first?["properties"] != nil)
+                let error = try #require(chains.last?["error"] as? [String: Any], "\(json)")
+                #expect(error["code"] as? String == json.error["code"] as? String, "\(json)")
+                if !code.isEmpty { #expect(error["code"] as? String == code, "\(json)") }
+                #expect((error["message"] as? String)?.contains("ry again") == false, "\(json)")
+            }
+        }
+
+        @Test("E19: Ctrl-C prints the reports of the chains that have ended")
+        func reportBeforeInterruption() async throws {
+            try await signedIn { _ in
+                let running = try command.start(["sequencing", "chains", "88", "906", "--file", "227001"])
+                let hasEnded = Flag()
+                let ending = Task<FinishedCommand, Never> {
+                    defer { hasEnded.set() }
+                    return await running.finish()
+                }
+                func isRunning() -> Bool {
+                    sandbox.requests(.sequencing).contains { $0.path == "/v2/GetAppResults" }
+                }
+                while !hasEnded.isSet, !isRunning() { await Task.yield() }
+                if !hasEnded.isSet { running.send(SIGINT) }
+                let done = await ending.value
+                #expect(done.ending == .status(130), "\(done)")
+                #expect(done.stdout == "Vitamin D: Issue found\n", "\(done)")
+                #expect(try await jobs().count == 1)
+                let job = try #require(try await jobs().first)
+                #expect(
+                    done.stderr.contains(
+                        "Chain906 (job \(job)) continues at Sequencing.com. Show its report later with: "
+                            + "handshake sequencing resume \(job)\n"), "\(done)")
+            }
+        }
+
         @Test("E19: where several jobs fail, the last line counts them, and names none alone")
         func severalFail() async throws {
             try await signedIn { _ in

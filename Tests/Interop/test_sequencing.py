@@ -326,6 +326,40 @@ def test_polls_of_several_jobs_that_fail_name_all_of_them(ada: Handshake, genome
         f"Show their reports later with: handshake sequencing resume {' '.join(jobs)}"), done
 
 
+@pytest.mark.parametrize(("fault", "status"), [("status 500", 4), ("drop", 6), ("status 401", 3)])
+def test_a_report_that_came_before_polls_fail_is_printed_before_the_error(
+        ada: Handshake, genome: StandIn, fault: str, status: int) -> None:
+    genome.fault(f"/v2/GetAppResults => {fault}")
+    arguments = ["sequencing", "chains", "Chain88", "Chain902", "--file", "227001", "--timeout", "50"]
+    if status != 3:
+        done = ada.run(*arguments)
+        assert done.status == status and done.stdout == "Vitamin D: Issue found\n", done
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("handshake: ") and re.search(r" Chain902 \(job \d+\) continues at Sequencing\.com\. ", last), done
+    done = ada.run(*arguments, "--json")
+    refused(done, status)
+    ended, open_one = done.json["chains"]
+    assert ended["chain"] == "Chain88" and ended["succeeded"] is True and ended["properties"], done
+    assert open_one["chain"] == "Chain902" and open_one["error"]["code"] == done.error["code"], done
+    assert open_one["job"] in [job["job"] for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]]
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
+def test_ctrl_c_prints_the_reports_that_came_before(ada: Handshake, genome: StandIn, form: list[str]) -> None:
+    running = ada.start("sequencing", "chains", "Chain88", "Chain906", "--file", "227001", *form)
+    until_asked(genome, "/v2/GetAppResults", running)
+    done = interrupted(running)
+    [job] = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
+    assert done.status == 130 and (
+        f"Chain906 (job {job['job']}) continues at Sequencing.com. "
+        f"Show its report later with: handshake sequencing resume {job['job']}\n") in done.stderr, done
+    if form:
+        ended, open_one = done.json["chains"]
+        assert ended["succeeded"] is True and open_one == {"chain": "Chain906", "job": job["job"]}, done
+    else:
+        assert done.stdout == "Vitamin D: Issue found\n", done
+
+
 def test_where_the_session_ends_between_two_polls_a_note_names_the_job(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/v2/GetAppResults => status 401")
     done = ada.run("sequencing", "chain", "Chain902", "--file", "227001")

@@ -3,6 +3,19 @@ import Handshake
 import Sequencing
 import Synchronization
 
+/// A job that has not ended.
+struct OpenJob: Sendable {
+    let id: JobID
+    /// Its chain, where the command has several.
+    var chain: AppCode?
+
+    /// As a sentence names it.
+    var name: String {
+        guard let chain else { return "Job \(id)" }
+        return chain.title.map { "\($0) (\(chain.string), job \(id))" } ?? "\(chain.string) (job \(id))"
+    }
+}
+
 /// How long a command follows app chains, and what it knows of them when its time ends.
 ///
 /// A class, because the deadline asks from another task.
@@ -11,7 +24,9 @@ final class RunWatch: Sendable {
         case idle
         /// The start of so many chains was sent, and its answer is awaited.
         case starting(Int)
-        case following([JobID])
+        case following([OpenJob])
+        /// The command's time is over.
+        case expired
     }
 
     private let state = Mutex(State.idle)
@@ -36,12 +51,30 @@ final class RunWatch: Sendable {
     }
 
     /// The jobs that have not ended.
-    var open: [JobID] {
+    var open: [OpenJob] {
         state.withLock { if case .following(let jobs) = $0 { jobs } else { [] } }
     }
 
-    func start(_ count: Int) { state.withLock { $0 = .starting(count) } }
+    func start(_ count: Int) { set(.starting(count)) }
 
-    func follow(_ jobs: [JobID]) { state.withLock { $0 = .following(jobs) } }
+    func follow(_ jobs: [OpenJob]) { set(.following(jobs)) }
+
+    func follow(_ step: ChainProgress) {
+        let isAlone = step.chains.count == 1
+        follow(
+            step.chains.filter { $0.result == nil }.compactMap { state in
+                state.job.map { OpenJob(id: $0, chain: isAlone ? nil : state.call?.chain) }
+            })
+    }
+
+    /// Notes that the deadline's error tells what is open: nothing else does after it.
+    func expire() { set(.expired) }
+
+    private func set(_ new: State) {
+        state.withLock { state in
+            if case .expired = state { return }
+            state = new
+        }
+    }
 }
 #endif

@@ -25,7 +25,7 @@ struct SequencingChains: AsyncParsableCommand {
         commandName: "chains", abstract: "Run several app chains on a file in one request and print their reports.",
         discussion: """
             The exit status is 4 when one of them has no report; the other reports are printed. When all fail with the same error, \
-            the status is that error's.
+            the status is that error's. If the wait fails, it prints the reports that have arrived and ends with that failure's status.
             """)
 
     @Argument(help: "The chains, for example Chain9 Chain88.", transform: SequencingRunOptions.code)

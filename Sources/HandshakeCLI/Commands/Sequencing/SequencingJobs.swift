@@ -64,7 +64,8 @@ struct SequencingResume: AsyncParsableCommand {
         commandName: "resume", abstract: "Wait for app chains that were started before and print their reports.",
         discussion: """
             Without a job, all that `handshake sequencing jobs` lists. The exit status is 4 when one of them has no report; the other reports \
-            are printed. When all fail with the same error, the status is that error's.
+            are printed. When all fail with the same error, the status is that error's. If the wait fails, it prints the reports that have \
+            arrived and ends with that failure's status.
 
             A job that will not end is removed from the list with: handshake sequencing jobs --forget JOB
             """)

@@ -42,24 +42,39 @@ struct SequencingReportOptions: ParsableArguments {
         let (shown, problem) = try await options.use { genome, vault in
             let jobs = UnfinishedJobs(of: genome.account, in: vault)
             let known = try await jobs.all
-            let last = try await follow(try await request(genome, known), of: genome, noting: jobs, watch)
+            var (last, failure) = try await follow(request(genome, known), of: genome, noting: jobs, watch)
             var shown: [ShownChain] = []
             var problem: SequencingError?
-            for state in last.chains {
+            for state in last?.chains ?? [] {
                 let chain = state.call?.chain ?? known.first { $0.id == state.job }?.chain
-                let (saved, unsaved) = try await save(state, from: genome)
-                problem = problem ?? unsaved
-                shown.append(ShownChain(options: options, chain: chain, state: state, saved: saved))
+                var saved: [ReportFileID: String] = [:]
+                // After a failure the service may not answer: the reports name the command that saves their files.
+                if failure == nil {
+                    do {
+                        let (paths, unsaved) = try await save(state, from: genome)
+                        saved = paths
+                        problem = problem ?? unsaved
+                    } catch {
+                        failure = error
+                    }
+                }
+                let failed = state.result == nil ? failure as? SequencingError : nil
+                shown.append(ShownChain(options: options, chain: chain, state: state, saved: saved, failed: failed))
             }
-            return (shown, problem)
+            guard let failure else { return (shown, problem) }
+            if shown.contains(where: { $0.state.result != nil }) { show(shown) }
+            throw unanswered(failure, watch)
         }
-        if options.common.json {
-            Output.result(JSONText.object([("chains", .array(shown.map(\.json)))]).text)
-        } else {
-            for chain in shown { chain.show(alone: shown.count == 1) }
-        }
+        show(shown)
         try fail(shown)
         if let problem { throw options.commandError(problem) }
+    }
+
+    private func show(_ shown: [ShownChain]) {
+        if options.common.json {
+            return Output.result(JSONText.object([("chains", .array(shown.map(\.json)))]).text)
+        }
+        for chain in shown { chain.show(alone: shown.count == 1) }
     }
 
     /// Saves the files of a report, if the user named a folder.
@@ -91,9 +106,12 @@ struct SequencingReportOptions: ParsableArguments {
         return (saved, problem)
     }
 
+    /// Follows a run to its end.
+    ///
+    /// - Returns: the last step, and what ended the run before all of its chains had ended: reports that came before are printed.
     private func follow(
         _ request: Request, of genome: Sequencing, noting jobs: UnfinishedJobs, _ watch: RunWatch
-    ) async throws -> ChainProgress {
+    ) async -> (last: ChainProgress?, failure: (any Error)?) {
         let bar = ProgressLine()
         defer { bar.clear() }
         var last: ChainProgress?
@@ -104,12 +122,13 @@ struct SequencingReportOptions: ParsableArguments {
             watch.start(calls.count)
             run = genome.run(calls, polling: watch.polling)
         case .resume(let wanted):
-            watch.follow(wanted)
+            watch.follow(wanted.map { OpenJob(id: $0) })
             run = genome.resume(wanted, polling: watch.polling)
         }
         do {
             for try await step in run {
-                watch.follow(step.chains.filter { $0.result == nil }.compactMap(\.job))
+                last = step
+                watch.follow(step)
                 do { if canNote { try await jobs.note(step) } } catch let error as SequencingError {
                     // The reports are worth more than the list.
                     Output.note("`handshake sequencing jobs` will not list this run: \(error)")
@@ -118,24 +137,28 @@ struct SequencingReportOptions: ParsableArguments {
                 bar.show(
                     "\(step.endedCount) of \(step.chains.count) ended",
                     done: Double(step.endedCount) / Double(step.chains.count))
-                last = step
             }
-        } catch let error as SequencingError {
-            throw unanswered(error, watch)
+        } catch {
+            return (last, error)
         }
-        guard let last else { throw CancellationError() }
-        return last
+        return (last, last == nil ? CancellationError() : nil)
     }
 
     /// The error of a run that ended without an answer: what may run, or goes on, and how its report is shown.
-    private func unanswered(_ error: SequencingError, _ watch: RunWatch) -> any Error {
+    private func unanswered(_ failure: any Error, _ watch: RunWatch) -> any Error {
+        guard let error = failure as? SequencingError else {
+            // An interruption has no message; the jobs continue all the same.
+            let open = watch.open
+            if !open.isEmpty { Output.note(resuming(open)) }
+            return failure
+        }
         if let count = watch.startCount {
             guard case .account(.network(let problem)) = error, problem.mayHaveArrived else { return error }
             return CommandError(
                 status: .network, code: error.code,
                 message: "Sequencing.com's answer to the start was lost. \(mayRun(count))")
         }
-        let open = watch.open.map(\.description)
+        let open = watch.open
         guard !open.isEmpty else { return error }
         let message = "\(options.reason(error)) \(resuming(open))"
         switch error {
@@ -150,12 +173,13 @@ struct SequencingReportOptions: ParsableArguments {
 
     /// The error of the deadline.
     private func expired(_ watch: RunWatch) -> CommandError {
+        defer { watch.expire() }
         if let count = watch.startCount {
             return CommandError(
                 status: .network, code: "timed_out",
                 message: "Sequencing.com did not answer within \(timeout) s. \(mayRun(count))")
         }
-        let open = watch.open.map(\.description)
+        let open = watch.open
         guard !open.isEmpty else { return CommandDeadline.expired(timeout) }
         return CommandError(
             status: .network, code: "job_deadline",
@@ -175,7 +199,9 @@ struct SequencingReportOptions: ParsableArguments {
     private func fail(_ shown: [ShownChain]) throws {
         let failed = shown.filter { $0.error != nil }
         guard let first = failed.first, let error = first.error else { return }
-        let open = failed.compactMap(\.openJob).map(\.description)
+        let open = failed.compactMap { one in
+            one.openJob.map { OpenJob(id: $0, chain: shown.count == 1 ? nil : one.chain) }
+        }
         let later = open.isEmpty ? "" : " \(resuming(open))"
         let several = "\(failed.count) of \(shown.count) chains have no report. The reasons are above.\(later)"
         guard failed.count == shown.count, Set(failed.compactMap { $0.error?.code }).count == 1 else {
@@ -194,12 +220,13 @@ struct SequencingReportOptions: ParsableArguments {
     }
 
     /// How the reports of jobs that go on are shown.
-    private func resuming(_ jobs: [String]) -> String {
+    private func resuming(_ jobs: [OpenJob]) -> String {
         let subject =
             jobs.count == 1
-            ? "Job \(jobs[0]) continues at Sequencing.com. Show its report"
+            ? "\(jobs[0].name) continues at Sequencing.com. Show its report"
             : "\(jobs.count) jobs continue at Sequencing.com. Show their reports"
-        return "\(subject) later with: \(options.command("resume \(jobs.joined(separator: " "))"))"
+        let numbers = jobs.map { "\($0.id)" }.joined(separator: " ")
+        return "\(subject) later with: \(options.command("resume \(numbers)"))"
     }
 }
 #endif

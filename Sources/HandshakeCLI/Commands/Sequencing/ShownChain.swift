@@ -11,6 +11,8 @@ struct ShownChain {
     let state: ChainState
     /// Where files of the report were saved.
     var saved: [ReportFileID: String] = [:]
+    /// What ended the wait for a chain that had not ended.
+    var failed: SequencingError?
 
     private var name: String { chain?.string ?? state.job.map { "Job \($0)" } ?? "" }
 
@@ -48,6 +50,7 @@ struct ShownChain {
             return "\(options.reason(error)) The app chain may still run: "
                 + "another start would run it a second time."
         }
+        guard failed == nil else { return options.reason(error) }
         guard case .malformed = error else { return options.message(error) }
         return "\(options.reason(error)) If it happens again, report it to Sequencing.com."
     }
@@ -113,12 +116,14 @@ struct ShownChain {
             members += [
                 ("succeeded", .bool(report.succeeded)), ("properties", .array(report.properties.map(json))),
             ]
-        case .failure(let error):
-            members.append(
-                ("error", .object([("code", .string(error.code)), ("message", .string(message(error)))])))
-        case nil: break
+        case .failure(let error): members.append(("error", json(error)))
+        case nil: if let failed { members.append(("error", json(failed))) }
         }
         return .object(members)
+    }
+
+    private func json(_ error: SequencingError) -> JSONText {
+        .object([("code", .string(error.code)), ("message", .string(message(error)))])
     }
 
     private func json(_ property: ReportProperty) -> JSONText {
