@@ -238,6 +238,20 @@ extension CommandTests {
             }
         }
 
+        @Test("E19: the list of jobs and the errors name a chain as its report does")
+        func namedChain() async throws {
+            try await signedIn { _ in
+                try inject("/v2/GetAppResults => status 500")
+                let done = try await run("chains", "88", "9", "--file", "227001", "--timeout", "40")
+                #expect(done.ending == .status(4) && done.stdout == "Vitamin D: Issue found\n", "\(done)")
+                let job = try #require(try await jobs().first)
+                let sentence = "Melanoma risk (Chain9, job \(job)) continues at Sequencing.com."
+                #expect(done.stderr.contains(sentence), "\(done)")
+                let list = try await run("jobs")
+                #expect(list.stdout.contains("Melanoma risk (Chain9)"), "\(list)")
+            }
+        }
+
         @Test("E19: where several jobs fail, the last line counts them, and names none alone")
         func severalFail() async throws {
             try await signedIn { _ in

@@ -59,7 +59,7 @@ def test_files_lists_own_and_sample_files_as_a_table(ada: Handshake) -> None:
     assert lines[0].split() == ["ID", "CATEGORY", "NAME", "TYPE", "POPULATION", "ADDED"]
     # What other tests have imported is there too.
     assert len(lines) >= 1 + 10 + 11 and done.stderr == ""
-    assert re.search(r"^910001 +Community +Ada - Enjoys long walks and longer proofs +VCF +European +2016", done.stdout, re.M)
+    assert re.search(r"^910001 +Sample +Ada - Enjoys long walks and longer proofs +VCF +European +March 11, 2016", done.stdout, re.M)
     assert len([line for line in lines if "family.vcf.gz" in line]) == 2
 
 
@@ -197,6 +197,8 @@ def test_a_file_has_details_with_labels(ada: Handshake) -> None:
     done = ada.run("sequencing", "file", "910001").ok()
     lines = dict(re.split(r"  +", line, maxsplit=1) for line in done.stdout.splitlines())
     assert lines["Person"] == "Ada" and lines["Sex"] == "Female" and lines["Category"] == "Sample" and lines["Added"].startswith("March 11, 2016")
+    [row] = [line for line in ada.run("sequencing", "files").ok().stdout.splitlines() if line.startswith("910001 ")]
+    assert row.endswith(lines["Added"]), "the list has the same date"
     assert not {"FriendlyDesc1", "Ext", "DateAdded"} & set(lines)
     assert ada.run("sequencing", "file", "910001", "--json").ok().json["file"]["extension"] == ".vcf.gz"
     refused(ada.run("sequencing", "file", "4711", "--json"), 4, "file_not_found")

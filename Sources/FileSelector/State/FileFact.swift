@@ -48,7 +48,7 @@ struct FileFact: Hashable, Sendable {
         return facts + others.map { FileFact(nil, $0.value, name: $0.name) }
     }
 
-    private static func category(of file: GeneticFile) -> FileFact {
+    fileprivate static func category(of file: GeneticFile) -> FileFact {
         switch file.category {
         case .other(let word): FileFact(.fieldCategory, word.isEmpty ? nil : word)
         case .community: FileFact(.fieldCategory, "", meaning: .words(.categorySample))
@@ -90,6 +90,14 @@ extension GeneticFile {
             let nothing = FileSelectorWords.noValue.text(in: .american)
             return (fact.label(in: .american), fact.value(in: .american) ?? nothing)
         }
+    }
+
+    /// The category, in English, as in the details.
+    package var englishCategory: String { FileFact.category(of: self).value(in: .american) ?? "" }
+
+    /// When the file was added, in English, as in its details.
+    package var englishDateAdded: String? {
+        dateAdded.map { FileDate($0).text(in: .american, style: .long) }
     }
 }
 

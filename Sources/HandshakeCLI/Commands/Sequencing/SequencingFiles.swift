@@ -56,8 +56,8 @@ struct SequencingFiles: BoundedCommand {
         }
         let rows = shown.map { file in
             [
-                file.id.string, file.category.word, file.displayName, file.type ?? "", file.population ?? "",
-                file.dateAdded ?? "",
+                file.id.string, file.englishCategory, file.displayName, file.type ?? "", file.population ?? "",
+                file.englishDateAdded ?? "",
             ]
         }
         for line in Table.lines([["ID", "CATEGORY", "NAME", "TYPE", "POPULATION", "ADDED"]] + rows) {

@@ -34,7 +34,7 @@ struct SequencingJobs: BoundedCommand {
         guard !jobs.isEmpty else { return Output.note("No unfinished app chains.") }
         let rows = jobs.map { job in
             [
-                "\(job.id)", job.chain?.string ?? "", job.file?.string ?? "",
+                "\(job.id)", job.chain?.shown ?? "", job.file?.string ?? "",
                 Moment.text(job.started.timeIntervalSince1970),
             ]
         }

@@ -14,7 +14,7 @@ struct ShownChain {
     /// What ended the wait for a chain that had not ended.
     var failed: SequencingError?
 
-    private var name: String { chain?.string ?? state.job.map { "Job \($0)" } ?? "" }
+    private var name: String { chain?.shown ?? state.job.map { "Job \($0)" } ?? "" }
 
     /// Why there is no answer; nil when there is one.
     var error: SequencingError? {
@@ -143,6 +143,9 @@ struct ShownChain {
 }
 
 extension AppCode {
+    /// As people are told of the chain: “Melanoma risk (Chain9)”, or its code alone.
+    var shown: String { title.map { "\($0) (\(string))" } ?? string }
+
     /// The property in which a chain that the kit knows has its answer (Sequencing dossier 5.8).
     fileprivate var answerProperty: String? {
         switch self {
