@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from selector_page import SelectorServer, options, serving
 
@@ -35,6 +35,8 @@ def given(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
 
 def listed(page: Page) -> list[str]:
     """The identifiers of the rows: each row is selected once, as a person would."""
+    # A click on a row that is selected already would clear the selection.
+    page.evaluate("selector.selected = null")
     ids = []
     for row in options(page).all():
         row.click()
@@ -102,9 +104,33 @@ def test_a_search_finds_the_same_files(page: Page, server: SelectorServer, case:
     if page.get_by_role("button", name="Sample Files").is_visible():
         open_tab(page, "Sample Files")
     for search, identifiers in case["searches"].items():
-        page.evaluate("selector.selected = null")
         page.get_by_role("searchbox").fill(search)
         assert listed(page) == identifiers, search
+
+
+def selected(page: Page, server: SelectorServer, case: dict[str, Any], identifier: str) -> Locator:
+    """The row of a file that is selected by its identifier."""
+    given(page, server, case)
+    page.evaluate("id => { selector.selected = id }", identifier)
+    row = page.get_by_role("listbox").get_by_role("option", selected=True)
+    expect(row).to_be_visible()
+    return row
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("facts")], ids=lambda case: case["name"])
+def test_a_row_has_the_same_facts(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    for identifier, facts in case["facts"].items():
+        assert selected(page, server, case, identifier).locator(".fact").all_text_contents() == facts, identifier
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("details")], ids=lambda case: case["name"])
+def test_the_details_state_the_same_in_the_same_order(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    for identifier, lines in case["details"].items():
+        selected(page, server, case, identifier).locator(".more").click()
+        dialog = page.get_by_role("dialog", name="File details")
+        expect(dialog).to_be_visible()
+        shown = zip(dialog.locator("dt").all_text_contents(), dialog.locator("dd").all_text_contents())
+        assert [f"{label}: {value}" for label, value in shown] == lines, identifier
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.get("dates")], ids=lambda case: case["name"])

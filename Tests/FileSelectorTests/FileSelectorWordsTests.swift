@@ -117,14 +117,14 @@ struct FileSelectorWordsTests {
         let file = try GeneticFile(
             JSONValue(
                 parsing: Array(
-                    #"{"Id":"1","Name":"a.vcf","FileCategory":"Community","FriendlyDesc1":"Ada","Sex":"Female","DateAdded":"2016-03-11T09:30:00","zebra":[1],"Alpha":null}"#
+                    #"{"Id":"1","Name":"a.vcf","FileCategory":"Community","FriendlyDesc1":"Ada","Sex":"Female","DateAdded":"2016-03-11T09:30:00","Zeta":[1],"alpha":null}"#
                         .utf8)))
         let lines = file.englishDetails.map { "\($0.label): \($0.value)" }
         #expect(
             lines.filter { !$0.hasPrefix("Added") } == [
                 "File name: a.vcf", "Person: Ada", "Description: Not stated", "Type: Not stated", "Subtype: Not stated",
                 "File extension: Not stated", "Category: Sample", "Population: Not stated", "Sex: Female", "ID: 1",
-                "Alpha: Not stated", "zebra: [1]",
+                "alpha: Not stated", "Zeta: [1]",
             ])
         let added = try #require(lines.first { $0.hasPrefix("Added") })
         #expect(added.contains("March 11, 2016") && added.contains("9:30"))

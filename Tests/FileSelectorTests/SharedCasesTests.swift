@@ -18,7 +18,7 @@ struct SelectorCase: Sendable, CustomTestStringConvertible {
     var isError: Bool { members["error"] == .bool(true) }
     var unreadable: Int64? { members["unreadable"]?.integer }
 
-    /// Identifiers by segment, by order, or a file's two names by its identifier.
+    /// Identifiers by segment, by order, or what is shown of a file by its identifier.
     func lists(_ name: String) -> [String: [String]] {
         Dictionary(
             uniqueKeysWithValues: (members[name]?.object ?? [:]).map {
@@ -43,8 +43,8 @@ struct SelectorCase: Sendable, CustomTestStringConvertible {
 struct SharedCasesTests {
     @Test("the table of cases is there")
     func table() {
-        #expect(SelectorCase.all.count >= 13)
-        for kind in ["names", "orders", "searches", "pictures", "dates"] {
+        #expect(SelectorCase.all.count >= 15)
+        for kind in ["names", "orders", "searches", "pictures", "dates", "facts", "details"] {
             #expect(SelectorCase.all.contains { !$0.lists(kind).isEmpty }, "\(kind)")
         }
     }
@@ -107,6 +107,31 @@ struct SharedCasesTests {
             #expect(selector.rows.map(\.id.string) == ids, "\(search)")
             let everywhere = GeneticFile.matching(try FileList(shared.answer).files, search: search)
             #expect(everywhere.map(\.id.string) == ids, "\(search)")
+        }
+    }
+
+    @Test("W37: a row has the same facts, with the word of an unknown category", arguments: SelectorCase.all)
+    func facts(_ shared: SelectorCase) throws {
+        for (id, facts) in shared.lists("facts") {
+            var selector = FileSelectorState(skipsIntro: true)
+            selector.show(try FileList(shared.answer), at: 0)
+            selector.select(try #require(FileID(id)))
+            let row = try #require(selector.rows.first { $0.isSelected })
+            // What is filled into a text is isolated, for names of another direction.
+            let plain = row.facts(in: .american).map {
+                String($0.unicodeScalars.filter { $0 != "\u{2068}" && $0 != "\u{2069}" })
+            }
+            #expect(plain == facts, "\(id)")
+        }
+    }
+
+    @Test(
+        "D17: the details state the same, in the same order, and nothing of what is blank",
+        arguments: SelectorCase.all)
+    func details(_ shared: SelectorCase) throws {
+        for (id, lines) in shared.lists("details") {
+            let file = try #require(try FileList(shared.answer).files.first { $0.id.string == id })
+            #expect(file.englishDetails.map { "\($0.label): \($0.value)" } == lines, "\(id)")
         }
     }
 

@@ -25,27 +25,31 @@ struct FileFact: Hashable, Sendable {
         self.meaning = meaning
     }
 
-    /// The members that have a label.
-    private static let labelled: Set<String> = [
-        "Name", "FriendlyDesc1", "FriendlyDesc2", "FileType", "FileSubType", "Ext", "DateAdded", "FileCategory",
-        "Population", "Sex", "Id",
+    /// The members that have a label, in their order.
+    private static let labels: [(name: String, words: FileSelectorWords)] = [
+        ("Name", .fieldName), ("FriendlyDesc1", .fieldPerson), ("FriendlyDesc2", .fieldDescription),
+        ("FileType", .fieldType), ("FileSubType", .fieldSubtype), ("Ext", .fieldExtension),
+        ("DateAdded", .fieldAdded), ("FileCategory", .fieldCategory), ("Population", .fieldPopulation),
+        ("Sex", .fieldSex), ("Id", .fieldId),
     ]
 
     /// All details of a file: labelled ones in their order, also those without a value; then the others by name.
     static func all(of file: GeneticFile) -> [FileFact] {
-        var facts = [FileFact(.fieldName, file.members["Name"].flatMap(\.factText))]
-        if file.isSample || file.personaName != nil { facts.append(FileFact(.fieldPerson, file.personaName)) }
-        if file.isSample || file.personaDescription != nil {
-            facts.append(FileFact(.fieldDescription, file.personaDescription))
+        func text(_ name: String) -> String? { file.members[name].flatMap(\.factText) }
+        var facts: [FileFact] = []
+        for (name, words) in labels {
+            switch words {
+            case .fieldPerson, .fieldDescription:
+                if file.isSample || text(name) != nil { facts.append(FileFact(words, text(name))) }
+            case .fieldAdded: facts.append(FileFact(words, file.dateAdded, meaning: .date))
+            case .fieldCategory: facts.append(category(of: file))
+            case .fieldSex: facts.append(sex(of: file))
+            case .fieldId: facts.append(FileFact(words, file.id.string))
+            default: facts.append(FileFact(words, text(name)))
+            }
         }
-        facts += [
-            FileFact(.fieldType, file.type), FileFact(.fieldSubtype, file.subtype),
-            FileFact(.fieldExtension, file.fileExtension), FileFact(.fieldAdded, file.dateAdded, meaning: .date),
-            category(of: file), FileFact(.fieldPopulation, file.population), sex(of: file),
-            FileFact(.fieldId, file.id.string),
-        ]
-        let others = file.details.filter { !labelled.contains($0.name) }
-        return facts + others.map { FileFact(nil, $0.value, name: $0.name) }
+        let others = file.details.filter { detail in !labels.contains { $0.name == detail.name } }
+        return facts + others.map { FileFact(nil, text($0.name), name: $0.name) }
     }
 
     fileprivate static func category(of file: GeneticFile) -> FileFact {
@@ -145,11 +149,11 @@ extension FileDate {
 #endif
 
 extension JSONValue {
-    /// The value as a text; nil for null and for an empty text.
+    /// The value as a text; nil for null and for a blank text.
     fileprivate var factText: String? {
         switch self {
         case .null: nil
-        case .string(let text): text.isEmpty ? nil : text
+        case .string(let text): text.isBlank ? nil : text
         default: json
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 public import Sequencing
 
 /// A row of the list.
@@ -28,6 +29,17 @@ public struct FileRow: Sendable, Hashable, Identifiable {
     public var kind: String? {
         let kind = [file.type, file.subtype].compactMap(\.self).joined(separator: " ")
         return kind.isEmpty ? nil : kind
+    }
+
+    /// The third line: what distinguishes the file from its like, with an unknown category in the service's word.
+    func facts(in locale: FileSelectorLocale) -> [String] {
+        let category: String? = if case .other(let word) = file.category, !word.isEmpty { word } else { nil }
+        let facts = [
+            isTitleRepeated ? FileSelectorWords.identifier.text(in: locale, id.string) : nil,
+            category, kind, file.population,
+            file.dateAdded.map { FileDate($0).text(in: locale, style: .medium) },
+        ]
+        return facts.compactMap(\.self)
     }
 }
 

@@ -153,7 +153,8 @@ struct FileRowView: View {
             VStack(alignment: .leading, spacing: 2) {
                 Text(verbatim: row.title).fontWeight(.semibold)
                 if let subtitle = row.subtitle { Text(verbatim: subtitle) }
-                Text(verbatim: facts.joined(separator: " · ")).foregroundStyle(palette.quiet).font(.footnote)
+                Text(verbatim: row.facts(in: locale).joined(separator: " · "))
+                    .foregroundStyle(palette.quiet).font(.footnote)
             }
             .frame(maxWidth: .infinity, alignment: .leading)
             IconButton("info.circle", FileSelectorWords.details.text(in: locale), action: details)
@@ -171,13 +172,6 @@ struct FileRowView: View {
         .accessibilityAddTraits(row.isSelected ? [.isButton, .isSelected] : .isButton)
         .accessibilityAction { toggle() }
         .accessibilityAction(named: Text(verbatim: FileSelectorWords.details.text(in: locale))) { details() }
-    }
-
-    private var facts: [String] {
-        [
-            row.isTitleRepeated ? FileSelectorWords.identifier.text(in: locale, row.id.string) : nil,
-            row.kind, row.file.population, row.file.dateAdded.map { FileDate($0).text(in: locale, style: .medium) },
-        ].compactMap(\.self)
     }
 }
 #endif

@@ -113,7 +113,11 @@ function readIdentifier(value) {
 
 function readText(value) {
   if (typeof value === "number") return String(value);
-  return typeof value === "string" && value.trim() !== "" ? value : null;
+  return typeof value === "string" && !isBlank(value) ? value : null;
+}
+
+function isBlank(text) {
+  return /^\p{White_Space}*$/u.test(text);
 }
 
 /** A date as `{ text, time }`; `time` is NaN when the undocumented format is not one that is known. */
@@ -161,11 +165,19 @@ function compare(a, b) {
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
   if (at === a.length || at === b.length) return a.length - b.length;
   // In UTF-16, surrogates stand before U+E000, but mean more than U+FFFF.
-  const [one, other] = [a, b].map((text) => text.charCodeAt(at)).map((unit) => unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit);
-  return one - other;
+  const rank = (unit) => unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+  return rank(a.charCodeAt(at)) - rank(b.charCodeAt(at));
 }
 
-/** The longest list that is read, in bytes: one of ten thousand files is a fraction of it. */
+/** Compares names without regard to case, and those that are then alike as they are. As `GeneticFile.details` in Swift. */
+function compareNames(a, b) {
+  // Each character by itself: at the end of a word, a capital sigma would become another letter.
+  const lowercase = (text) => Array.from(text, (character) => character.toLowerCase()).join("");
+  const order = (one, other) => compare(one.normalize("NFC"), other.normalize("NFC"));
+  return order(lowercase(a), lowercase(b)) || order(a, b);
+}
+
+/** The longest list that is read, in bytes: ten thousand files are a fraction of it. */
 const MAXIMUM_BYTES = 16 * 1024 * 1024;
 
 /** The address if a page may link to it, or null: https or the page's own origin, without a password. */
@@ -1598,7 +1610,7 @@ export class FileSelector extends HTMLElement {
     const isOwn = (key) => !file.isSample && ["FriendlyDesc1", "FriendlyDesc2"].includes(key) && fieldText(record[key]) === null;
     const lines = Object.keys(FIELDS).filter((key) => !isOwn(key))
       .map((key) => line(this.#say(`field_${FIELDS[key]}`), key in values ? values[key] : fieldText(record[key])));
-    const others = Object.keys(record).filter((key) => !Object.hasOwn(FIELDS, key)).sort();
+    const others = Object.keys(record).filter((key) => !Object.hasOwn(FIELDS, key)).sort(compareNames);
     p.detailsHead.replaceChildren(...file.isSample ? [picture(file)] : [], element("div",
       element("p.quiet", { id: "details-title" }, this.#say("details_title")),
       element("h3", { id: "details-name" }, isolated(displayName(file)))));
@@ -1619,7 +1631,7 @@ export class FileSelector extends HTMLElement {
 
 /** A field's value for people; null for none. */
 function fieldText(value) {
-  if ((value ?? "") === "") return null;
+  if (value === undefined || value === null || typeof value === "string" && isBlank(value)) return null;
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 

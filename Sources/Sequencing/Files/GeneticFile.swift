@@ -83,10 +83,15 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     }
 }
 
+extension String {
+    /// Whether all its Unicode scalars are white space: a blank with a combining mark is text, as in the web component.
+    package var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
+}
+
 extension Members {
     /// A text that is not blank.
     fileprivate func filledText(_ name: String) -> String? {
-        lenientText(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+        lenientText(name).flatMap { $0.isBlank ? nil : $0 }
     }
 
     /// A file's identifier: a text, or an integer in any JSON spelling.
