@@ -26,8 +26,8 @@ def server() -> Iterator[SelectorServer]:
         yield one
 
 
-def given(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
-    page.goto(server.url())
+def given(page: Page, server: SelectorServer, case: dict[str, Any], language: str = "") -> None:
+    page.goto(server.url(page_lang=language))
     page.wait_for_function("window.selector?.shadowRoot")
     page.evaluate("""files => { selector.files = files; selector.style.setProperty('--file-selector-list-height', '80rem') }""",
                   case["answer"])
@@ -100,7 +100,7 @@ def test_files_are_put_in_the_same_order(page: Page, server: SelectorServer, cas
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.get("searches")], ids=lambda case: case["name"])
 def test_a_search_finds_the_same_files(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
-    given(page, server, case)
+    given(page, server, case, case.get("language", ""))
     if page.get_by_role("button", name="Sample Files").is_visible():
         open_tab(page, "Sample Files")
     for search, identifiers in case["searches"].items():

@@ -17,6 +17,8 @@ struct SelectorCase: Sendable, CustomTestStringConvertible {
     var answer: JSONValue { members["answer"] ?? .null }
     var isError: Bool { members["error"] == .bool(true) }
     var unreadable: Int64? { members["unreadable"]?.integer }
+    /// The language of its searches, if that is not English.
+    var language: String? { members["language"]?.string }
 
     /// Identifiers by segment, by order, or what is shown of a file by its identifier.
     func lists(_ name: String) -> [String: [String]] {
@@ -103,8 +105,11 @@ struct SharedCasesTests {
         for (search, ids) in shared.lists("searches") {
             var selector = FileSelectorState(skipsIntro: true)
             selector.show(try FileList(shared.answer), at: 0)
+            let language = shared.language ?? "en-US"
+            selector.locale = try #require(FileSelectorLocale(matching: language))
             selector.search = search
             #expect(selector.rows.map(\.id.string) == ids, "\(search)")
+            guard shared.language == nil else { continue }
             let everywhere = GeneticFile.matching(try FileList(shared.answer).files, search: search)
             #expect(everywhere.map(\.id.string) == ids, "\(search)")
         }

@@ -23,7 +23,8 @@ struct FileIndex: Sendable {
         }
     }
 
-    init(_ files: [GeneticFile]) {
+    /// - Parameter locale: the language of the words that a search finds besides the service's own.
+    init(_ files: [GeneticFile], locale: FileSelectorLocale = .american) {
         self.files = files
         var places: [FileID: Int] = [:]
         places.reserveCapacity(files.count)
@@ -35,7 +36,7 @@ struct FileIndex: Sendable {
         }
         self.places = places
         groups = Self.grouped(files)
-        texts = FoldedTexts(files.lazy.map(\.searchText))
+        texts = FoldedTexts(files.lazy.map(\.searchText), followedBy: ShownWords.folded(of: files, in: locale))
         titles = FoldedTexts(files.lazy.map(\.rowTitle), sortable: true)
         categories = FoldedTexts(
             unfolded: files.lazy.map { file in
@@ -106,13 +107,42 @@ struct FileIndex: Sendable {
     }
 }
 
+/// The words that are displayed in place of the service's for a file's category and sex.
+private struct ShownWords {
+    private let categories: [FileCategory: [UInt8]]
+    private let sexes: [Sex: [UInt8]]
+
+    private init(_ locale: FileSelectorLocale) {
+        /// The separator belongs to no word.
+        func folded(_ words: FileSelectorWords...) -> [UInt8] {
+            words.flatMap { [UInt8(ascii: "\n")] + FoldedTexts.folded($0.text(in: locale)) }
+        }
+        categories = [
+            .community: folded(.categorySample), .uploaded: folded(.uploaded), .sharedToMe: folded(.shared),
+            .fromApps: folded(.fromApps), .altruist: folded(.altruist),
+        ]
+        // In the details, and over the list.
+        sexes = [.female: folded(.sexFemale, .women), .male: folded(.sexMale, .men)]
+    }
+
+    /// The words of each file, folded.
+    static func folded(of files: [GeneticFile], in locale: FileSelectorLocale) -> [[UInt8]] {
+        // The first text that is needed costs the reading of all.
+        guard !files.isEmpty else { return [] }
+        let words = ShownWords(locale)
+        return files.map { file in
+            (words.categories[file.category] ?? []) + (file.sex.flatMap { words.sexes[$0] } ?? [])
+        }
+    }
+}
+
 extension GeneticFile {
     /// The files that match a search, in order. They are the rows of a selector without tabs and segments.
     ///
     /// - Parameters:
     ///   - files: the files to choose from.
     ///   - search: every word must occur in a file's name, persona, description, type, population, sex, extension, category
-    ///     or identifier.
+    ///     or identifier. Sex and category are also found by the English words that are displayed for them.
     ///   - order: ties keep the order of `files`.
     public static func matching(
         _ files: [GeneticFile], search: String, order: FileSelectorState.Order = .service

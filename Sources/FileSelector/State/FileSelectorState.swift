@@ -37,7 +37,8 @@ public struct FileSelectorState: Sendable {
     /// The open tab. Own files unless there are none.
     public private(set) var tab = Tab.own
     /// The search text. Every word must occur in the file's name, persona, description, type, population, sex, extension,
-    /// category or identifier.
+    /// category or identifier. Sex and category are also found by the words that `FileSelector` displays for them in
+    /// the user's language; without it, by the English ones.
     public var search = ""
     /// The order of the rows.
     public var order = Order.service
@@ -45,6 +46,11 @@ public struct FileSelectorState: Sendable {
     ///
     /// Nil once it is forgotten, or the user has continued with another file.
     public private(set) var remembered: RememberedChoice?
+
+    /// The language of the words that `FileSelector` displays.
+    var locale = FileSelectorLocale.american {
+        didSet { if locale != oldValue { index = FileIndex(index.files, locale: locale) } }
+    }
 
     private var segments: [Tab: Segment] = [:]
     private var selection: FileID? { didSet { isSelectionGone = false } }
@@ -137,7 +143,7 @@ extension FileSelectorState {
     /// Shows files that do not come from an answer, in the same way.
     public mutating func show(_ files: [GeneticFile], at time: Double) {
         let isFirst = phase != .loaded
-        index = FileIndex(files)
+        index = FileIndex(files, locale: locale)
         unreadableCount = 0
         phase = .loaded
         isRefreshing = false

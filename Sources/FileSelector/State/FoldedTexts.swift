@@ -21,6 +21,19 @@ struct FoldedTexts: Sendable {
         self.starts = starts
     }
 
+    /// - Parameter tails: bytes behind each text that are folded already.
+    init(_ texts: some Sequence<String>, followedBy tails: some Sequence<[UInt8]>) {
+        var bytes: [UInt8] = []
+        var starts = [0]
+        for (text, tail) in zip(texts, tails) {
+            Self.fold(text, into: &bytes)
+            bytes += tail
+            starts.append(bytes.count)
+        }
+        self.bytes = bytes
+        self.starts = starts
+    }
+
     /// Texts that are compared as they are.
     init(unfolded texts: some Sequence<String>) {
         var bytes: [UInt8] = []

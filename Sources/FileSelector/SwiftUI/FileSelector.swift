@@ -65,7 +65,10 @@ public struct FileSelector: View {
         }
         .background(palette.card)
         .foregroundStyle(palette.ink)
-        .task { if model.state.phase != .loaded { await model.load() } }
+        .onChange(of: locale, initial: true) { _, locale in model.state.locale = locale }
+        .task {
+            if model.state.phase != .loaded { await model.load() }
+        }
         .onChange(of: model.state.phase) { _, phase in announce(phase) }
         .sheet(
             isPresented: Binding(

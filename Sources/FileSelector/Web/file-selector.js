@@ -224,12 +224,14 @@ const SEGMENTS = {
 const ORDERS = ["service", "name", "newest", "oldest", "category"];
 
 /**
- * The files of one answer, grouped (4.3, W31): every sample is under All, one whose sex is absent or an unknown word under
- * Not stated, and an unknown category goes under Other.
+ * The files of one answer, grouped (4.3, W31): every sample is under All, one without a known sex under Not stated,
+ * and an unknown category under Other.
  */
 class Catalogue {
-  constructor(files = [], skipped = 0) {
+  /** `shown(file)` are the words that the details have in place of the service's; a search finds them, too. */
+  constructor(files = [], skipped = 0, shown = () => []) {
     this.skipped = skipped;
+    this.shown = shown;
     this.tabs = { own: files.filter((file) => !file.isSample), sample: files.filter((file) => file.isSample) };
     for (const tab of Object.values(this.tabs)) markRepeats(tab);
     this.files = files;
@@ -237,7 +239,7 @@ class Catalogue {
 
   /** The segments of a tab that have files, with how many there are and how many of them match. */
   segments(tab, search) {
-    const matches = matcher(search);
+    const matches = matcher(search, this.shown);
     return SEGMENTS[tab].map((key) => {
       const files = this.tabs[tab].filter((file) => isIn(file, key));
       return { key, total: files.length, count: files.filter(matches).length };
@@ -245,7 +247,7 @@ class Catalogue {
   }
 
   matching(tab, search) {
-    return this.tabs[tab].filter(matcher(search));
+    return this.tabs[tab].filter(matcher(search, this.shown));
   }
 
   /** What the list shows. Files that compare equal keep the server's order. */
@@ -263,10 +265,9 @@ class Catalogue {
 
   /** Where a file is: among one's own first, otherwise among all samples (4.5). */
   find(id) {
-    const own = this.tabs.own.find((file) => file.id === id);
-    if (own) return { file: own, tab: "own", segment: own.segment };
-    const sample = this.tabs.sample.find((file) => file.id === id);
-    return sample ? { file: sample, tab: "sample", segment: "all" } : null;
+    const file = [...this.tabs.own, ...this.tabs.sample].find((file) => file.id === id);
+    if (!file) return null;
+    return file.isSample ? { file, tab: "sample", segment: "all" } : { file, tab: "own", segment: file.segment };
   }
 }
 
@@ -282,14 +283,14 @@ function markRepeats(files) {
 }
 
 /** Whether every searched word is somewhere in a file's fields. */
-function matcher(search) {
+function matcher(search, shown) {
   // Folding makes a space of every other blank.
   const words = fold(search).split(/[\t-\r ]+/).filter(Boolean);
   if (words.length === 0) return () => true;
   return (file) => {
     // Folding 5,000 files takes a while, so it waits for the first search.
     file.haystack ??= fold([file.name ?? file.id, file.persona, file.description, file.type, file.subtype, file.population,
-                            file.extension, file.sexWord, file.category, file.id].filter(Boolean).join("\n"));
+                            file.extension, file.sexWord, file.category, file.id, ...shown(file)].filter(Boolean).join("\n"));
     return words.every((word) => file.haystack.includes(word));
   };
 }
@@ -359,10 +360,7 @@ function isolated(text) {
 
 // MARK: - Pictures
 
-/**
- * What the picture of a sample's person is drawn from: a hue, the arcs of a ring, as of a genome drawn in a circle, and an
- * initial. One id has one picture. As `PersonaPicture` in Swift.
- */
+/** What a sample's picture is drawn from: a hue, the arcs of a ring, an initial. One id has one picture. As `PersonaPicture` in Swift. */
 export function readPicture(id, name) {
   let state = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(id)) state = Math.imul(state ^ byte, 0x01000193) >>> 0;
@@ -493,7 +491,7 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
 .sorting{position:relative;display:flex;align-items:center;gap:.5rem;min-width:0}
 .sorting select{appearance:none;padding:.4rem .75rem;padding-inline-end:2rem;text-overflow:ellipsis;cursor:pointer}
 .sorting svg{position:absolute;inset-inline-end:.5rem;color:var(--quiet);pointer-events:none}
-.segments{display:flex;flex-wrap:wrap;gap:.4rem;padding:.9rem 1.25rem 0;}
+.segments{display:flex;flex-wrap:wrap;gap:.4rem;padding:.9rem 1.25rem 0}
 .segments label{position:relative;padding:.25rem .85rem;min-height:2.1rem;border:1px solid var(--line);
   border-radius:99rem;font-size:.92rem;cursor:pointer}
 .segments label:has(:checked){border-color:var(--accent);background:var(--tint);font-weight:600}
@@ -628,7 +626,7 @@ dialog.details footer{display:flex;justify-content:flex-end;padding:.8rem 1.25re
 
 // MARK: - A long list
 
-/** Pixels drawn beyond either edge, so that a fast scroll does not outrun the drawing. */
+/** Pixels drawn beyond either edge, for fast scrolling. */
 const OVERSCAN = 400;
 /** How long letters typed one after another count as one word. */
 const TYPING_PAUSE = 700;
@@ -636,11 +634,11 @@ const TYPING_PAUSE = 700;
 /**
  * A listbox of which only the rows in view exist (5,000 files cost as many elements as 20).
  *
- * Rows are as high as their text. The height of one that was not drawn yet is an estimate, and what is in view stays in its
- * place when the heights above it become known.
+ * Rows are as high as their text. Until one is drawn its height is an estimate; what is in view stays in its place when the
+ * heights above become known.
  *
  * The focus stays on the listbox; the active row, which `aria-activedescendant` names, always exists. Rows stand in their
- * order, for screen readers that read on; `aria-posinset` and `aria-setsize` tell of the ones that do not exist.
+ * order, for screen readers that read on; `aria-posinset` and `aria-setsize` tell of the others.
  */
 class RowWindow {
   /** `actions`: `fill(row, file)`, `isSelected(file)`, `toggle(file)`, `finish(file)`, `details(file)`, `key(file)`. */
@@ -668,7 +666,7 @@ class RowWindow {
       requestAnimationFrame(() => { isQueued = false; this.draw(); });
     };
     this.box.addEventListener("scroll", this.onScroll, { passive: true });
-    // Larger text, a narrower page or a selector that was hidden until now all change what fits.
+    // Larger text, a narrower page or the end of `hidden` change what fits.
     new ResizeObserver(() => this.measure()).observe(this.probe);
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
@@ -687,7 +685,7 @@ class RowWindow {
              height: this.box.clientHeight && (port?.clientHeight ?? innerHeight) };
   }
 
-  /** Shows other items, with one of them active and in the middle; -1 is the top. The page scrolls there only if told to. */
+  /** Shows other items, with one active and in the middle; -1 is the top. `scrollsPage` lets the page scroll there. */
   show(items, index, scrollsPage = false) {
     this.items = items;
     this.active = Math.max(index, 0);
@@ -804,8 +802,7 @@ class RowWindow {
       row.setAttribute("aria-selected", String(this.actions.isSelected(this.items[index])));
       row.classList.toggle("active", index === this.active);
     }
-    if (this.rows.has(this.active)) this.box.setAttribute("aria-activedescendant", `row-${this.active}`);
-    else this.box.removeAttribute("aria-activedescendant");
+    setAttribute(this.box, "aria-activedescendant", this.rows.has(this.active) && `row-${this.active}`);
   }
 
   move(index) {
@@ -842,8 +839,7 @@ class RowWindow {
     event.preventDefault();
   }
 
-  /** Jumps to the next name that starts with the letters typed; one letter repeated goes through its names.
-   *  Whether there was one. */
+  /** Jumps to the next name that starts with what was typed; a repeated letter goes through its names. Whether there is one. */
   type(letter, isTyping, at) {
     const text = isTyping ? this.typed.text + fold(letter) : fold(letter);
     this.typed = { text, at };
@@ -1077,7 +1073,8 @@ export class FileSelector extends HTMLElement {
     const isFirst = this.#phase !== "ready";
     // In place of "Loading"; a notice replaces it.
     this.#announce(this.#say("files", read.files.length));
-    this.#catalogue = new Catalogue(read.files, read.skipped);
+    this.#catalogue = new Catalogue(read.files, read.skipped, (file) =>
+      [this.#categoryOf(file), this.#sexOf(file), file.sex !== "unstated" && this.#say(file.sex)]);
     this.#phase = "ready";
     this.#isRefreshing = false;
     this.#problem = null;
@@ -1362,14 +1359,11 @@ export class FileSelector extends HTMLElement {
     setAttribute(signIn, "href", address);
     signIn.hidden = !address;
     retry.hidden = Boolean(address);
-    const state = trouble.hidden ? "" : isFailure ? "failure" : "empty";
-    const text = state === "failure" ? this.#reason() : this.#say("empty_note");
-    message.setAttribute("role", state === "failure" ? "alert" : "status");
-    message.replaceChildren(...(state ? [element("h3", this.#say(state)), element("p.quiet", text)] : []));
-    if (state === "failure" && this.#problem.detail) {
-      message.append(element("p.said", isolated(this.#problem.detail)));
-    }
-    retry.textContent = this.#say(state === "failure" ? "retry" : "refresh");
+    message.setAttribute("role", isFailure ? "alert" : "status");
+    message.replaceChildren(...trouble.hidden ? [] : [element("h3", this.#say(isFailure ? "failure" : "empty")),
+      element("p.quiet", isFailure ? this.#reason() : this.#say("empty_note"))]);
+    if (isFailure && this.#problem.detail) message.append(element("p.said", isolated(this.#problem.detail)));
+    retry.textContent = this.#say(isFailure ? "retry" : "refresh");
   }
 
   #updateIntro() {
@@ -1455,7 +1449,7 @@ export class FileSelector extends HTMLElement {
     }
     const text = made.map((notice) => notice.textContent).join(" ");
     notices.hidden = made.length === 0;
-    // What did not change is not made again, for it may hold the focus, and has been read out.
+    // Unchanged notices stay: one may have the focus, and they have been read out.
     if (notices.dataset.text === text) return;
     const hadFocus = notices.contains(this.shadowRoot.activeElement);
     const isOnlyOlder = notices.dataset.kind === this.#problem?.reason && notices.childElementCount === made.length;
@@ -1495,7 +1489,7 @@ export class FileSelector extends HTMLElement {
     this.#isFound = false;
   }
 
-  /** One row: a file's name, or a sample's picture, persona and description (D09), and what tells it from its like. */
+  /** One row: a file's name, or a sample's picture, persona and description (D09), and its distinguishing facts. */
   #fill(row, file) {
     const line = (look, ...content) => element(`span.${look}`, ...content);
     const text = line("text", line("name", isolated(file.title)));
@@ -1523,7 +1517,7 @@ export class FileSelector extends HTMLElement {
     return this.#isFilmWanted ?? !matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
-  /** The page's film behind the first screen plays only while that is in sight, and motion is welcome or the person plays it (D06). */
+  /** The film plays only while the first screen is in sight, and motion is welcome or the person plays it (D06). */
   #updateFilm() {
     const { film, filmButton, intro } = this.#parts;
     const films = film.assignedElements();
@@ -1531,7 +1525,7 @@ export class FileSelector extends HTMLElement {
     filmButton.hidden = films.length === 0;
     filmButton.textContent = this.#say(this.#isFilmOn ? "pause_film" : "play_film");
     for (const video of films) {
-      // A browser that does not play by itself, or has nothing to play, leaves a still or nothing.
+      // A film that cannot play leaves a still or nothing.
       if (this.#isFilmOn && !intro.hidden && !document.hidden) video.play?.().catch(() => {});
       else video.pause?.();
     }
@@ -1596,17 +1590,13 @@ export class FileSelector extends HTMLElement {
     event.preventDefault();
   }
 
-  /** What there is to say of a file, with labels (D17); members that no one knows stand below, as the service calls them. */
+  /** Shows a file's members (D17): those with a label, then the others under the service's own names. */
   #openDetails(file) {
     const p = this.#parts;
     const { record } = file;
     const line = (name, value) => element("div", element("dt", isolated(name)),
       value === null ? element("dd.absent", this.#say("no_value")) : element("dd", isolated(value)));
-    const values = { DateAdded: this.#moment(file.added), Id: file.id,
-                     // The service's own word is no key of a text.
-                     FileCategory: file.segment === "other" ? file.category || null
-                       : this.#say(file.isSample ? "category_sample" : file.segment),
-                     Sex: file.sex === "unstated" ? file.sexWord : this.#say(file.sex === "men" ? "sex_male" : "sex_female") };
+    const values = { DateAdded: this.#moment(file.added), Id: file.id, FileCategory: this.#categoryOf(file), Sex: this.#sexOf(file) };
     const isOwn = (key) => !file.isSample && ["FriendlyDesc1", "FriendlyDesc2"].includes(key) && fieldText(record[key]) === null;
     const lines = Object.keys(FIELDS).filter((key) => !isOwn(key))
       .map((key) => line(this.#say(`field_${FIELDS[key]}`), key in values ? values[key] : fieldText(record[key])));
@@ -1620,6 +1610,16 @@ export class FileSelector extends HTMLElement {
     }
     p.dialog.showModal();
     p.fields.scrollTop = 0;
+  }
+
+  /** A file's category in words; null when there is none. */
+  #categoryOf(file) {
+    // The service's own word is no key of a text.
+    return file.segment === "other" ? file.category || null : this.#say(file.isSample ? "category_sample" : file.segment);
+  }
+
+  #sexOf(file) {
+    return file.sex === "unstated" ? file.sexWord : this.#say(file.sex === "men" ? "sex_male" : "sex_female");
   }
 
   /** A date, with the time if it has one. */
