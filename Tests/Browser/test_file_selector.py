@@ -644,6 +644,8 @@ def test_a_remembered_file_that_is_gone_is_named(page: Page, server: SelectorSer
     proceed(page).click()
     opened(page, server, remember="ada", src="/files?sample=true")
     expect(page.locator(".notices")).to_contain_text(re.compile("grace_exome.vcf.gz.?, is no longer in the list"))
+    notices = page.locator(".notices > p").all_inner_texts()
+    assert len(notices) == 2 and "grace_exome" in notices[0], "above the notice that there are no own files, as in SwiftUI"
     option(page, "Ada").click()
     expect(page.locator(".notices")).to_contain_text("is no longer in the list")
     proceed(page).click()
@@ -997,6 +999,20 @@ def state_demand(page: Page, server: SelectorServer) -> None:
     page.get_by_role("button", name="Send").click()
 
 
+def state_stale(page: Page, server: SelectorServer) -> None:
+    opened(page, server, selected="227002", closable="")
+    server.answer("all=true", {"Message": "down"}, 503)
+    page.get_by_role("button", name="Refresh").click()
+    expect(page.locator(".stale")).to_be_visible()
+
+
+def state_selection_gone(page: Page, server: SelectorServer) -> None:
+    opened(page, server, selected="227008", closable="")
+    server.answer("all=true", [file for file in ALL if file["Id"] != "227008"])
+    page.get_by_role("button", name="Refresh").click()
+    expect(page.locator(".notices")).to_contain_text("no longer in the list")
+
+
 STATES: dict[str, Callable[[Page, SelectorServer], None]] = {
     name.removeprefix("state_"): value for name, value in list(globals().items()) if name.startswith("state_")}
 every_state = pytest.mark.parametrize("state", STATES)
@@ -1031,6 +1047,25 @@ def test_text_at_twice_the_size_still_fits(open_page: OpenPage, server: Selector
     cut = page.evaluate("""() => [...selector.shadowRoot.querySelectorAll('.row:not(.probe) .text')].filter(text =>
       text.getBoundingClientRect().height > text.parentElement.getBoundingClientRect().height).length""")
     assert cut == 0, "a row is higher than its place"
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize("width", [390, 760])
+def test_the_refresh_icon_stands_above_the_icons_of_the_rows(open_page: OpenPage, server: SelectorServer, width: int, direction: str) -> None:
+    page = open_page(width=width, height=844)
+    given(page, server, [own("1", "a.vcf")], page_dir=direction)
+    middles = [box["x"] + box["width"] / 2 for box in (page.locator(f"{icon} svg").first.bounding_box()
+                                                       for icon in ("button.refresh", ".row:not(.probe) .more"))]
+    assert abs(middles[0] - middles[1]) < 1.5, middles
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_the_help_keeps_off_the_edges_of_a_phone(open_page: OpenPage, server: SelectorServer, direction: str) -> None:
+    page = open_page(width=390, height=844)
+    opened(page, server, closable="", page_dir=direction)
+    page.get_by_role("button", name="How to").click()
+    box = page.get_by_role("dialog", name="How to select a file").bounding_box()
+    assert box["x"] > 10 and box["x"] + box["width"] < 380, box
 
 
 def test_from_right_to_left_marks_are_on_the_right_and_names_keep_their_direction(page: Page, server: SelectorServer) -> None:

@@ -54,6 +54,31 @@ def test_continue_is_in_view_wherever_the_page_is_scrolled(telephone: Page, serv
     assert foot == ["sticky", "rgb(27, 31, 35)"]
 
 
+@pytest.mark.parametrize("which", ["My Files", "Sample Files"])
+@pytest.mark.parametrize("scrolled", [0, 260])
+def test_the_first_choice_shows_the_list_from_its_top(telephone: Page, server: SelectorServer, which: str, scrolled: int) -> None:
+    page = telephone
+    page.goto(server.url(src="/files?all"))
+    choice = page.get_by_role("button", name=which)
+    expect(choice).to_be_visible()
+    page.evaluate("top => { document.body.style.minHeight = '1200px'; scrollTo(0, top) }", scrolled)
+    choice.click()
+    drawn(page)
+    for shown in (page.get_by_role("heading", name="Select a file"), page.get_by_role("tab", name=which), page.get_by_role("searchbox")):
+        expect(shown).to_be_in_viewport(ratio=1)
+    assert page.evaluate("selector.shadowRoot.activeElement.className") == "list", "the arrow keys go through the list"
+
+
+def test_a_row_that_was_tapped_is_not_left_as_under_a_pointer(open_page: OpenPage, server: SelectorServer) -> None:
+    page = open_page(width=390, height=844, reduced_motion="reduce", has_touch=True, is_mobile=True)
+    opened(page, server, "all")
+    for _ in range(2):  # chosen, and not any more
+        options(page).first.tap()
+    expect(options(page).first).to_have_attribute("aria-selected", "false")
+    colors = page.evaluate("[...selector.shadowRoot.querySelectorAll('.row:not(.probe)')].slice(0, 2).map(row => getComputedStyle(row).backgroundColor)")
+    assert colors[0] == colors[1]
+
+
 def test_nothing_scrolls_inside_the_page(telephone: Page, server: SelectorServer) -> None:
     page = telephone
     opened(page, server, "many")

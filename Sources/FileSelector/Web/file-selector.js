@@ -487,7 +487,12 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
 .tools input,.tools select{width:100%;min-height:${LOOK.control / 16}rem;border:1px solid var(--field);border-radius:.6rem;
   background:var(--card)}
 .tools input{padding:.4rem;padding-inline:2.5rem .5rem;appearance:none}
+.tools input::-webkit-search-cancel-button{appearance:none;width:1rem;height:1rem;margin:0 .25rem;color:var(--quiet);cursor:pointer;
+  background:linear-gradient(45deg,transparent 46%,currentColor 46% 54%,transparent 54%),linear-gradient(-45deg,transparent 46%,currentColor 46% 54%,transparent 54%)}
+@media (forced-colors:active){.tools input::-webkit-search-cancel-button{appearance:auto;background:none}}
 .tools input::placeholder{color:var(--quiet);opacity:1}
+/* Its icon stands above those of the rows. */
+.tools button.refresh{margin-inline-end:-.65rem;outline-offset:0}
 .sorting{position:relative;display:flex;align-items:center;gap:.5rem;min-width:0}
 .sorting select{appearance:none;padding:.4rem .75rem;padding-inline-end:2rem;text-overflow:ellipsis;cursor:pointer}
 .sorting svg{position:absolute;inset-inline-end:.5rem;color:var(--quiet);pointer-events:none}
@@ -507,7 +512,7 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
 .row{position:absolute;inset-inline:0;top:0;min-height:4.25rem;display:flex;align-items:center;
   gap:.9rem;padding:.65rem .6rem;padding-inline-start:1.25rem;cursor:pointer;contain:layout style paint}
 .row::after{content:"";position:absolute;inset:auto 1.25rem 0;border-bottom:1px solid var(--line)}
-.row:hover{background:var(--wash)}
+@media (hover:hover){.row:hover{background:var(--wash)}}
 .row[aria-selected=true]{background:var(--tint)}
 .list:focus-visible .row.active{outline:2px solid var(--accent);outline-offset:-8px;border-radius:.6rem}
 .probe{visibility:hidden;pointer-events:none}
@@ -546,7 +551,7 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
   box-shadow:0 .5rem 2rem rgb(0 0 0 / .22)}
 [popover]{width:min(21rem,calc(100vw - 2rem));padding:1.1rem 1.25rem;font-size:.95rem}
 @supports (position-area:block-end){
-[popover]{inset:auto;margin:.4rem 0;position-area:block-end span-inline-start}
+[popover]{inset:auto;margin:.4rem 0;max-width:calc(100% - 1rem);position-area:block-end span-inline-start}
 }
 [popover] h3{font-size:1rem;margin-bottom:.5rem}
 [popover] ol{padding-inline-start:1.2rem}
@@ -593,6 +598,7 @@ dialog.details footer{display:flex;justify-content:flex-end;padding:.8rem 1.25re
 .tabs{padding-inline:.5rem}
 .tabs button{flex:1;padding-inline:.25rem;font-size:.95rem}
 .tools{grid-template-columns:1fr auto}
+.tools button.refresh{margin-inline-end:-.7rem}
 .search{grid-column:1 / -1}
 .row{padding-inline:1rem .3rem;gap:.75rem}
 .row::after{inset-inline:1rem}
@@ -1291,11 +1297,12 @@ export class FileSelector extends HTMLElement {
       element("footer", button("second", say("close"), () => p.dialog.close(), { autofocus: true })));
 
     p.body = element("div.body", { scroll: this.#list.onScroll }, p.loading, p.trouble, p.intro, p.browse);
+    p.bar = element("header.bar", p.back, p.title, p.info, p.close);
     p.card = element("section.card", { part: "card", "aria-labelledby": "title",
       ...this.#words.isFallback && { lang: "en" },
       ...(this.#words.isFallback || this.#words.direction === "rtl") && { dir: this.#words.direction },
       keydown: (event) => this.#onEscape(event) },
-      element("header.bar", p.back, p.title, p.info, p.close), p.help, p.body, p.foot, p.status, p.dialog);
+      p.bar, p.help, p.body, p.foot, p.status, p.dialog);
     if (this.#isSheet) {
       p.sheet = element("dialog.sheet", { "aria-labelledby": "title", close: () => this.#unlock(),
         // The browser's own Escape, which would say nothing to the page.
@@ -1339,7 +1346,7 @@ export class FileSelector extends HTMLElement {
     if (!p.intro.hidden) this.#updateIntro();
     if (isBrowsing) this.#updateBrowse();
     // What had the focus may be gone: then the focus goes to what took its place.
-    if (focused && (focused === p.title || focused.closest("[hidden]"))) this.focus();
+    if (focused && (focused === p.title || focused.closest("[hidden]"))) this.focus({ preventScroll: isBrowsing });
   }
 
   #mainControl() {
@@ -1436,6 +1443,10 @@ export class FileSelector extends HTMLElement {
         address ? element("a", { href: address }, this.#say("sign_in")) : button("retry", () => this.refresh())));
     }
     if (this.#isSelectionGone) add(this.#say("selection_gone"));
+    if (last?.isGone) add(this.#say("remembered_gone", `\u2068${last.name}\u2069`));
+    else if (last && last.id === this.selected) {
+      add(this.#say("remembered", `\u2068${this.selectedName}\u2069`), " ", button("forget", () => this.forget()));
+    }
     if (own.length === 0) {
       const href = safeAddress(this.getAttribute("upload-href") ?? UPLOAD);
       const upload = element(href ? "a" : "span", { href }, this.#say("no_own_upload"));
@@ -1443,10 +1454,6 @@ export class FileSelector extends HTMLElement {
     }
     if (sample.length === 0) add(this.#say("no_samples"));
     if (skipped > 0) add(this.#say("skipped", skipped));
-    if (last?.isGone) add(this.#say("remembered_gone", `\u2068${last.name}\u2069`));
-    else if (last && last.id === this.selected) {
-      add(this.#say("remembered", `\u2068${this.selectedName}\u2069`), " ", button("forget", () => this.forget()));
-    }
     const text = made.map((notice) => notice.textContent).join(" ");
     notices.hidden = made.length === 0;
     // Unchanged notices stay: one may have the focus, and they have been read out.
@@ -1545,7 +1552,10 @@ export class FileSelector extends HTMLElement {
     const isFromIntro = this.#view.screen === "intro";
     this.#show({ screen: "browse", tab });
     this.#parts.body.scrollTop = 0;
-    if (isFromIntro) this.focus({ preventScroll: true });
+    if (!isFromIntro) return;
+    this.focus({ preventScroll: true });
+    // The list may be longer than the first screen: its top is read first.
+    this.#parts.bar.scrollIntoView({ block: "nearest" });
   }
 
   /** Back to the first question. The selection stays (D13). */
