@@ -8,6 +8,7 @@ struct WeatherView: View {
     @State private var isChoosing = false
     @State private var registration: RegistrationModel?
     @State private var isImporting = false
+    @State private var copying: CopyingModel?
 
     var body: some View {
         ScrollView {
@@ -39,6 +40,12 @@ struct WeatherView: View {
         ) {
             if let registration { RegistrationSheet(registration) { self.registration = nil } }
         }
+        .sheet(
+            isPresented: Binding(
+                get: { @MainActor in copying != nil }, set: { @MainActor in if !$0 { copying = nil } })
+        ) {
+            if let copying { CopyingSheet(copying) { self.copying = nil } }
+        }
         .sheet(isPresented: $isImporting) {
             if let importing = model.importing { ImportView(model: importing) { isImporting = false } }
         }
@@ -66,6 +73,7 @@ struct WeatherView: View {
             ReportView(report: report, genes: model.genes)
         }
         Button(WeatherWords.importData.rawValue) { isImporting = true }
+        if model.canCopy { Button(WeatherWords.copyFile.rawValue) { copying = model.copying() } }
         Button("Sign out") { Task { await model.signOut() } }
     }
 

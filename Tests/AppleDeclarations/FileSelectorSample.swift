@@ -7,8 +7,10 @@ import SwiftUI
 struct FileSelectorSample: View {
     let model: FileSelectorModel
     let registration: RegistrationModel
+    let copying: CopyingModel
     @State private var isChoosing = false
     @State private var isRegistering = false
+    @State private var isCopying = false
     @State private var choice: RememberedChoice?
 
     var body: some View {
@@ -21,6 +23,9 @@ struct FileSelectorSample: View {
             }
             .sheet(isPresented: $isRegistering) {
                 RegistrationSheet(registration) { isRegistering = false }
+            }
+            .sheet(isPresented: $isCopying) {
+                CopyingSheet(copying) { isCopying = false }
             }
     }
 }

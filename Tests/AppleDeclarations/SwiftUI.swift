@@ -499,6 +499,7 @@ extension State where Value: ExpressibleByNilLiteral {
         }
     }
     public init() where Value == Bool {}
+    public init<T: Hashable>() where Value == T? {}
     public var wrappedValue: Value {
         get { fatalError() }
         nonmutating set {}
@@ -597,7 +598,7 @@ public struct EnvironmentValues: Sendable {
     public var scenePhase: ScenePhase { .active }
     public var openURL: OpenURLAction { OpenURLAction() }
 }
-public enum SubmitLabel: Sendable { case done }
+public enum SubmitLabel: Sendable { case done, next }
 public struct EdgeSet: OptionSet, Sendable {
     public let rawValue: Int8
     public init(rawValue: Int8) { self.rawValue = rawValue }
@@ -695,6 +696,10 @@ extension View {
         Modified()
     }
     nonisolated public func focused(_ condition: FocusState<Bool>.Binding) -> Modified { Modified() }
+    nonisolated public func focused<Value: Hashable>(_ binding: FocusState<Value>.Binding, equals value: Value)
+        -> Modified
+    { Modified() }
+    nonisolated public func interactiveDismissDisabled(_ isDisabled: Bool = true) -> Modified { Modified() }
     nonisolated public func onKeyPress(_ key: KeyEquivalent, action: @escaping () -> KeyPress.Result) -> Modified {
         Modified()
     }

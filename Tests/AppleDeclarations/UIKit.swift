@@ -92,6 +92,8 @@ public struct UITextContentType: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
     public static let emailAddress = UITextContentType(rawValue: "email")
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    public static let URL = UITextContentType(rawValue: "url")
 }
 
 public enum UIKeyboardType: Int, Sendable {

@@ -266,7 +266,7 @@ def test_a_file_from_the_web_is_copied_into_an_account(open_page: OpenPage, weat
     sheet.get_by_label("File name").fill("copied.vcf.gz")
     sheet.get_by_role("button", name="Copy").click()
     expect(sheet).to_be_hidden()
-    expect(page.locator("#status")).to_have_text("Sequencing.com copies the file into the account.")
+    expect(page.locator("#status")).to_have_text("Sequencing.com is copying the file into the account.")
     weather.pass_time(60)
     choose(page, "copied.vcf.gz", tab="My Files")
     expect(page.locator("#chosen")).to_have_text("copied.vcf.gz")

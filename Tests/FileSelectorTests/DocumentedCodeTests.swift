@@ -29,6 +29,13 @@ private enum DocumentedCode {
         if selector.canContinue, let file = selector.selected { store.choice = RememberedChoice(file) }
     }
 
+    @MainActor static func copy(
+        _ askServer: @escaping @Sendable (ConnectRequest) async throws -> ConnectDelivery.Outcome
+    ) -> CopyingModel {
+        let copying = CopyingModel { request in try await askServer(request) }
+        return copying
+    }
+
     @MainActor static func model(_ account: Account, choice: RememberedChoice?) -> FileSelectorModel {
         let model = FileSelectorModel(Sequencing(account), remembered: choice)
         return model

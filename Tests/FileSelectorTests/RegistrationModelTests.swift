@@ -1,6 +1,7 @@
 import Handshake
 import OAuth
 import Sequencing
+import Synchronization
 import Testing
 
 @testable import FileSelector
@@ -70,5 +71,31 @@ struct RegistrationModelTests {
         model.cancel()
         await model.finish()
         #expect(model.state.step == .editing(.unanswered))
+    }
+
+    @Test(
+        "B01: the late answer to a cancelled request does not end the next one",
+        arguments: [
+            .success(.mailSent), .failure(.account(.network(.unreachable(host: "h", reason: "r")))),
+        ] as [Result<Registration.Outcome, SequencingError>])
+    func late(_ answer: Result<Registration.Outcome, SequencingError>) async {
+        let waiting = Mutex<[CheckedContinuation<Registration.Outcome, any Error>]>([])
+        let model = RegistrationModel(email: "ada@example.test") { _, _ in
+            // Ignores the cancellation.
+            try await withCheckedThrowingContinuation { continuation in
+                waiting.withLock { $0.append(continuation) }
+            }
+        }
+        model.send(.account)
+        while waiting.withLock({ $0.count }) < 1 { await Task.yield() }
+        model.cancel()
+        model.send(.password)
+        while waiting.withLock({ $0.count }) < 2 { await Task.yield() }
+        waiting.withLock { $0[0] }.resume(with: answer)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(model.state.step == .asking(.password))
+        waiting.withLock { $0[1] }.resume(returning: .mailSent)
+        await model.finish()
+        #expect(model.state.step == .mailSent(.password))
     }
 }

@@ -17,6 +17,8 @@ final class WeatherModel {
         let browser: @MainActor @Sendable () -> any Browser
         let choices: KeptChoice.Store
         var genome: @Sendable (Account) -> Sequencing = { Sequencing($0) }
+        /// Asks for the copy of a file; nil where the app has neither a server nor the client's secret.
+        var copy: (@Sendable (ConnectRequest) async throws -> ConnectDelivery.Outcome)?
     }
 
     enum Step {
@@ -59,6 +61,14 @@ final class WeatherModel {
     func registration() throws -> RegistrationModel {
         let client = try device.client()
         return RegistrationModel(Registration(.identifier(client.id), at: Sequencing.Hosts(of: client.service)))
+    }
+
+    /// Whether the app can ask for the copy of a file.
+    var canCopy: Bool { device.copy != nil }
+
+    /// Copies a file from the web into an account; nil where the app cannot ask for it.
+    func copying() -> CopyingModel? {
+        device.copy.map { CopyingModel(deliver: $0) }
     }
 
     func open() async {

@@ -13,6 +13,7 @@ enum WeatherWords: String, Sendable, CaseIterable {
     case asking = "Two app chains look into the file…"
     case lacksData = "This file lacks the data that the advice needs. Choose another file."
     case importData = "Import from 23andMe or Ancestry"
+    case copyFile = "Copy a file from the web"
     case importNote = """
         Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data yourself \
         and uploading it on the site needs no password.

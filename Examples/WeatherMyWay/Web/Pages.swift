@@ -64,7 +64,7 @@ enum Pages {
         <section class="more" aria-labelledby="more"><h2 id="more">Bring in more data</h2>
         <p>Sequencing.com fetches your data at 23andMe or Ancestry, or a file from the web.</p>
         <p class="acts"><button type="button" id="import">\(WeatherWords.importData.rawValue)</button>
-        <button type="button" id="copy">Copy a file from the web</button></p>
+        <button type="button" id="copy">\(WeatherWords.copyFile.rawValue)</button></p>
         <div id="progress" hidden></div></section>
         </main>
         <file-selector modal src="/genes/files?all=true"{{#account}} remember="{{.}}"{{/account}}
@@ -88,7 +88,7 @@ enum Pages {
         <p class="quiet">\(WeatherWords.giveUpNote.rawValue)</p><ul></ul></section>
         <p class="quiet" id="given-up" role="status"></p></form></dialog>
         <dialog id="copy-sheet" aria-labelledby="copy-title"><form method="dialog" novalidate>
-        <h2 id="copy-title">Copy a file from the web</h2>
+        <h2 id="copy-title">\(WeatherWords.copyFile.rawValue)</h2>
         <p class="quiet">Sequencing.com downloads it into the account of this address, and creates the account if there is none.</p>
         <label for="copy-email">Email address of the account</label><input id="copy-email" type="email" autocomplete="email">
         <label for="copy-name">File name</label><input id="copy-name" autocomplete="off" value="ada.vcf.gz">

@@ -306,7 +306,7 @@ if (copySheet) {
     if (!told) return;
     if (told.outcome === "accepted") {
       copySheet.close();
-      $("status").textContent = "Sequencing.com copies the file into the account.";
+      $("status").textContent = "Sequencing.com is copying the file into the account.";
     } else {
       $("copy-problem").textContent = told.problem ?? `Sequencing.com refuses to copy the file (status ${told.status}).`;
     }

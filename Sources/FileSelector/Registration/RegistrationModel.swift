@@ -10,7 +10,7 @@ public final class RegistrationModel {
     public var state: RegistrationState
 
     private let ask: @Sendable (RegistrationState.Request, Sequencing.EmailAddress) async throws -> Registration.Outcome
-    @ObservationIgnored private var asking: Task<Void, Never>?
+    @ObservationIgnored private let asking = AskedRequest()
 
     /// Creates a model.
     public convenience init(_ registration: Registration, email: String = "") {
@@ -36,23 +36,23 @@ public final class RegistrationModel {
     /// Sends a request, unless the address is wrong or a request is under way.
     public func send(_ request: RegistrationState.Request) {
         guard let address = state.begin(request) else { return }
-        asking = Task {
-            do {
-                state.show(try await ask(request, address))
-            } catch {
-                state.fail(error)
+        let show = { @MainActor [self] (answer: Result<Registration.Outcome, any Error>) in
+            switch answer {
+            case .success(let outcome): state.show(outcome)
+            case .failure(let error): state.fail(error)
             }
         }
+        asking.begin({ [ask] in try await ask(request, address) }, then: show)
     }
 
     /// Stops waiting for an answer. The request may have arrived.
     public func cancel() {
-        asking?.cancel()
+        asking.cancel()
         state.cancel()
     }
 
     /// Waits until no request is under way.
     func finish() async {
-        await asking?.value
+        await asking.finish()
     }
 }

@@ -15,7 +15,6 @@ public struct RegistrationSheet: View {
     private let locale: FileSelectorLocale
     private let close: @MainActor () -> Void
 
-    @Environment(\.colorScheme) private var colorScheme
     @FocusState private var isFieldFocused: Bool
 
     /// Creates a sheet.
@@ -34,25 +33,18 @@ public struct RegistrationSheet: View {
     }
 
     public var body: some View {
-        let palette = FileSelectorPalette(colorScheme)
-        ScrollView {
-            VStack(alignment: .leading, spacing: 14) {
-                Text(verbatim: text(.registerTitle)).fontWeight(.semibold).font(.title3)
-                    .accessibilityAddTraits(.isHeader)
-                switch model.state.step {
-                case .editing(let complaint): form(complaint, palette)
-                case .asking: asking
-                case .mailSent(let request):
-                    Text(verbatim: request.sentWords.text(in: locale, model.state.email))
-                    FileSelectorButton(text(.close), isFirst: true, action: close)
-                }
+        AskingSheet(title: .registerTitle, locale: locale, isAsking: isAsking, cancel: model.cancel) { palette in
+            switch model.state.step {
+            case .editing(let complaint): form(complaint, palette)
+            case .asking: EmptyView()
+            case .mailSent(let request):
+                Text(verbatim: request.sentWords.text(in: locale, model.state.email))
+                FileSelectorButton(text(.close), isFirst: true, action: close)
             }
-            .padding(24)
         }
-        .background(palette.card)
-        .foregroundStyle(palette.ink)
-        .environment(\.layoutDirection, locale.isRightToLeft ? .rightToLeft : .leftToRight)
     }
+
+    private var isAsking: Bool { if case .asking = model.state.step { true } else { false } }
 
     @ViewBuilder private func form(
         _ complaint: RegistrationState.Complaint?, _ palette: FileSelectorPalette
@@ -80,12 +72,6 @@ public struct RegistrationSheet: View {
         .padding(.horizontal, 12).frame(minHeight: FileSelectorLook.standard.control)
         .overlay { RoundedRectangle(cornerRadius: 10).stroke(palette.field, lineWidth: 1) }
         .onAppear { isFieldFocused = true }
-    }
-
-    @ViewBuilder private var asking: some View {
-        ProgressView()
-        Text(verbatim: text(.registerAsking))
-        FileSelectorButton(text(.cancel)) { model.cancel() }
     }
 
     private func text(_ words: FileSelectorWords) -> String { words.text(in: locale) }

@@ -12,7 +12,9 @@ public import Foundation
 /// They are modules without dependencies. The texts and the look stand before each component's own code: the same that SwiftUI draws.
 public enum FileSelectorScript {
     /// The bytes of `<file-selector>`; serve them as `text/javascript`.
-    public static let javaScript = module(PackageResources.file_selector_js) { !$0.isOfRegistration }
+    public static let javaScript = module(PackageResources.file_selector_js) {
+        !$0.isOfRegistration && !$0.isOfCopying
+    }
 
     /// The bytes of `<registration-sheet>`; serve them as `text/javascript`.
     public static let registration = module(PackageResources.registration_sheet_js) {
@@ -45,4 +47,6 @@ public enum FileSelectorScript {
 
 extension FileSelectorWords {
     fileprivate var isOfRegistration: Bool { rawValue.hasPrefix("register_") }
+    /// Whether the sheet that copies a file says it, which SwiftUI alone draws.
+    fileprivate var isOfCopying: Bool { rawValue.hasPrefix("copy_") }
 }

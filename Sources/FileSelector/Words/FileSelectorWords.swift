@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The texts of the selector and of the registration sheet.
+/// The texts of the selector and of its sheets.
 ///
 /// One catalogue, `Strings.xcstrings`, is embedded in the code and serves both renderings.
 enum FileSelectorWords: String, Sendable, CaseIterable {
@@ -116,6 +116,15 @@ enum FileSelectorWords: String, Sendable, CaseIterable {
     case registerRefused = "register_refused"
     case registerFailed = "register_failed"
     case registerUnknown = "register_unknown"
+
+    case copyTitle = "copy_title"
+    case copyNote = "copy_note"
+    case copyUrl = "copy_url"
+    case copyGo = "copy_go"
+    case copyEmpty = "copy_empty"
+    case copyInvalid = "copy_invalid"
+    case copyAccepted = "copy_accepted"
+    case copyUnknown = "copy_unknown"
 
     /// The text in a locale, with `%1$@` replaced by the arguments, each between bidirectional isolates.
     func text(in locale: FileSelectorLocale, _ arguments: String...) -> String {

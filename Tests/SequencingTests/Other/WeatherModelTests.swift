@@ -35,7 +35,9 @@ private final class Phone {
     }
 
     /// The app after a launch.
-    func launched() async -> WeatherModel {
+    ///
+    /// - Parameter secret: the client's secret, for an app that can ask for the copy of a file.
+    func launched(secret: Secret? = nil) async -> WeatherModel {
         let (sandbox, vault) = (sandbox, vault)
         let model = WeatherModel(
             WeatherModel.Device(
@@ -45,7 +47,8 @@ private final class Phone {
                 },
                 vault: { vault }, browser: { Approval(sandbox: sandbox, user: self.user, leaves: self.leaves) },
                 choices: KeptChoice.Store(read: { self.settings }, write: { self.settings = $0 }),
-                genome: { Sequencing($0, polling: Polling(jitter: 0), clock: HurriedClock()) }))
+                genome: { Sequencing($0, polling: Polling(jitter: 0), clock: HurriedClock()) },
+                copy: Self.copy(to: sandbox, with: secret)))
         await model.open()
         return model
     }
@@ -202,6 +205,30 @@ struct WeatherModelTests {
         #expect(phone.settings == nil)
         let again = await phone.launched()
         #expect(isSignedOut(again) && isBlank(again))
+        await phone.sandbox.stop()
+    }
+
+    @Test("C07: a file from the web is copied into the account, and an app that cannot ask for it does not offer it")
+    func copy() async throws {
+        let phone = try await Phone()
+        let without = await phone.launched()
+        #expect(!without.canCopy && without.copying() == nil)
+        let secret = try #require(phone.sandbox.sequencing.clients.lazy.compactMap(\.secret).first)
+        let model = await phone.launched(secret: Secret(secret))
+        await model.signIn()
+        let sheet = try #require(model.copying())
+        sheet.state = CopyingState(
+            email: "ada@example.test", name: "copied.vcf.gz", url: "https://files.example.test/ada.vcf.gz")
+        sheet.send()
+        await sheet.finish()
+        #expect(sheet.state.step == .accepted)
+        phone.sandbox.advanceClock(by: 60)
+        guard case .signedIn(let genome) = model.step else {
+            Issue.record("\(model.step)")
+            return
+        }
+        let names = try await genome.files(.uploaded).map(\.name)
+        #expect(names.contains("copied.vcf.gz"), "\(names)")
         await phone.sandbox.stop()
     }
 
