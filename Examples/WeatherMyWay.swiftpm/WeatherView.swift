@@ -19,6 +19,11 @@ struct WeatherView: View {
                 case .signedOut: welcome
                 case .signedIn: app
                 }
+                if model.isSigningIn {
+                    ProgressView()
+                    Text(verbatim: "Signing in…")
+                    Button("Cancel") { model.cancelSignIn() }
+                }
                 if let problem = model.problem { Text(verbatim: problem).foregroundStyle(Color.red) }
                 Text(verbatim: WeatherReport.disclaimer).font(.footnote)
             }
@@ -54,8 +59,9 @@ struct WeatherView: View {
     @ViewBuilder private var welcome: some View {
         Text(verbatim: WeatherWords.title.rawValue).fontWeight(.semibold).font(.title3)
         Text(verbatim: WeatherWords.introduction.rawValue)
-        Button(WeatherWords.signIn.rawValue) { Task { await model.signIn() } }
+        Button(WeatherWords.signIn.rawValue) { Task { await model.signIn() } }.disabled(model.isSigningIn)
         Button(WeatherWords.register.rawValue) { registration = try? model.registration() }
+            .disabled(model.isSigningIn)
     }
 
     @ViewBuilder private var app: some View {

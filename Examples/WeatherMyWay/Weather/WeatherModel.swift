@@ -36,6 +36,8 @@ final class WeatherModel {
     /// The user's imports. They outlast the sheet.
     private(set) var importing: ImportModel?
     private(set) var isAsking = false
+    /// Whether the user is at the sign-in page, or the service's answer is awaited.
+    private(set) var isSigningIn = false
     /// What went wrong last, for the user.
     private(set) var problem: String?
     var placeName = ""
@@ -46,6 +48,8 @@ final class WeatherModel {
     private let device: Device
     private var table: AdviceTable?
     private var opened: (handshake: Handshake, vault: any Vault)?
+    /// The last sign-in.
+    @ObservationIgnored private var signingIn: Task<Account, any Error>?
     /// Who is signed in; nil when the service did not say.
     @ObservationIgnored private var subject: String?
     /// Counts users: what was asked for one of them is not shown to another.
@@ -89,16 +93,31 @@ final class WeatherModel {
         }
     }
 
+    /// Signs in. A second tap does not begin a second sign-in.
     func signIn() async {
-        guard let opened else { return }
+        guard let opened, !isSigningIn else { return }
         problem = nil
         do {
-            await enter(try await opened.handshake.signIn(through: device.browser()), isNew: true)
-        } catch HandshakeError.signInAbandoned {
+            await enter(try await account(through: opened.handshake), isNew: true)
+        } catch HandshakeError.signInAbandoned, is CancellationError {
             // The user's own choice needs no message.
         } catch {
             problem = "\(error)"
         }
+    }
+
+    /// Cancels the sign-in that is under way, also after its page has closed.
+    func cancelSignIn() {
+        signingIn?.cancel()
+    }
+
+    private func account(through handshake: Handshake) async throws -> Account {
+        isSigningIn = true
+        defer { isSigningIn = false }
+        let browser = device.browser()
+        let signingIn = Task { try await handshake.signIn(through: browser) }
+        self.signingIn = signingIn
+        return try await signingIn.value
     }
 
     /// - Parameter isNew: whether the user has just signed in, perhaps in another's place.

@@ -18,6 +18,12 @@ private final class Phone {
     var user = "ada@example.test"
     /// Whether the user leaves the browser instead of signing in.
     var leaves = false
+    /// The sign-in pages that were opened.
+    var pages = 0
+    /// Holds the first page until it is open; nil does not.
+    var gate: Gate?
+    /// Opens when the first page is shown.
+    private let shown = Gate()
 
     init() async throws {
         sandbox = try await Sandbox.start()
@@ -27,8 +33,13 @@ private final class Phone {
         let sandbox: Sandbox
         let user: String
         let leaves: Bool
+        let gate: Gate?
+        let shown: Gate
 
         func show(_ page: SignInPage) async throws -> String? {
+            shown.open()
+            await gate?.wait()
+            try Task.checkCancellation()
             if leaves { throw HandshakeError.signInAbandoned(.closed) }
             return try await sandbox.approve(page.url, as: user)
         }
@@ -45,12 +56,40 @@ private final class Phone {
                     let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
                     return Client(service: .sequencing.at(origin), id: "my-genome-app")
                 },
-                vault: { vault }, browser: { Approval(sandbox: sandbox, user: self.user, leaves: self.leaves) },
+                vault: { vault }, browser: { self.browser() },
                 choices: KeptChoice.Store(read: { self.settings }, write: { self.settings = $0 }),
                 genome: { Sequencing($0, polling: Polling(jitter: 0), clock: HurriedClock()) },
                 copy: Self.copy(to: sandbox, with: secret)))
         await model.open()
         return model
+    }
+
+    private func browser() -> Approval {
+        pages += 1
+        return Approval(
+            sandbox: sandbox, user: user, leaves: leaves, gate: pages == 1 ? gate : nil, shown: shown)
+    }
+
+    /// Begins a sign-in. Returns once its page is shown, or it has ended without one.
+    func beginSignIn(in model: WeatherModel) async -> Task<Void, Never> {
+        let shown = shown
+        let signingIn = Task {
+            await model.signIn()
+            shown.open()
+        }
+        await shown.wait()
+        return signingIn
+    }
+
+    private static func copy(
+        to sandbox: Sandbox, with secret: Secret?
+    ) -> (@Sendable (ConnectRequest) async throws -> ConnectDelivery.Outcome)? {
+        guard let secret else { return nil }
+        return { request in
+            let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
+            let codec = try LegacyConnectCodec(secret: secret)
+            return try await ConnectDelivery().deliver(try codec.link(request, at: Sequencing.Hosts(allAt: origin)))
+        }
     }
 
     /// The app of a user who has signed in and chosen their own file.
@@ -90,6 +129,47 @@ struct WeatherModelTests {
         let again = await phone.launched()
         #expect(again.choice?.id.string == "227001" && again.report != nil)
         #expect(again.selector?.state.remembered == again.choice)
+        await phone.sandbox.stop()
+    }
+
+    @Test(
+        "A17: the app shows that the user is signing in, and a second tap begins no second sign-in",
+        arguments: [false, true])
+    func signingIn(leaves: Bool) async throws {
+        let phone = try await Phone()
+        phone.leaves = leaves
+        let gate = Gate()
+        phone.gate = gate
+        let model = await phone.launched()
+        #expect(!model.isSigningIn && isSignedOut(model))
+        let first = await phone.beginSignIn(in: model)
+        #expect(phone.pages == 1 && model.isSigningIn && isSignedOut(model))
+        await model.signIn()
+        #expect(phone.pages == 1 && model.isSigningIn)
+        gate.open()
+        await first.value
+        #expect(!model.isSigningIn && model.problem == nil)
+        #expect(isSignedOut(model) == leaves)
+        await model.signIn()
+        #expect(phone.pages == 2, "another sign-in can follow")
+        await phone.sandbox.stop()
+    }
+
+    @Test("A17: a sign-in that the user cancels ends without a message, and another can follow")
+    func cancelled() async throws {
+        let phone = try await Phone()
+        let gate = Gate()
+        phone.gate = gate
+        let model = await phone.launched()
+        let first = await phone.beginSignIn(in: model)
+        #expect(phone.pages == 1 && model.isSigningIn)
+        model.cancelSignIn()
+        // A sign-in that goes on succeeds now.
+        gate.open()
+        await first.value
+        #expect(!model.isSigningIn && model.problem == nil && isSignedOut(model))
+        await model.signIn()
+        #expect(phone.pages == 2 && !isSignedOut(model))
         await phone.sandbox.stop()
     }
 
