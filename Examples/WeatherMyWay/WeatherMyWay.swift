@@ -20,9 +20,7 @@ struct WeatherMyWay {
         do {
             options = try Options(Array(CommandLine.arguments.dropFirst()), table: table, places: places)
         } catch {
-            let help = Options.help(table, places)
-            FileHandle.standardError.write(Data("WeatherMyWay: \(error.description)\n\(help)".utf8))
-            exit(64)
+            refuse("\(error.description)\n\(Options.help(table, places))")
         }
         guard options.task != .help else {
             FileHandle.standardOutput.write(Data(Options.help(table, places).utf8))
@@ -34,8 +32,15 @@ struct WeatherMyWay {
             await sandbox.stop()
         } catch {
             await sandbox.stop()
-            throw error
+            guard let problem = error as? Options.Problem else { throw error }
+            refuse("\(problem.description)\n")
         }
+    }
+
+    /// Ends the program for a command line that cannot be used.
+    private static func refuse(_ text: String) -> Never {
+        FileHandle.standardError.write(Data("WeatherMyWay: \(text)".utf8))
+        exit(64)
     }
 
     private static func run(_ task: Options.Task, on sandbox: Sandbox) async throws {
@@ -72,10 +77,12 @@ struct WeatherMyWay {
     }
 
     /// The lines of the forecast for a file.
+    ///
+    /// - Throws: `Options.Problem` with the files that there are, if this is none of them.
     static func forecast(_ name: String, _ file: String, from genome: Sequencing) async throws -> [String] {
         guard let id = FileID(file), let file = try await genome.file(id) else {
-            return ["There is no file “\(file)”. Choose one of:"]
-                + (try await genome.files().map { "\($0.id)  \($0.displayName)" })
+            let files = try await genome.files().map { "\n\($0.id)  \($0.displayName)" }
+            throw Options.Problem(description: "there is no file \"\(file)\". Choose one of:\(files.joined())")
         }
         guard let place = try ForecastTable.builtIn().place(name) else { return [] }
         let genes = try await Genes.ask(genome, about: file.id)

@@ -1,6 +1,7 @@
 """`WeatherMyWay --serve` from sign-in to sign-out, as a person walks it (Sequencing dossier F03, E16)."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, Route, expect
 import person
 from conftest import OpenPage
 from person import violations
+from sample import program
 from sandbox import artefact
 from weather_visit import Weather, answer, begin_import, choose, fill_in, open_weather, sign_in
 
@@ -82,6 +84,34 @@ def test_a_person_walks_from_sign_in_to_sign_out(open_page: OpenPage, weather: W
     page.goto(weather.origin)
     expect(page.get_by_role("link", name="Sign in with Sequencing.com")).to_be_visible()
     assert errors == []
+
+
+DATES = """() => [...document.querySelectorAll('.day h3')].map(heading => {
+  const texts = [], walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) texts.push(walker.currentNode)
+  const last = texts.at(-1), range = document.createRange()
+  range.setStart(last, last.data.search(/[A-Z][a-z]+ \\d+$/))
+  range.setEnd(last, last.data.length)
+  return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size })"""
+
+
+def test_the_command_refuses_a_file_that_is_not_there_with_the_files_that_are() -> None:
+    done = subprocess.run([program("WeatherMyWay"), "--file", "999", "--place", "Miami"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 64 and done.stdout == "", done
+    lines = done.stderr.splitlines()
+    assert lines[0] == 'WeatherMyWay: there is no file "999". Choose one of:' and any(line.startswith("910001  Ada") for line in lines), lines
+
+
+def test_a_date_stays_on_one_line_and_frost_has_a_minus_sign(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(width=1000, height=900, reduced_motion="reduce")
+    page.clock.set_fixed_time("2026-09-23T12:00:00Z")
+    sign_in(page, weather)
+    choose(page, "Carries a nanosecond")
+    expect(days(page)).to_have_count(7)
+    expect(days(page).nth(3).locator("h3")).to_have_text("Saturday, September 26")
+    assert page.evaluate(DATES) == [1] * 7
+    degrees = " ".join(days(page).locator(".degrees").all_inner_texts())
+    assert "\u2212" in degrees and "-" not in degrees
 
 
 def test_an_alert_is_told_for_a_file_that_lacks_data(open_page: OpenPage, weather: Weather) -> None:

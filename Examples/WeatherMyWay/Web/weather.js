@@ -60,14 +60,16 @@ function sign(condition) {
 
 const weekday = new Intl.DateTimeFormat("en", { weekday: "long" });
 const date = new Intl.DateTimeFormat("en", { month: "long", day: "numeric" });
+/** With a minus sign in place of the keyboard's hyphen. */
+const degrees = (value) => `${String(value).replace("-", "\u2212")}\u00a0°C`;
 
 function day(entry) {
   const moment = new Date();
   moment.setDate(moment.getDate() + entry.offset);
   const name = entry.offset === 0 ? "Today" : weekday.format(moment);
-  const degrees = element("small.degrees", `${entry.high}\u00a0°C, at night ${entry.low}\u00a0°C`);
   return element("li.day", sign(entry.condition),
-    element("div", element("h3", `${name}, ${date.format(moment)}`), element("small", entry.condition), degrees),
+    element("div", element("h3", element("span", `${name}, `), element("span", date.format(moment))), element("small", entry.condition),
+      element("small.degrees", `${degrees(entry.high)}, at night ${degrees(entry.low)}`)),
     element("p", entry.advice));
 }
 
