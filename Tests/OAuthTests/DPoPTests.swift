@@ -143,11 +143,15 @@ struct DPoPTests {
         #expect(try DPoPKey.target(of: Self.request(.get, address).head) == expected)
     }
 
-    @Test("M402: a head that a caller wrote is read the same way, and one without an address is refused")
+    @Test("M402, M403: a head that a caller wrote is read the same way, and one without an address is refused")
     func writtenTarget() throws {
         let head = HTTPRequest(
             method: .get, scheme: "HTTPS", authority: "API.Example.com:443", path: "/a%2Fb//c/?q#f")
         #expect(try DPoPKey.target(of: head) == "https://api.example.com/a%2Fb//c/")
+        for path in [nil, "", "?q=1", "#f", "/"] {
+            let head = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: path)
+            #expect(try DPoPKey.target(of: head) == "https://api.example.com/", "\(path ?? "no path")")
+        }
         let key = try DPoPKey()
         for (scheme, authority) in [(nil, "a.example"), ("https", nil), ("ftp", "a.example"), ("https", "a@b")] {
             let request = RequestMessage(

@@ -232,7 +232,7 @@ struct SignedResponseTests {
             failure { _ = try request.code(from: request.redirect("code=a"), now: Example.now) } == "issuer_missing")
     }
 
-    @Test("M604: signed UserInfo is for this client, from this issuer, about somebody")
+    @Test("M604: signed UserInfo is for this client, from this issuer, about a subject")
     func userInfo() throws {
         let keys = try SigningKeys.shared.get()
         let set = try keys.keySet(.es256)

@@ -73,6 +73,98 @@ struct SandboxCertificateTests {
         await sandbox.stop()
     }
 
+    /// The form of a request in the whole log.
+    private static func form(_ request: LoggedRequest) -> [String: String] {
+        var components = URLComponents()
+        components.percentEncodedQuery = String(decoding: request.whole?.body ?? [], as: UTF8.self)
+        return components.queryItems?.reduce(into: [:]) { $0[$1.name] = $1.value } ?? [:]
+    }
+
+    /// By its certificate alone, and by a key over connections with a certificate.
+    @Test("M801: with mutual TLS each row of the profile is seen on the wire", arguments: [false, true])
+    func profile(_ hasKey: Bool) async throws {
+        let sandbox = try await Sandbox.start(Sandbox.Configuration(logsWholeRequests: true))
+        var client = try Self.client("sandbox-tls", sandbox)
+        if hasKey {
+            let known = try #require(sandbox.standard.clients.first { $0.id == "sandbox-key" })
+            let key = try SigningKey(parsing: Array(try #require(known.privateKey).utf8))
+            client = Client.confidential(service: try Self.service(sandbox), id: known.id, key: key)
+            client.certificate = try Self.fixture("sandbox-tls", in: sandbox)
+        }
+        client.options.fapi2 = true
+        let app = try Self.app(client, sandbox)
+        let pages = Shared<[String]>([])
+        let browser = ScriptedBrowser { page in
+            pages.change { $0.append(page.url) }
+            return try await sandbox.approve(page.url)
+        }
+        let account = try await app.signIn(through: browser)
+        let first = try await account.accessToken()
+        try await account.refresh()
+        try await account.refresh()
+        #expect(try await account.accessToken().matches(first) == false)
+        let api = sandbox.mutualTLS.origin + "/api/whoami"
+        #expect(try await account.send(.get, api).head.status == .ok)
+        #expect(!account.status.isBound, "of the two ways to bind tokens the certificate is enough")
+        _ = try await app.signIn(as: "again", through: browser)
+        #expect(try await account.signOut().remaining.isEmpty)
+
+        // Metadata only, pushed requests only, aliases only.
+        let plain = sandbox.requests(.standard).map(\.path)
+        #expect(plain.first?.hasPrefix("/.well-known/") == true)
+        #expect(plain.allSatisfy { $0.hasPrefix("/.well-known/") || ["/jwks", "/authorize"].contains($0) }, "\(plain)")
+        for page in pages.value {
+            let names = URLComponents(string: page)?.queryItems?.map(\.name).sorted()
+            #expect(names == ["client_id", "request_uri"])
+        }
+        let certified = sandbox.requests(.mutualTLS)
+        #expect(Set(certified.map(\.path)) == ["/par", "/token", "/revoke", "/api/whoami"])
+        #expect(certified.allSatisfy { $0.status.map { $0 < 300 } == true })
+        // Each push is followed by its own exchange, and by nothing between the two.
+        let order = certified.map(\.path).filter { $0 != "/revoke" }
+        #expect(order == ["/par", "/token", "/token", "/token", "/api/whoami", "/par", "/token"])
+        var assertions: Set<String> = []
+        for request in certified where request.path != "/api/whoami" {
+            let form = Self.form(request)
+            #expect(form["client_id"] == client.id && form["client_secret"] == nil, "\(request.path)")
+            #expect(request.whole?.headers["authorization"] == nil && request.whole?.headers["dpop"] == nil)
+            #expect((form["client_assertion"] != nil) == hasKey, "\(request.path)")
+            guard let assertion = form["client_assertion"] else { continue }
+            let claims = try claims(of: assertion)
+            #expect(claims["aud"] as? String == sandbox.standard.origin, "the issuer, also at an alias")
+            assertions.insert(try #require(claims["jti"] as? String))
+            #expect(try SentProof.object(assertion.prefix { $0 != "." })["alg"] == .string("ES256"))
+        }
+        #expect(!hasKey || assertions.count == certified.count - 1)
+        let pushes = certified.filter { $0.path == "/par" }.map(Self.form)
+        #expect(pushes.allSatisfy { $0["code_challenge_method"] == "S256" && $0["nonce"]?.utf8.count == 43 })
+        for name in ["code_challenge", "nonce", "state"] { #expect(Set(pushes.map { $0[name] }).count == 2, "\(name)") }
+        // This client's refresh tokens rotate; those of the client by DPoP stay.
+        let refreshes = certified.map(Self.form).compactMap { $0["refresh_token"] }
+        #expect(refreshes.count == 2 && Set(refreshes).count == 2)
+        await sandbox.stop()
+    }
+
+    @Test("M801: with mutual TLS a response without iss stops, and no endpoint is called afterwards")
+    func issuerMissing() async throws {
+        let sandbox = try await Sandbox.start()
+        var client = try Self.client("sandbox-tls", sandbox)
+        client.options.fapi2 = true
+        let app = try Self.app(client, sandbox)
+        let error = await handshakeError {
+            try await app.signIn(
+                through: ScriptedBrowser { page in
+                    let redirect = try await sandbox.approve(page.url)
+                    var components = try #require(URLComponents(string: redirect))
+                    components.queryItems?.removeAll { $0.name == "iss" }
+                    return components.string
+                })
+        }
+        #expect(error?.code == "issuer_missing")
+        #expect(sandbox.requests(.mutualTLS).map(\.path) == ["/par"])
+        await sandbox.stop()
+    }
+
     @Test("C6: a certificate of the same name that another has signed, or of another name, is not the client's")
     func impostors() async throws {
         let sandbox = try await Sandbox.start()

@@ -89,7 +89,18 @@ struct SecurityProfileTests {
         #expect(try await account.identity().subject == account.status.identity?.subject)
         #expect(try await account.signOut().remaining.isEmpty)
         #expect(Self.query(try #require(shown.withLock { $0.first })).keys.sorted() == ["client_id", "request_uri"])
+        #expect(transport.requests.first?.head.path?.hasPrefix("/.well-known/") == true)
+        // The last proof of each endpoint has a nonce, and no proof is repeated.
+        let proofs = try transport.requests.compactMap { try SentProof($0) }
+        #expect(Set(proofs.compactMap { $0["jti"] }).count == proofs.count)
+        #expect(Set(proofs.map(\.thumbprint)).count == 1)
+        for path in ["/token", "/api/whoami", "/userinfo"] {
+            let last = try #require(try SentProof.all(transport.requests, to: path).last, "\(path)")
+            #expect(last["nonce"]?.isEmpty == false, "\(path)")
+            #expect((last["ath"] == nil) == (path == "/token"), "\(path)")
+        }
         var assertions: Set<String> = []
+        var refreshes: Set<String> = []
         for request in transport.requests {
             let path = request.head.path ?? ""
             let field = request.head.headerFields[.authorization]
@@ -105,6 +116,7 @@ struct SecurityProfileTests {
             #expect(assertion["aud"] as? String == world.sandbox.standard.origin, "\(path)")
             #expect(value("client_secret") == nil)
             assertions.insert(try #require(assertion["jti"] as? String))
+            if let token = value("refresh_token") { refreshes.insert(token) }
             let header = try SentProof.object(try #require(value("client_assertion")).prefix { $0 != "." })
             #expect(header["alg"] == .string("ES256"))
             let proof = try #require(try SentProof(request), "\(path)")
@@ -114,6 +126,7 @@ struct SecurityProfileTests {
             #expect((value("nonce") ?? "").utf8.count == 43)
         }
         #expect(assertions.count >= 5)
+        #expect(refreshes.count == 1, "this client's refresh tokens do not rotate")
         await world.sandbox.stop()
     }
 
@@ -255,11 +268,17 @@ struct SecurityProfileTests {
         var client = try Self.client(pushing)
         client.certificate = try ClientCertificate(pem: Array(TestCertificates.client.utf8))
         let certified = try pushing.app(client)
-        guard case .configuration("certificate", _)? = await handshakeError({ try await certified.beginSignIn() })
+        guard
+            case .configuration("certificate", let problem)? = await handshakeError({
+                try await certified.beginSignIn()
+            })
         else {
             Issue.record("it was not refused")
             return
         }
+        // This transport presents no certificates either, and says so under the same name.
+        #expect(problem.contains("does not say that it binds tokens to certificates"), "\(problem)")
+        #expect(pushing.count("/par") == 0)
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Handshake
@@ -205,18 +206,27 @@ struct DiscoveryTests {
         #expect(provider.count(Self.first) == 2, "it was asked for newer ones")
     }
 
+    /// What a client authenticates with.
+    enum Authentication: CaseIterable { case none, secret, key }
+
     @Test(
-        "M907, H6: metadata beside a grant are renewed after a week; a moved token endpoint stops clients with a secret",
-        arguments: [false, true])
-    func moved(_ isConfidential: Bool) async throws {
+        "M907, H6: metadata beside a grant are renewed after a week; a moved token endpoint stops clients with a secret or a key",
+        arguments: Authentication.allCases)
+    func moved(_ authentication: Authentication) async throws {
         let provider = ScriptedProvider()
         let lines = LogLines(.notice)
         let service = try provider.client().service
         let redirect = Client.Redirect.uri(try RedirectURI(ScriptedProvider.redirect))
         let client =
-            isConfidential
-            ? Client.confidential(service: service, id: "app", secret: Secret("canary"), redirect: redirect)
-            : Client(service: service, id: "app", redirect: redirect)
+            switch authentication {
+            case .none: Client(service: service, id: "app", redirect: redirect)
+            case .secret: Client.confidential(service: service, id: "app", secret: Secret("canary"), redirect: redirect)
+            case .key:
+                Client.confidential(
+                    service: service, id: "app",
+                    key: try SigningKey(parsing: Array(P256.Signing.PrivateKey().pemRepresentation.utf8), keyID: "k1"),
+                    redirect: redirect)
+            }
         let vault = MemoryVault()
         provider.announce(["dpop_signing_alg_values_supported": ["ES256"]])
         let account = try await Handshake(
@@ -234,7 +244,7 @@ struct DiscoveryTests {
         provider.time.advance(by: 1_000)
         let error = await handshakeError { try await account.refresh() }
         #expect(lines.all.contains { $0.contains("moved its token endpoint") && $0.contains("https://new.example") })
-        if isConfidential {
+        if authentication != .none {
             #expect(error?.code == "endpoint_moved")
             #expect(hosts() == ["op.example", "op.example"], "nothing was sent to the new host")
             #expect(account.status.state == .signedIn)
