@@ -114,6 +114,22 @@ def test_a_date_stays_on_one_line_and_frost_has_a_minus_sign(open_page: OpenPage
     assert "\u2212" in degrees and "-" not in degrees
 
 
+LINES = """() => [...document.querySelectorAll('.day h3')].map(heading =>
+  Math.round(heading.getBoundingClientRect().height / parseFloat(getComputedStyle(heading).lineHeight)))"""
+
+
+def test_a_day_and_its_date_fit_in_one_line_of_their_column_and_all_advice_begins_in_line(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(width=1000, height=900, reduced_motion="reduce")
+    # The third day has the longest name of a weekday and of a month.
+    page.clock.set_fixed_time("2026-09-21T12:00:00Z")
+    sign_in(page, weather)
+    choose(page, "Carries a nanosecond")
+    expect(days(page)).to_have_count(7)
+    expect(days(page).nth(2).locator("h3")).to_have_text("Wednesday, September 23")
+    assert page.evaluate(LINES) == [1] * 7
+    assert page.evaluate("() => new Set([...document.querySelectorAll('.day p')].map(advice => advice.getBoundingClientRect().left)).size") == 1
+
+
 def test_an_alert_is_told_for_a_file_that_lacks_data(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(width=390, height=844, scheme="dark", reduced_motion="reduce", has_touch=True, is_mobile=True)
     sign_in(page, weather)

@@ -37,7 +37,7 @@ enum Style {
         dt{color:var(--quiet);font-size:.92rem}dd{margin:0;font-size:1.15rem;font-weight:650}
         .warning{display:flex;gap:.75rem;margin-bottom:1rem;color:var(--warn);font-weight:600}
         .days{display:grid;gap:.6rem;margin:0;padding:0;list-style:none}
-        .day{display:grid;grid-template-columns:2.75rem 15rem 1fr;gap:.25rem 1rem;align-items:center;padding:.9rem 1.25rem;
+        .day{display:grid;grid-template-columns:2.75rem 16rem 1fr;gap:.25rem 1rem;align-items:center;padding:.9rem 1.25rem;
           border:1px solid var(--line);border-radius:.9rem;background:var(--card)}
         .day svg{width:2.5rem;height:2.5rem;fill:none;stroke:var(--accent);stroke-width:1.6;stroke-linecap:round;stroke-linejoin:round}
         .day h3{margin:0;font-size:1rem}.day h3 span{display:inline-block;white-space:pre}.day small{display:block;color:var(--quiet);font-size:.9rem}
