@@ -131,6 +131,19 @@ struct TelemetryTests {
         await world.sandbox.stop()
     }
 
+    @Test("a span of what failed has the status of an error without a text, and no other span has a status")
+    func statuses() async throws {
+        let telemetry = try #require(withTracer(tracer) { Telemetry.chosen() })
+        #expect(try await telemetry.span("done", at: "strict") { 1 } == 1)
+        await #expect(throws: VaultError.self) {
+            try await telemetry.span("failed", at: "strict") { throw VaultError.busy("ada") }
+        }
+        #expect(spans("done").map(\.status) == [nil])
+        let failed = spans("failed")
+        #expect(failed.map(\.status) == [SpanStatus(code: .error)])
+        #expect(failed.first?.attributes.get("error.type") == .string("vault_busy"))
+    }
+
     @Test("a service's name is a label of 64 bytes at most, and the hundred-and-first is “other”")
     func services() throws {
         let telemetry = try #require(withMetricsFactory(metrics) { Telemetry.chosen() })
