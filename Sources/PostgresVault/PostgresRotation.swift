@@ -47,7 +47,7 @@ extension PostgresVault {
                 do {
                     if try await reseal(RecordName(digest: name)) { rotation.resealed += 1 }
                 } catch let error as VaultError {
-                    rotation.failures.append(error)
+                    rotation.note(error)
                 }
             }
             guard page.count == PostgresStore.pageSize else { break }

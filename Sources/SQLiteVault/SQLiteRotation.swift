@@ -49,7 +49,7 @@ extension SQLiteVault {
                 do {
                     if try await reseal(name) { rotation.resealed += 1 }
                 } catch let error as VaultError {
-                    rotation.failures.append(error)
+                    rotation.note(error)
                 }
             }
         }

@@ -144,6 +144,26 @@ struct FailureTests {
                 == "There is no account “githb”. Did you mean “github”? List the accounts with: handshake accounts")
     }
 
+    @Test("one record is not said of as if it were several")
+    func numbers() {
+        #expect(VaultCommand.unnamed(1) == "and 1 more record differs and was left as it is")
+        #expect(VaultCommand.unnamed(2) == "and 2 more records differ and were left as they are")
+        #expect(
+            VaultCommand.different(1).message == "1 record is in both vaults with different contents, and was left "
+                + "as it is. If FROM has the newer one, run the command again with --replace")
+        #expect(VaultCommand.different(2).message.hasPrefix("2 records are in both vaults with different contents"))
+        #expect(
+            VaultCommand.failed(1, of: "copied", shown: 1).message
+                == "1 record could not be copied. See the reasons above.")
+    }
+
+    @Test("of more failures than have their reasons shown, the error says how many have")
+    func reasons() {
+        let message = VaultCommand.failed(1_001, of: "read", shown: 1_000).message
+        #expect(message.contains("1001") && message.contains("first 1000 "), "\(message)")
+        #expect(!VaultCommand.failed(1_000, of: "read", shown: 1_000).message.contains("first"))
+    }
+
     @Test("a mistyped name leads to the nearest one, and one that is like none to none")
     func nearest() {
         let known = ["github", "gitlab", "recurse-center", "ifttt", "\u{1B}[31mred"]

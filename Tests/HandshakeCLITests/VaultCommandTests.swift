@@ -57,10 +57,12 @@ extension CommandTests {
                 let done = try await command.run("vault", "copy", files, target, "--json")
                 #expect(done.ending == .status(0), "\(done)")
                 #expect(done.json["copied"] as? Int == copied && done.json["present"] as? Int == present)
+                #expect(done.json["failed"] as? Int == 0)
             }
             try await put([9], under: "a")
             let different = try await command.run("vault", "copy", files, target)
             #expect(different.ending == .status(7) && different.stderr.contains("--replace"), "\(different)")
+            #expect(different.stderr.contains("1 record is in both vaults with different contents"), "\(different)")
             let replaced = try await command.run("vault", "copy", files, target, "--replace", "--json")
             #expect(replaced.ending == .status(0) && replaced.json["copied"] as? Int == 1, "\(replaced)")
         }
@@ -73,8 +75,10 @@ extension CommandTests {
             let check = try await command.run("vault", "check", "--vault", files, "--json")
             #expect(check.ending == .status(7) && check.json["healthy"] as? Bool == false, "\(check)")
             #expect(check.stderr.contains("vault_damaged"))
+            #expect(check.json["unreadable"] as? Int == 1, "\(check)")
             let copy = try await command.run("vault", "copy", files, "files:\(command.folder)/second", "--json")
             #expect(copy.ending == .status(7) && copy.json["copied"] as? Int == 2, "\(copy)")
+            #expect(copy.json["failed"] as? Int == 1, "\(copy)")
         }
 
         @Test(

@@ -6,13 +6,29 @@ public struct VaultCopyReport: Sendable {
     public internal(set) var copied = 0
     /// How many were there already, as after a copy that was interrupted.
     public internal(set) var present = 0
-    /// The records that the other vault has with other contents. They were left as they are.
+    /// How many the other vault has with other contents. They were left as they are.
+    public internal(set) var differentCount = 0
+    /// The first 1,000 of them. A vault may have more names than a process has memory for.
     public internal(set) var different: [VaultKey] = []
-    /// What could not be read, written or read back, each once. Those records were not copied.
-    public internal(set) var failures: [VaultError] = []
+    var failed = Failures()
 
+    /// How many could not be read, written or read back. They were not copied.
+    public var failureCount: Int { failed.count }
+    /// Why, for the first 1,000 of them.
+    public var failures: [VaultError] { failed.first }
     /// Whether the other vault has every record as this one has it.
-    public var isComplete: Bool { different.isEmpty && failures.isEmpty }
+    public var isComplete: Bool { differentCount == 0 && failureCount == 0 }
+
+    fileprivate mutating func note(_ outcome: CopyOutcome, of key: VaultKey) {
+        switch outcome {
+        case .copied: copied += 1
+        case .present: present += 1
+        case .different:
+            differentCount += 1
+            if different.count < Failures.limit { different.append(key) }
+        case .absent: break
+        }
+    }
 }
 
 extension Vault {
@@ -32,23 +48,23 @@ extension Vault {
     /// - Throws: `CancellationError`, and ``VaultError`` when one of the vaults as a whole cannot be used.
     @concurrent
     public func copyRecords(to target: any Vault, replacing: Bool = false) async throws -> VaultCopyReport {
-        let progress = Mutex(CopyProgress())
+        let progress = Mutex(VaultCopyReport())
         for kind in VaultKey.Kind.allCases {
             // A page at a time: a vault may have more names than a process has memory for.
             try await forEachPage(of: kind) { page in
-                progress.withLock { $0.failures.addListed(page.damaged) }
+                progress.withLock { $0.failed.addListed(page.damaged) }
                 for key in page.keys {
                     try Task.checkCancellation()
                     do {
                         let outcome = try await copy(key, to: target, replacing: replacing)
                         progress.withLock { $0.note(outcome, of: key) }
                     } catch let error as VaultError {
-                        progress.withLock { $0.failures.add(error) }
+                        progress.withLock { $0.failed.add(error) }
                     }
                 }
             }
         }
-        return progress.withLock { $0.finished }
+        return progress.withLock { $0 }
     }
 
     @concurrent
@@ -70,27 +86,6 @@ extension Vault {
             }
             return .copied
         }
-    }
-}
-
-/// What a copy has done so far.
-private struct CopyProgress {
-    private var report = VaultCopyReport()
-    var failures = Failures()
-
-    mutating func note(_ outcome: CopyOutcome, of key: VaultKey) {
-        switch outcome {
-        case .copied: report.copied += 1
-        case .present: report.present += 1
-        case .different: report.different.append(key)
-        case .absent: break
-        }
-    }
-
-    var finished: VaultCopyReport {
-        var report = report
-        report.failures = failures.all
-        return report
     }
 }
 

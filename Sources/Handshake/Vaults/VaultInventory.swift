@@ -16,9 +16,12 @@ public struct VaultInventory: Sendable {
 
     /// One entry for each kind that has records, in the order of ``VaultKey/Kind``.
     public internal(set) var counts: [Count] = []
-    /// What could not be read, each once.
-    public internal(set) var failures: [VaultError] = []
+    var failed = Failures()
 
+    /// How many records could not be read.
+    public var failureCount: Int { failed.count }
+    /// Why, for the first 1,000 of them.
+    public var failures: [VaultError] { failed.first }
     /// How many records could be read.
     public var records: Int { counts.reduce(0) { $0 + $1.records } }
     /// The bytes of their contents.
@@ -71,19 +74,29 @@ private struct InventoryProgress {
     var finished: VaultInventory {
         var inventory = VaultInventory()
         inventory.counts = counts.filter { $0.records > 0 }
-        inventory.failures = failures.all
+        inventory.failed = failures
         return inventory
     }
 }
 
-/// Errors in the order they came. Those of listings count once: a vault of files reports a damaged record with every kind.
+/// The first errors, in the order they came, and how many came.
+///
+/// Those of listings count once: a vault of files reports a damaged record with every kind.
 struct Failures {
-    private(set) var all: [VaultError] = []
-    private var seen: Set<VaultError> = []
+    /// How many are kept: a vault may have more records than a process has memory for.
+    static let limit = 1000
+
+    private(set) var first: [VaultError] = []
+    private(set) var count = 0
+    /// The hashes of those of listings: a few bytes for each.
+    private var listed: Set<Int> = []
 
     mutating func addListed(_ errors: [VaultError]) {
-        for error in errors where seen.insert(error).inserted { all.append(error) }
+        for error in errors where listed.insert(error.hashValue).inserted { add(error) }
     }
 
-    mutating func add(_ error: VaultError) { all.append(error) }
+    mutating func add(_ error: VaultError) {
+        count += 1
+        if first.count < Self.limit { first.append(error) }
+    }
 }

@@ -8,14 +8,20 @@ public struct VaultKeyRotation: Sendable {
     public package(set) var resealed = 0
     /// The keys that no record names any more. The vault opens without them; backups from before need them.
     public package(set) var retired: [Int64] = []
-    /// What could not be sealed with the new key. The old key stays in use for it.
-    public package(set) var failures: [VaultError] = []
+    private var failed = Failures()
 
+    /// How many could not be sealed with the new key. Their old key stays in use.
+    public var failureCount: Int { failed.count }
+    /// Why, for the first 1,000 of them.
+    public var failures: [VaultError] { failed.first }
     /// Whether no record needs an old key.
-    public var isComplete: Bool { failures.isEmpty }
+    public var isComplete: Bool { failureCount == 0 }
 
     package init(key: Int64, isResumed: Bool) {
         self.key = key
         self.isResumed = isResumed
     }
+
+    /// Notes why a record could not be sealed with the new key.
+    package mutating func note(_ failure: VaultError) { failed.add(failure) }
 }

@@ -74,6 +74,20 @@ struct VaultCopyTests {
                 && report.failures.map(\.code) == ["vault_unavailable", "vault_unavailable", "vault_unavailable"])
     }
 
+    @Test("a report counts all records that differ or failed, and has the first 1,000 of each")
+    func bounded() async throws {
+        let (source, target) = (MemoryVault(), MemoryVault())
+        for number in 0..<1_001 {
+            let key = VaultKey(.account, ["\(number)"])
+            try await source.put([1], under: key)
+            try await target.put([2], under: key)
+        }
+        let different = try await source.copyRecords(to: target)
+        #expect(different.differentCount == 1_001 && different.different.count == 1_000 && !different.isComplete)
+        let failed = try await source.copyRecords(to: ForgetfulVault())
+        #expect(failed.failureCount == 1_001 && failed.failures.count == 1_000 && !failed.isComplete)
+    }
+
     @Test("a record is held while it is copied, so a refresh before it is copied too and one after it waits")
     func held() async throws {
         let key = VaultKey(.account, ["a"])
@@ -102,7 +116,8 @@ struct VaultCopyTests {
         let path = try await folder.put([3], under: .alice)
         try Files.write([UInt8](repeating: 0, count: 60), to: path)
         let inventory = try await files.inventory()
-        #expect(inventory.records == 3 && inventory.bytes == 35 && inventory.failures.map(\.code) == ["vault_damaged"])
+        #expect(inventory.records == 3 && inventory.bytes == 35 && inventory.failureCount == 1)
+        #expect(inventory.failures.map(\.code) == ["vault_damaged"])
         let report = try await files.copyRecords(to: MemoryVault())
         #expect(report.copied == 3 && report.failures.map(\.code) == ["vault_damaged"])
     }

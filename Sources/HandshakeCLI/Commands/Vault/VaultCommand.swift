@@ -16,11 +16,34 @@ struct VaultCommand: AsyncParsableCommand {
         commandName: "vault", abstract: "Check, count, create and copy vaults, and rotate their keys.",
         subcommands: [VaultCheck.self, VaultStats.self, VaultMigrate.self, VaultCopy.self, VaultRotateKey.self])
 
-    /// The error of a command that could not read or write some records. Each was shown before.
-    static func failed(_ count: Int, of what: String) -> CommandError {
-        CommandError(
+    /// The error of a command that could not read or write some records.
+    ///
+    /// - Parameter shown: of how many of them the reasons were shown before.
+    static func failed(_ count: Int, of what: String, shown: Int) -> CommandError {
+        let reasons = shown < count ? "the first \(shown) reasons" : "the reasons"
+        return CommandError(
             status: .vault, code: "vault_incomplete",
-            message: "\(count) \(count == 1 ? "record" : "records") could not be \(what). See the reasons above.")
+            message: "\(records(count)) could not be \(what). See \(reasons) above.")
+    }
+
+    /// A number of records in words.
+    static func records(_ count: Int) -> String { count == 1 ? "1 record" : "\(count) records" }
+
+    /// What is said of records that both vaults of a copy have, and whose names are not shown.
+    static func unnamed(_ count: Int) -> String {
+        count == 1
+            ? "and 1 more record differs and was left as it is"
+            : "and \(count) more records differ and were left as they are"
+    }
+
+    /// The error of a copy that left records which both vaults have.
+    static func different(_ count: Int) -> CommandError {
+        let (verb, outcome, newer) =
+            count == 1 ? ("is", "was left as it is", "one") : ("are", "were left as they are", "ones")
+        return CommandError(
+            status: .vault, code: "vault_different",
+            message: "\(records(count)) \(verb) in both vaults with different contents, and \(outcome). "
+                + "If FROM has the newer \(newer), run the command again with --replace")
     }
 
     static func json(_ errors: [VaultError]) -> JSONText {
@@ -49,18 +72,19 @@ struct VaultCheck: AsyncParsableCommand {
         }
         #endif
         let inventory = try await vault.inventory()
+        let count = failures.count + inventory.failureCount
         failures += inventory.failures
         if common.json {
             Output.result(
                 JSONText.object([
-                    ("healthy", .bool(failures.isEmpty)), ("records", .integer(Int64(inventory.records))),
-                    ("failures", VaultCommand.json(failures)),
+                    ("healthy", .bool(count == 0)), ("records", .integer(Int64(inventory.records))),
+                    ("unreadable", .integer(Int64(count))), ("failures", VaultCommand.json(failures)),
                 ]).text)
         } else {
-            Output.result("\(inventory.records) records can be read, \(failures.count) cannot.")
+            Output.result("\(VaultCommand.records(inventory.records)) can be read, \(count) cannot.")
         }
         for failure in failures { _ = Failure.report(failure) }
-        if !failures.isEmpty { throw VaultCommand.failed(failures.count, of: "read") }
+        if count > 0 { throw VaultCommand.failed(count, of: "read", shown: failures.count) }
     }
 }
 
@@ -76,7 +100,9 @@ struct VaultStats: AsyncParsableCommand {
         let inventory = try await opened.vault.inventory()
         print(inventory, at: choice.location(of: opened))
         for failure in inventory.failures { _ = Failure.report(failure) }
-        if !inventory.failures.isEmpty { throw VaultCommand.failed(inventory.failures.count, of: "read") }
+        if inventory.failureCount > 0 {
+            throw VaultCommand.failed(inventory.failureCount, of: "read", shown: inventory.failures.count)
+        }
     }
 
     private func print(_ inventory: VaultInventory, at location: String) {
@@ -91,7 +117,7 @@ struct VaultStats: AsyncParsableCommand {
                 JSONText.object([
                     ("vault", .string(location)), ("records", .integer(Int64(inventory.records))),
                     ("bytes", .integer(Int64(inventory.bytes))),
-                    ("unreadable", .integer(Int64(inventory.failures.count))),
+                    ("unreadable", .integer(Int64(inventory.failureCount))),
                     ("kinds", .array(kinds)),
                 ]).text)
         }
@@ -181,14 +207,12 @@ struct VaultCopy: AsyncParsableCommand {
                 "handshake: the \(key.kind.rawValue) “\(quoted(key.components.last ?? "", limit: 200))” differs and was left as it is"
             )
         }
-        if !report.failures.isEmpty { throw VaultCommand.failed(report.failures.count, of: "copied") }
-        guard report.different.isEmpty else {
-            throw CommandError(
-                status: .vault, code: "vault_different",
-                message:
-                    "\(report.different.count) records are in both vaults with different contents, and were left as they are. "
-                    + "If FROM has the newer ones, run the command again with --replace")
+        let unnamed = report.differentCount - report.different.count
+        if unnamed > 0 { Output.note("handshake: \(VaultCommand.unnamed(unnamed))") }
+        if report.failureCount > 0 {
+            throw VaultCommand.failed(report.failureCount, of: "copied", shown: report.failures.count)
         }
+        guard report.differentCount == 0 else { throw VaultCommand.different(report.differentCount) }
         Output.note("Every record of FROM is in TO. Use TO from now on, and remove FROM when you no longer need it.")
     }
 
@@ -197,13 +221,13 @@ struct VaultCopy: AsyncParsableCommand {
             return Output.result(
                 JSONText.object([
                     ("copied", .integer(Int64(report.copied))), ("present", .integer(Int64(report.present))),
-                    ("different", .integer(Int64(report.different.count))),
-                    ("failures", VaultCommand.json(report.failures)),
+                    ("different", .integer(Int64(report.differentCount))),
+                    ("failed", .integer(Int64(report.failureCount))), ("failures", VaultCommand.json(report.failures)),
                 ]).text)
         }
         Output.result(
-            "\(report.copied) records copied, \(report.present) there already, \(report.different.count) different, "
-                + "\(report.failures.count) failed")
+            "\(VaultCommand.records(report.copied)) copied, \(report.present) there already, \(report.differentCount) different, "
+                + "\(report.failureCount) failed")
     }
 }
 
@@ -244,23 +268,24 @@ struct VaultRotateKey: AsyncParsableCommand {
 
     #if SQLite || PostgreSQL
     private func report(_ rotation: VaultKeyRotation) throws {
-        let failures = rotation.failures
         if common.json {
             Output.result(
                 JSONText.object([
                     ("key", .integer(rotation.key)), ("resumed", .bool(rotation.isResumed)),
                     ("resealed", .integer(Int64(rotation.resealed))),
                     ("retired", .array(rotation.retired.map { .integer($0) })),
-                    ("failures", VaultCommand.json(failures)),
+                    ("failed", .integer(Int64(rotation.failureCount))),
+                    ("failures", VaultCommand.json(rotation.failures)),
                 ]).text)
         } else {
             Output.result(
-                "\(rotation.resealed) records were sealed with key \(rotation.key), \(failures.count) were not."
+                "\(VaultCommand.records(rotation.resealed)) sealed with key \(rotation.key), \(rotation.failureCount) not."
             )
         }
-        for failure in failures { _ = Failure.report(failure) }
-        if !failures.isEmpty {
-            throw VaultCommand.failed(failures.count, of: "sealed with the new key")
+        for failure in rotation.failures { _ = Failure.report(failure) }
+        if rotation.failureCount > 0 {
+            throw VaultCommand.failed(
+                rotation.failureCount, of: "sealed with the new key", shown: rotation.failures.count)
         }
         if rotation.isResumed {
             Output.note("This completed a rotation that was interrupted. Run the command again for another new key.")
