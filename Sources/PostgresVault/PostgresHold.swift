@@ -141,6 +141,8 @@ final class PostgresHolds: Sendable {
         var isRenewing = false
         /// Holders that may not have been released, by their records.
         var unreleased: [RecordName: Unreleased] = [:]
+        /// With more of them, those are removed whose lease is over.
+        var mostUnreleased = PostgresHolds.fewUnreleased
     }
 
     /// A holder that may still have a record.
@@ -151,6 +153,8 @@ final class PostgresHolds: Sendable {
         /// Another holder that may have got the record from this one: the answer to its ACQUIRE did not come. The next update has its name, so
         /// that it is the same ACQUIRE; it was never released, so no late release can free it.
         private(set) var attempt: [UInt8]?
+        /// When this was noted.
+        var noted = ContinuousClock.now
 
         init(_ holder: [UInt8]) { self.holder = holder }
 
@@ -164,7 +168,9 @@ final class PostgresHolds: Sendable {
         /// - Parameter own: what remained before it.
         init(unanswered holder: [UInt8], after own: Unreleased?) {
             self = own ?? Unreleased(holder)
-            if own != nil { attempt = holder }
+            guard own != nil else { return }
+            attempt = holder
+            noted = .now
         }
 
         /// What is to be renewed for the attempt, so that no other holder gets a record whose answer waits.
@@ -188,6 +194,8 @@ final class PostgresHolds: Sendable {
     /// How long a body may run. Then its hold is not renewed any more, and ends if nothing was written in it (`vault-lease.md` 2).
     static let bodyLimit = Duration.seconds(300)
     private static let retry = Duration.seconds(1)
+    /// How many notes of holders are kept without a look at their age.
+    static let fewUnreleased = 256
 
     private let state = Mutex(State())
     private let store: PostgresStore
@@ -233,7 +241,16 @@ final class PostgresHolds: Sendable {
     func unreleased(_ name: RecordName) -> Unreleased? { state.withLock { $0.unreleased[name] } }
 
     /// Notes whether a holder may still have a record.
-    func note(_ holder: Unreleased?, of name: RecordName) { state.withLock { $0.unreleased[name] = holder } }
+    func note(_ holder: Unreleased?, of name: RecordName) {
+        state.withLock { state in
+            state.unreleased[name] = holder
+            guard state.unreleased.count > state.mostUnreleased else { return }
+            // A lease is renewed for a body limit at most, and then ends: what is older says nothing.
+            let (now, limit) = (ContinuousClock.now, bodyLimit + timing.lease)
+            state.unreleased = state.unreleased.filter { $0.value.noted.duration(to: now) <= limit }
+            state.mostUnreleased = max(Self.fewUnreleased, state.unreleased.count * 2)
+        }
+    }
 
     /// Notes that the answer to a holder's ACQUIRE did not come, and renews what it may have taken over.
     ///

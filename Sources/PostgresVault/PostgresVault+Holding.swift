@@ -87,8 +87,8 @@ extension PostgresVault {
             }
             return (hold, acquired.record)
         } catch let error as VaultError {
-            // The statement may have been done, and its answer lost.
-            if error.mayLeaveLease { holds.noteUnanswered(holder, of: name, after: own) }
+            // The statement may have been done, and its answer lost, even if a repeat of it was refused a connection.
+            holds.noteUnanswered(holder, of: name, after: own)
             throw error
         }
     }
@@ -111,16 +111,6 @@ extension PostgresVault {
             try await store.release(hold)
         } catch {
             holds.note(.init(hold.holder), of: hold.name)
-        }
-    }
-}
-
-extension VaultError {
-    /// Whether a statement that acquires a lease may still have done so.
-    fileprivate var mayLeaveLease: Bool {
-        switch self {
-        case .unavailable, .damaged: true
-        case .locked, .denied, .busy: false
         }
     }
 }

@@ -273,6 +273,38 @@ struct PostgresServerTests {
         #expect(try await vault.record(.alice) == [2])
     }
 
+    @Test("VL22: a lease that an ACQUIRE may have left is its process's, though the next connection was refused")
+    func refusedConnection() async throws {
+        let role = "app_\(folder.place.schema)"
+        try await folder.edit(
+            "CREATE ROLE \(role) LOGIN", "GRANT USAGE ON SCHEMA @ TO \(role)",
+            "GRANT SELECT ON @.meta, @.key TO \(role)",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON @.record, @.lease TO \(role)")
+        var place = folder.place
+        place.connection = server.connection(user: role)
+        let app = try await place.open(timeout: .zero)
+        // Each ACQUIRE ends its own connection, and the role gets no other one.
+        try await folder.edit(
+            """
+            CREATE FUNCTION @.cut() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60); RETURN NEW; END $$
+            """,
+            "CREATE TRIGGER cut BEFORE INSERT OR UPDATE ON @.lease FOR EACH ROW EXECUTE FUNCTION @.cut()",
+            "ALTER ROLE \(role) NOLOGIN")
+        let error = await #expect(throws: VaultError.self) { try await app.put([1], under: .alice) }
+        #expect(error?.code == "vault_denied")
+        try await folder.edit("DROP TRIGGER cut ON @.lease", "ALTER ROLE \(role) LOGIN")
+        let name = vault.name(of: .alice)
+        let left = try #require(app.holds.unreleased(name))
+        // As if the server had committed it before the connection ended.
+        let acquired = try await vault.store.acquire(
+            name, as: left.holder, own: nil, claim: nil, timing: vault.timing)
+        #expect(acquired != nil)
+        // It has not to wait until its own lease ends.
+        try await app.put([1], under: .alice)
+        #expect(try await vault.record(.alice) == [1])
+    }
+
     @Test("VL22: what an ACQUIRE may take over yet is renewed, though a renewal before it did not find it")
     func lateAcquire() async throws {
         let (name, own) = (vault.name(of: .alice), try await leaveUnstored())
@@ -299,6 +331,33 @@ struct PostgresServerTests {
         for fence in [Int64.min, .max] {
             #expect(own.unstoredSince(before: fence, at: .now, limit: .seconds(300)) == nil)
         }
+    }
+
+    @Test("VL22: of many leases that may be left, those that are over are forgotten, and no other ones")
+    func forgotten() {
+        let limit = Duration.seconds(300)
+        let holds = PostgresHolds(vault.store, vault.timing, bodyLimit: limit)
+        func key(_ number: Int) -> VaultKey { VaultKey(.account, ["\(number)"]) }
+        func note(_ numbers: Range<Int>, since age: Duration) {
+            for number in numbers {
+                var left = PostgresHolds.Unreleased(PostgresHold.newHolder())
+                left.noted = left.noted.advanced(by: .zero - age)
+                holds.note(left, of: vault.name(of: key(number)))
+            }
+        }
+        func isNoted(_ number: Int) -> Bool { holds.unreleased(vault.name(of: key(number))) != nil }
+        let (over, few) = (limit + vault.timing.lease + .seconds(1), PostgresHolds.fewUnreleased)
+        let (old, left) = (0..<few, few..<4 * few)
+        note(old, since: over)
+        note(left, since: limit)
+        #expect(!old.contains(where: isNoted))
+        #expect(left.allSatisfy(isNoted))
+        // A later attempt for the same record begins the time again.
+        var own = PostgresHolds.Unreleased(PostgresHold.newHolder())
+        own.noted = own.noted.advanced(by: .zero - over)
+        holds.noteUnanswered(PostgresHold.newHolder(), of: vault.name(of: .alice), after: own)
+        note(4 * few..<8 * few, since: limit)
+        #expect(holds.unreleased(vault.name(of: .alice)) != nil)
     }
 
     @Test("VL22: a renewal that found no lease drops the hold that it was for, and no later one of the same holder")
