@@ -71,6 +71,9 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case notRefreshable = "not_refreshable"
         /// The key that the tokens are bound to was lost (RFC 9449, section 5). The grant is still stored.
         case keyLost = "key_lost"
+        /// The tokens are bound to another certificate than the client's. The grant is still stored, and works with that
+        /// certificate. Source: RFC 8705, section 4.
+        case certificateChanged = "certificate_changed"
         /// The tokens are not bound to a key, as ``Client/Options/fapi2`` demands.
         case notBound = "not_bound"
         /// The service refuses even the newest token.
@@ -183,6 +186,7 @@ extension HandshakeError.SignInReason {
         case .answerLost: "the answer to a refresh was lost, and the old refresh token cannot be used again"
         case .notRefreshable: "the service no longer accepts the access token and gave no refresh token"
         case .keyLost: "the key that its tokens are bound to was lost"
+        case .certificateChanged: "its tokens are bound to a certificate that the app does not have now"
         case .notBound: "its tokens are not bound to a key, and the FAPI 2.0 profile (fapi2) demands tokens that are"
         case .stillUnauthorized: "the service rejects new tokens too"
         case .signingOut: "a sign-out has begun and is not finished"

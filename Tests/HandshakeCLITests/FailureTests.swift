@@ -144,6 +144,28 @@ struct FailureTests {
                 == "There is no account “githb”. Did you mean “github”? List the accounts with: handshake accounts")
     }
 
+    @Test("tokens on an earlier certificate are no session that has ended, and the command that helps is named")
+    func earlierCertificate() async throws {
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://op.example"), tokenEndpoint: try EndpointURL("https://op.example/token"))
+        let client = Client(service: try Service(name: "bank", authorizationServer: .described(server)), id: "app")
+        let handshake = try Handshake(client, vault: MemoryVault())
+        let grant = Grant(accessToken: Secret("token"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: [])
+        let account = try await handshake.adopt(grant, as: "bank")
+        let known = KnownAccount(account: account, client: client, handshake: handshake)
+        func message(_ reason: HandshakeError.SignInReason) throws -> String {
+            let error = known.advised(HandshakeError.signInRequired(account.status.id, reason))
+            let advice = try #require(error as? CommandError)
+            #expect(advice.status == .signInNeeded)
+            return advice.message
+        }
+        #expect(
+            try message(.certificateChanged)
+                == "The tokens of “bank” are bound to an earlier certificate. Use that one, or sign in again with: "
+                + "handshake login bank")
+        #expect(try message(.refreshRejected).contains("has ended"))
+    }
+
     @Test("one record is not said of as if it were several")
     func numbers() {
         #expect(VaultCommand.unnamed(1) == "and 1 more record differs and was left as it is")

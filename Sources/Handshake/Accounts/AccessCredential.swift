@@ -25,7 +25,10 @@ final class AccessCredential: Sendable {
         generation = record.generation
         isUsable = record.isUsable && !record.hasLostKey && client.allowsTokens(of: record)
         expiresAt = record.grant.expiresAt
-        let isReady = isUsable && record.unchecked == nil
+        // On another certificate the API refuses the token. The vault may have one for this certificate, or a refresh
+        // brings one.
+        let isReady =
+            isUsable && record.unchecked == nil && !record.hasOtherCertificate(than: client.certificate)
         freshUntil = isReady ? record.grant.freshUntil(margin: margin) : -.infinity
         guard !record.isBound else {
             // Never as a bearer token, also where a server would take it (RFC 9449, section 7.2), and also when the key was lost.

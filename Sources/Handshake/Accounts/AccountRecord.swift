@@ -24,10 +24,11 @@ struct AccountRecord: Sendable {
         case never
     }
 
-    /// A grant whose ID token was not checked yet, and how it is bound to a key.
+    /// A grant whose ID token was not checked yet, and how it is bound to a key and to a certificate.
     struct Unchecked: Sendable {
         let grant: Grant
         let binding: TokenBinding?
+        let certificate: String?
         /// When the answer had come, in seconds since 1970. The ID token's times are judged by it, however late its signature is.
         let receivedAt: Double
     }
@@ -53,6 +54,9 @@ struct AccountRecord: Sendable {
     var serverAt: Double?
     /// How the grant is bound to a key (RFC 9449); nil for bearer tokens.
     var binding: TokenBinding?
+    /// The thumbprint of the certificate that the grant is bound to (RFC 8705, section 3.1); nil for none, and in
+    /// records of before it was noted.
+    var certificate: String?
     /// The tokens that the grant replaced and that do not look like tokens. A server may still quote them.
     var replaced: [Secret] = []
     private static let longestReplaced = 200
@@ -68,7 +72,7 @@ struct AccountRecord: Sendable {
     init(
         id: AccountID, grant: Grant, unchecked: Unchecked? = nil, state: State, refreshMethod: RefreshMethod,
         generation: Int, server: AuthorizationServerMetadata? = nil, serverAt: Double? = nil,
-        binding: TokenBinding? = nil
+        binding: TokenBinding? = nil, certificate: String? = nil
     ) {
         self.id = id
         self.grant = grant
@@ -79,6 +83,21 @@ struct AccountRecord: Sendable {
         boxedServer = server.map(BoxedServer.init)
         self.serverAt = serverAt
         self.binding = binding
+        self.certificate = certificate
+    }
+
+    /// Whether the tokens are bound to a certificate that is not this one.
+    ///
+    /// The client's certificate was then renewed, replaced or left out.
+    func hasOtherCertificate(than certificate: ClientCertificate?) -> Bool {
+        self.certificate.map { $0 != certificate?.thumbprint } ?? false
+    }
+
+    /// The same account, whose next tokens are bound to a certificate.
+    func bound(to certificate: String?) -> AccountRecord {
+        var next = self
+        next.certificate = certificate
+        return next
     }
 
     /// Whether the access token is bound to a key that was lost: no request can be proven with it.
@@ -123,6 +142,7 @@ struct AccountRecord: Sendable {
         var newest = refusingUnchecked()
         newest.grant = unchecked.grant
         newest.binding = unchecked.binding
+        newest.certificate = unchecked.certificate
         return newest
     }
 
@@ -152,6 +172,7 @@ struct AccountRecord: Sendable {
             accessToken: Secret(""), expiresAt: 0, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
             identity: grant.identity, authorizationDetails: grant.authorizationDetails)
         next.binding = nil
+        next.certificate = nil
         return next
     }
 

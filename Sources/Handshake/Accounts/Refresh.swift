@@ -96,7 +96,7 @@ extension Account {
 
     /// Whether a stored record needs no call: its token lives, and is not the one that was refused.
     private func isNewEnough(_ stored: AccountRecord, after refused: Secret?) -> Bool {
-        guard !stored.hasLostKey else { return false }
+        guard !stored.hasLostKey, !stored.hasOtherCertificate(than: client.certificate) else { return false }
         let now = environment.time.now()
         guard let refused else { return stored.grant.isFresh(at: now, margin: refreshMargin) }
         return !stored.grant.accessToken.matches(refused) && stored.grant.isFresh(at: now, margin: 0)
@@ -153,10 +153,12 @@ extension Account {
         }
         let stored = try await withCurrentServer(stored)
         let key = try await proofKey(for: stored)
+        let certificate = try await boundCertificate(for: stored, provingBy: key)
         guard let request = try await refreshRequest(for: stored, provingBy: key) else {
             // A token that lives may do elsewhere, or to its last second: only its expiry ends such a session.
             guard stored.grant.isExpired(at: environment.time.now()) else {
-                throw HandshakeError.signInRequired(id, .notRefreshable)
+                let hasOther = stored.hasOtherCertificate(than: client.certificate)
+                throw HandshakeError.signInRequired(id, hasOther ? .certificateChanged : .notRefreshable)
             }
             try await replace(locked, with: stored.ended(.notRefreshable))
             throw end(stored, with: .notRefreshable)
@@ -180,11 +182,13 @@ extension Account {
             // A session that has no verified identity believes no ID token.
             guard let idToken = response.idToken, grant.identity != nil else {
                 return try await keepRefreshed(
-                    stored.refreshed(grant, binding), replacing: stored, in: locked, isLast: true)
+                    stored.bound(to: certificate).refreshed(grant, binding), replacing: stored, in: locked,
+                    isLast: true)
             }
             let unchecked = stored.keeping(
                 unchecked: .init(
-                    grant: grant.with(idToken, grant.identity), binding: binding, receivedAt: environment.time.now()),
+                    grant: grant.with(idToken, grant.identity), binding: binding, certificate: certificate,
+                    receivedAt: environment.time.now()),
                 since: now)
             return try await settle(keep(unchecked, replacing: stored, in: locked), in: locked, isLast: true)
         } catch let failure as RefreshFailure {
@@ -245,7 +249,8 @@ extension Account {
         adopt(stored)
         do {
             let identity = try await verifiedIdentity(of: unchecked, in: stored)
-            let next = stored.refreshed(grant.with(grant.idToken, identity), unchecked.binding)
+            let next = stored.bound(to: unchecked.certificate)
+                .refreshed(grant.with(grant.idToken, identity), unchecked.binding)
             return try await keepRefreshed(next, replacing: stored, in: locked, isLast: isLast)
         } catch let error as HandshakeError {
             let end = unchecked.receivedAt + Self.keyPublicationTimeout
@@ -288,6 +293,24 @@ extension Account {
         guard client.isConfidential else { throw HandshakeError.signInRequired(id, .keyLost) }
         let server = try await environment.server(of: client, known: stored.server)
         return try client.newDPoPKey(at: server, isDemanded: true)
+    }
+
+    /// The certificate that a refresh binds its tokens to, by its thumbprint; nil where it binds them to none.
+    ///
+    /// The refresh tokens of a confidential client are bound to the client, so a renewed certificate serves in the place
+    /// of the one before. Those of a public client are bound to the certificate (RFC 8705, section 4). A client's own grant
+    /// needs none.
+    ///
+    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` for a public client with another certificate. Its grant stays
+    ///   stored.
+    private func boundCertificate(for stored: AccountRecord, provingBy key: DPoPKey?) async throws -> String? {
+        let needsCertificate = !client.isConfidential && stored.refreshMethod != .clientCredentials
+        guard !needsCertificate || !stored.hasOtherCertificate(than: client.certificate) else {
+            throw HandshakeError.signInRequired(id, .certificateChanged)
+        }
+        guard client.certificate != nil else { return nil }
+        let server = try await environment.server(of: client, known: stored.server)
+        return client.thumbprint(boundAt: server, isProven: key != nil)
     }
 
     private func refreshRequest(for stored: AccountRecord, provingBy key: DPoPKey?) async throws -> TokenRequest? {

@@ -34,6 +34,8 @@ struct StoredAccount: Codable {
     /// Whether the access token is bound to a key, and the key. Both absent for bearer tokens, and in older records.
     let isBound: Bool?
     let dpopKey: StoredKey?
+    /// The thumbprint of the certificate that the tokens are bound to. Absent for none, and in older records.
+    let certificate: String?
     /// Nil when the server did not say, and in older records.
     let authorizationDetails: [AuthorizationDetail]?
     /// Absent where there are none, and in older records.
@@ -50,6 +52,7 @@ struct StoredGrant: Codable {
     let idToken: String
     let isBound: Bool?
     let dpopKey: StoredKey?
+    let certificate: String?
     let receivedAt: Double
     let authorizationDetails: [AuthorizationDetail]?
 
@@ -64,6 +67,7 @@ struct StoredGrant: Codable {
         scopes = grant.scopes
         isBound = unchecked.binding?.bindsAccessToken
         dpopKey = unchecked.binding?.key.map(StoredKey.init)
+        certificate = unchecked.certificate
         receivedAt = unchecked.receivedAt
         authorizationDetails = grant.authorizationDetails
     }
@@ -75,7 +79,7 @@ struct StoredGrant: Codable {
             authorizationDetails: authorizationDetails)
         return .init(
             grant: grant, binding: isBound.map { TokenBinding(key: dpopKey?.key, bindsAccessToken: $0) },
-            receivedAt: receivedAt)
+            certificate: certificate, receivedAt: receivedAt)
     }
 }
 
@@ -104,7 +108,7 @@ extension AccountRecord {
                 server: server.map(StoredServer.init), serverAt: serverAt,
                 unchecked: unchecked.flatMap(StoredGrant.init),
                 isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init),
-                authorizationDetails: grant.authorizationDetails,
+                certificate: certificate, authorizationDetails: grant.authorizationDetails,
                 replaced: replaced.isEmpty ? nil : replaced.map { $0.reveal() }))
     }
 
@@ -148,7 +152,8 @@ extension AccountRecord {
             refreshMethod:
                 stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken,
             generation: stored.generation, server: server, serverAt: stored.serverAt,
-            binding: stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) })
+            binding: stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) },
+            certificate: stored.certificate)
         replaced = (stored.replaced ?? []).map(Secret.init)
     }
 }

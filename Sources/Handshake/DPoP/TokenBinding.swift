@@ -43,6 +43,15 @@ extension ServerError {
 }
 
 extension Client {
+    /// The thumbprint of the certificate that a server binds the client's tokens to; nil where it binds them to none.
+    ///
+    /// Source: RFC 8705, sections 3 and 4. A server that does not say that it binds tokens is not taken to do so.
+    ///
+    /// - Parameter isProven: whether the tokens are asked for with a proof. They are then bound to its key instead.
+    func thumbprint(boundAt server: AuthorizationServerMetadata, isProven: Bool) -> String? {
+        server.bindsTokensToCertificates && !isProven ? certificate?.thumbprint : nil
+    }
+
     /// The key of a new sign-in at a server; nil when its tokens are not to be bound.
     ///
     /// - Parameter isDemanded: whether the server has said that it takes no request without a proof.

@@ -308,7 +308,9 @@ extension Handshake {
                 let record = AccountRecord(
                     id: id, grant: grant, state: .signedIn, refreshMethod: refreshMethod,
                     generation: (before?.generation ?? 0) + 1,
-                    server: isDiscovered ? server : nil, serverAt: environment.time.now(), binding: binding)
+                    server: isDiscovered ? server : nil, serverAt: environment.time.now(), binding: binding,
+                    certificate: refreshMethod == .never
+                        ? nil : client.thumbprint(boundAt: server, isProven: binding != nil))
                 try await locked.replace(with: record.stored())
                 let account = self.hold(record, client: client)
                 account.adopt(record)

@@ -155,6 +155,11 @@ struct KnownAccount {
                 status: .signInNeeded, code: error.code,
                 message: "The sign-out of “\(id.name)” is not finished. Finish it with: handshake logout \(id.name)\n"
                     + "Or sign in again with: \(login())")
+        case .signInRequired(let id, .certificateChanged):
+            return CommandError(
+                status: .signInNeeded, code: error.code,
+                message: "The tokens of “\(id.name)” are bound to an earlier certificate. Use that one, or sign in "
+                    + "again with: \(login())")
         case .signInRequired(_, let reason):
             return CommandError(
                 status: .signInNeeded, code: error.code,

@@ -48,7 +48,8 @@ struct HiddenSecretTests {
         let unstored = Account.Unstored(
             record: account.record.keeping(
                 unchecked: .init(
-                    grant: account.record.grant.with(secret, nil), binding: account.record.binding, receivedAt: 0),
+                    grant: account.record.grant.with(secret, nil), binding: account.record.binding, certificate: nil,
+                    receivedAt: 0),
                 since: 0),
             replaced: secret)
         let values: [(String, Any)] = [

@@ -69,18 +69,104 @@ struct MutualTLSTests {
     func bound() async throws {
         let server = try await CertificateServer.start()
         let vault = MemoryVault()
-        let client = try Self.client(server)
-        let account = try await Self.signIn(try Self.app(client, vault: vault), at: server)
+        let account = try await Self.signIn(try Self.app(Self.client(server), vault: vault), at: server)
         let token = try await account.accessToken()
-        var other = client
-        other.certificate = try Self.certificate(TestCertificates.other)
-        let stranger = try #require(try await Self.app(other, vault: vault).account())
-        #expect(try await stranger.send(.get, server.certified + "/api/any").head.status.code == 403)
         let transport = try AsyncHTTPTransport(trusting: Array(TestCertificates.authority.utf8))
         var request = RequestMessage(.get, try EndpointURL(server.certified + "/api/any"))
         request.head.headerFields[.authorization] = "Bearer " + token.reveal()
         #expect(try await transport.send(request, limits: World.limits).head.status.code == 403)
+        let other = try transport.presenting(Self.certificate(TestCertificates.other))
+        #expect(try await other.send(request, limits: World.limits).head.status.code == 403)
+        let own = try transport.presenting(Self.certificate())
+        #expect(try await own.send(request, limits: World.limits).head.status == .ok)
         try await server.stop()
+    }
+
+    @Test("3.4: a confidential client whose certificate was renewed refreshes before it calls, and once")
+    func renewed() async throws {
+        let server = try await CertificateServer.start()
+        let vault = MemoryVault()
+        var client = try Self.client(server)
+        let account = try await Self.signIn(try Self.app(client, vault: vault), at: server)
+        client.certificate = try Self.certificate(TestCertificates.other)
+        let renewed = try #require(try await Self.app(client, vault: vault).account())
+        for _ in 0..<2 {
+            #expect(try await renewed.send(.get, server.certified + "/api").head.status == .ok)
+        }
+        let seen = server.seen.suffix(3)
+        #expect(seen.map(\.path) == ["/token", "/api", "/api"])
+        #expect(Set(seen.map(\.thumbprint)) == [client.certificate?.thumbprint])
+        #expect(server.seen.count { $0.path == "/token" } == 2)
+        // The process with the certificate before takes over what is stored, and gets a token for its own.
+        try await account.refresh()
+        #expect(try await account.send(.get, server.certified + "/api").head.status == .ok)
+        #expect(server.seen.last?.thumbprint == TestCertificates.clientThumbprint)
+        try await server.stop()
+    }
+
+    /// An account at a server that binds tokens, whose client has another certificate than at the sign-in.
+    private static func renewal(at provider: ScriptedProvider, scopes: [String]) async throws -> Account {
+        provider.publish(["tls_client_certificate_bound_access_tokens": true])
+        let known = try provider.client()
+        let vault = MemoryVault()
+        let transport = PresentingTransport(provider: provider, presented: Shared<[String]>([]))
+        var client = Client.confidential(
+            service: known.service, id: "app", certificate: try certificate(), isSelfSigned: true,
+            redirect: known.redirect, scopes: scopes)
+        let app = try Handshake(client, vault: vault, transport: transport, time: provider.time.source)
+        _ = try await app.signIn(through: provider.browser)
+        client.certificate = try certificate(TestCertificates.other)
+        let again = try Handshake(client, vault: vault, transport: transport, time: provider.time.source)
+        return try #require(try await again.account())
+    }
+
+    @Test("D9, 3.4: a refused ID token leaves the tokens before on their certificate, and the next request refreshes")
+    func otherUserOnRenewed() async throws {
+        let provider = ScriptedProvider()
+        let account = try await Self.renewal(at: provider, scopes: ["openid", "offline_access"])
+        provider.change { $0.claims["sub"] = "mallory" }
+        #expect(await handshakeError { try await account.accessToken() }?.code == "subject_mismatch")
+        #expect(account.record.certificate == TestCertificates.clientThumbprint)
+        provider.change { $0.claims = [:] }
+        for _ in 0..<2 { #expect(try await account.accessToken().reveal() == "access-3") }
+        let thumbprint = try Self.certificate(TestCertificates.other).thumbprint
+        #expect(account.record.certificate == thumbprint)
+        #expect(provider.count("/token") == 3)
+    }
+
+    @Test("3.4: a renewed certificate and no refresh token: that is the reason to sign in, and the token stays stored")
+    func withoutRefreshToken() async throws {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.overrides["/token"] = { _ in
+                .json(200, ["access_token": "access", "token_type": "Bearer", "expires_in": 3600])
+            }
+        }
+        let account = try await Self.renewal(at: provider, scopes: ["api"])
+        let required = HandshakeError.signInRequired(account.id, .certificateChanged)
+        #expect(await handshakeError { try await account.accessToken() } == required)
+        #expect(account.status.state == .signedIn)
+        #expect(provider.count("/token") == 1)
+    }
+
+    @Test("3.4: a renewed certificate and a grant of the client's own: a token for the new one is asked for")
+    func ownGrant() async throws {
+        let provider = ScriptedProvider()
+        provider.publish(["tls_client_certificate_bound_access_tokens": true])
+        let service = try provider.client().service
+        let (vault, presented) = (MemoryVault(), Shared<[String]>([]))
+        let transport = PresentingTransport(provider: provider, presented: presented)
+        let key = try SigningKey(parsing: Array(DPoPKey().source.reveal().utf8))
+        let claims = JWTBearerAssertion.Claims(issuer: "app", subject: "ada")
+        var client = Client.asserting(claims, signedBy: key, service: service, id: "app", scopes: ["api"])
+        client.certificate = try Self.certificate()
+        let app = try Handshake(client, vault: vault, transport: transport, time: provider.time.source)
+        _ = try await app.signInAsClient()
+        client.certificate = try Self.certificate(TestCertificates.other)
+        let again = try Handshake(client, vault: vault, transport: transport, time: provider.time.source)
+        let account = try #require(try await again.account())
+        #expect(try await account.accessToken().reveal() == "access-2")
+        #expect(account.record.certificate == client.certificate?.thumbprint)
     }
 
     @Test("F2, C6: the certificate does not go where another origin has led, as little as the token")

@@ -195,6 +195,7 @@ struct SandboxCertificateTests {
         let whole = try await account.send(.get, sandbox.mutualTLS.origin + "/api/whoami")
         #expect(String(decoding: whole.content, as: UTF8.self).contains("sandbox-public"))
         client.certificate = try Self.fixture("sandbox-self-signed-tls", in: sandbox)
+        try await Self.forgetCertificate(of: account.id, in: vault)
         let elsewhere = try #require(try await Self.app(client, sandbox, vault: vault).account())
         let refused = await handshakeError {
             try await elsewhere.send(.get, sandbox.mutualTLS.origin + "/api/echo")
@@ -202,6 +203,49 @@ struct SandboxCertificateTests {
         #expect(refused?.code == "sign_in_required")
         let asked = sandbox.requests(.mutualTLS).filter { ["/token", "/api/echo"].contains($0.path) }
         #expect(asked.map(\.status) == [200, 200, 401, 400])
+        await sandbox.stop()
+    }
+
+    /// Removes from an account's record what records of before it was noted lack.
+    private static func forgetCertificate(of id: AccountID, in vault: any Vault) async throws {
+        try await vault.update(id.vaultKey) { locked in
+            let contents = await locked.contents
+            let bytes = try #require(contents)
+            var record = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+            #expect(record.removeValue(forKey: "certificate") != nil)
+            try await locked.replace(with: Array(try JSONSerialization.data(withJSONObject: record)))
+        }
+    }
+
+    @Test("3.4: a public client whose certificate was renewed has to sign in, and its grant stays stored")
+    func renewedOfPublicClient() async throws {
+        let sandbox = try await Sandbox.start()
+        let vault = MemoryVault()
+        var client = Client(service: try Self.service(sandbox), id: "sandbox-public")
+        client.certificate = try Self.fixture("sandbox-tls", in: sandbox)
+        let account = try await Self.app(client, sandbox, vault: vault)
+            .signIn(through: ApprovingBrowser(sandbox: sandbox))
+        let stored = try await vault.record(account.id.vaultKey)
+        let asked = sandbox.requests(.mutualTLS).count
+        let api = sandbox.mutualTLS.origin + "/api/whoami"
+        let others: [ClientCertificate?] = [try Self.fixture("sandbox-self-signed-tls", in: sandbox), nil]
+        for other in others {
+            client.certificate = other
+            let again = try #require(try await Self.app(client, sandbox, vault: vault).account())
+            let required = HandshakeError.signInRequired(again.id, .certificateChanged)
+            #expect(await handshakeError { try await again.send(.get, api) } == required)
+            #expect(await handshakeError { try await again.refresh() } == required)
+        }
+        #expect(sandbox.requests(.mutualTLS).count == asked, "nothing was sent")
+        #expect(try await vault.record(account.id.vaultKey) == stored)
+        // The certificate before still serves, and a sign-in makes the new one the account's.
+        client.certificate = try Self.fixture("sandbox-tls", in: sandbox)
+        let before = try #require(try await Self.app(client, sandbox, vault: vault).account())
+        #expect(try await before.send(.get, api).head.status == .ok)
+        client.certificate = try Self.fixture("sandbox-self-signed-tls", in: sandbox)
+        let new = try await Self.app(client, sandbox, vault: vault).signIn(through: ApprovingBrowser(sandbox: sandbox))
+        try await new.refresh()
+        #expect(try await new.send(.get, api).head.status == .ok)
         await sandbox.stop()
     }
 

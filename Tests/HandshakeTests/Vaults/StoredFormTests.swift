@@ -60,7 +60,8 @@ struct StoredFormTests {
             let app = isBound ? try provider.boundApp() : try provider.app()
             let record = try await app.signIn(through: provider.browser).record
             var unchecked = record.keeping(
-                unchecked: .init(grant: record.grant, binding: record.binding, receivedAt: 1_750_000_000.25),
+                unchecked: .init(
+                    grant: record.grant, binding: record.binding, certificate: "next", receivedAt: 1_750_000_000.25),
                 since: 1.5)
             unchecked.replaced = [Secret("old")]
             for state in [
@@ -74,6 +75,7 @@ struct StoredFormTests {
                 #expect(read.state == state.state && read.generation == state.generation)
                 #expect(read.grant.expiresAt == state.grant.expiresAt)
                 #expect(read.unchecked?.receivedAt == state.unchecked?.receivedAt)
+                #expect(read.unchecked?.certificate == state.unchecked?.certificate)
             }
         }
     }
