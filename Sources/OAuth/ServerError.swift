@@ -66,7 +66,7 @@ public struct ServerError: Error, Sendable, Hashable {
     }
 
     /// Codes of the standards. They decide what happens next, so they stay even where a secret is a part of one.
-    private static let registeredCodes: Set<String> = [
+    package static let registeredCodes: Set<String> = [
         // RFC 6749, sections 4.1.2.1 and 5.2
         "invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type", "invalid_scope",
         "server_error", "temporarily_unavailable", "invalid_client", "invalid_grant", "unsupported_grant_type",

@@ -29,6 +29,8 @@ public struct TokenDeviations: Sendable, Hashable {
     public var errorText: String?
     /// The JSON Pointer of the service's own code, which says more than the error's. It is shown with the explanation.
     public var errorDetail: String?
+    /// Codes of errors that mean `invalid_grant`. With them the service refuses a refresh token or code for good.
+    public var invalidGrantCodes: Set<String> = []
     /// Whether ID tokens are neither asked for nor read. For services whose ID tokens cannot be checked.
     public var ignoresIDToken = false
 
@@ -63,6 +65,8 @@ extension TokenDeviations: Codable {
         errorCode = try values.decodeIfPresent(String.self, forKey: .errorCode)
         errorText = try values.decodeIfPresent(String.self, forKey: .errorText)
         errorDetail = try values.decodeIfPresent(String.self, forKey: .errorDetail)
+        invalidGrantCodes =
+            try values.decodeIfPresent(Set<String>.self, forKey: .invalidGrantCodes) ?? invalidGrantCodes
         ignoresIDToken = try values.decodeIfPresent(Bool.self, forKey: .ignoresIDToken) ?? ignoresIDToken
     }
 }
@@ -91,16 +95,21 @@ extension TokenDeviations {
 
     /// The error that a response states where the service has it, or in a form; nil when it states none there.
     func serverError(in response: ResponseMessage, hiding secrets: [Secret]) -> OAuthError? {
-        guard errorCode != nil || errorText != nil || errorDetail != nil || readsForm,
-            let content = try? members(of: response.content)
+        let isOfItsOwn = errorCode != nil || errorText != nil || errorDetail != nil || readsForm
+        guard isOfItsOwn || !invalidGrantCodes.isEmpty, let content = try? members(of: response.content)
         else { return nil }
         let hasNoCodes = errorCode?.isEmpty == true
         let code = hasNoCodes ? nil : Self.code(content.value(at: errorCode ?? "/error"))
         guard code != nil || (hasNoCodes && response.head.status.code >= 400) else { return nil }
+        let isInvalidGrant = code.map(invalidGrantCodes.contains) ?? false
+        // Such codes alone change nothing else: every other error is read as the standard has it.
+        guard isOfItsOwn || isInvalidGrant else { return nil }
         let tokens = (content.object?.tokens ?? []) + (container(in: content)?.tokens ?? [])
         return .server(
             ServerError(
-                step: .token, code: code, text: errorText(in: content), status: response.head.status.code,
+                step: .token, code: isInvalidGrant ? "invalid_grant" : code,
+                text: errorText(in: content) ?? (isInvalidGrant ? code : nil),
+                uri: content.value(at: "/error_uri")?.string, status: response.head.status.code,
                 retryAfter: response.head.headerFields[.retryAfter].flatMap(wholeNumber), hiding: secrets + tokens))
     }
 

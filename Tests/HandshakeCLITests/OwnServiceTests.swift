@@ -127,6 +127,7 @@ struct OwnServiceTests {
             error-detail-pointer = "/detail"
             own-device-grant = true
             refresh-margin = 25
+            invalid-grant-codes = ["gone"]
             """)
         let plan = try await plan(["mine", "--client-id", "app"], file)
         let service = plan.client.service
@@ -135,6 +136,7 @@ struct OwnServiceTests {
         #expect(service.deviations.denialCodes == ["user_said_no"])
         #expect(service.deviations.denialParameter == "reason")
         #expect(service.deviations.token.errorDetail == "/detail")
+        #expect(service.deviations.token.invalidGrantCodes == ["gone"])
         #expect(service.deviations.hasOwnDeviceGrant)
         #expect(service.deviations.refreshMargin == 25)
         let login = try #require(

@@ -49,6 +49,53 @@ struct TokenDeviationTests {
     }
 
     @Test(
+        "a code that means invalid_grant at a service counts as that, unless the service failed",
+        arguments: [(200, true), (400, true), (401, true), (503, false)])
+    func invalidGrantCode(_ status: Int, endsSession: Bool) throws {
+        let content = #"{"error":"Bad Request","message":"Invalid refresh token"}"#
+        let known: [(codes: Set<String>, isKnown: Bool)] = [(["Invalid refresh token"], true), (["Invalid"], false)]
+        for (codes, isKnown) in known {
+            let error = #expect(throws: OAuthError.self) {
+                try Self.exchange(content, status: status) {
+                    $0.errorCode = "/message"
+                    $0.invalidGrantCodes = codes
+                }
+            }
+            guard case .server(let said) = try #require(error) else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(said.code == (isKnown ? "invalid_grant" : "Invalid refresh token"))
+            #expect(said.text == (isKnown ? "Invalid refresh token" : nil))
+            #expect(said.isInvalidGrant == (isKnown && endsSession))
+        }
+    }
+
+    @Test("such a code where the standard has it keeps the explanation and the page that the service names")
+    func invalidGrantCodeInPlace() throws {
+        let content = #"{"error":"gone","error_description":"It ended.","error_uri":"https://op.example/help"}"#
+        let error = #expect(throws: OAuthError.self) { try Self.exchange(content) { $0.invalidGrantCodes = ["gone"] } }
+        guard case .server(let said) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(said.isInvalidGrant && said.text == "It ended." && said.uri == "https://op.example/help")
+    }
+
+    @Test("such codes alone do not change what other errors say")
+    func otherCodes() throws {
+        let content = #"{"error":"other","message":"The service is closed."}"#
+        let error = #expect(throws: OAuthError.self) {
+            try Self.exchange(content, status: 400) { $0.invalidGrantCodes = ["gone"] }
+        }
+        guard case .server(let said) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(said.code == "other" && said.text == "The service is closed.")
+    }
+
+    @Test(
         "an expiry in another unit or member becomes seconds since 1970",
         arguments: [
             ("1970-01-01T00:20:00Z", 1_200.0), ("1970-01-01T01:20:00.25+01:00", 1_200),

@@ -139,6 +139,7 @@ struct ServiceFacts {
         token.errorCode = try text("error_code_pointer")
         token.errorText = try text("error_text_pointer")
         token.errorDetail = try text("error_detail_pointer")
+        token.invalidGrantCodes = try invalidGrantCodes(errorCode: token.errorCode)
         token.ignoresIDToken = try flag("ignores_id_token")
         return token
     }
@@ -206,6 +207,20 @@ extension ServiceFacts {
             throw wrong("denial_parameter", "must have 1 to 80 bytes and be none of the protocol's own parameters")
         }
         return name
+    }
+
+    private func invalidGrantCodes(errorCode: String?) throws(HandshakeError) -> Set<String> {
+        let codes = Set(try texts("invalid_grant_codes"))
+        if let code = codes.intersection(ServerError.registeredCodes).min() {
+            throw wrong(
+                "invalid_grant_codes", "must not have “\(code)”: that code has a meaning of its own in the standards")
+        }
+        guard codes.isEmpty || errorCode?.isEmpty != true else {
+            throw wrong(
+                "invalid_grant_codes",
+                "must not be beside an empty “error-code-pointer”, which says that errors have no code")
+        }
+        return codes
     }
 
     private func refreshMargin() throws(HandshakeError) -> Double? {

@@ -15,7 +15,7 @@ enum OwnService {
         "expiry-unit",
         "zero-expiry-is-never", "absent-expiry", "scope-list", "error-code-pointer",
         "error-text-pointer", "error-detail-pointer", "denial-codes", "denial-parameter", "own-device-grant",
-        "refresh-margin",
+        "refresh-margin", "invalid-grant-codes",
         "offline", "public-clients",
         "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "requires-dpop",
         "assertion-audience",

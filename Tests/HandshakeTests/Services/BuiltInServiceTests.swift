@@ -91,6 +91,29 @@ struct BuiltInServiceTests {
         #expect(error.map { "\($0)" } == text)
     }
 
+    @Test(
+        "codes of a refused refresh token are none of the standards', and stand where errors have codes",
+        arguments: [
+            (
+                "invalid_client", nil,
+                "“invalid-grant-codes” must not have “invalid_client”: that code has a meaning of its own in the standards."
+            ),
+            (
+                "gone", "",
+                "“invalid-grant-codes” must not be beside an empty “error-code-pointer”, which says that errors have no code."
+            ),
+            ("gone", "/message", nil), ("gone", nil, nil),
+        ] as [(String, String?, String?)])
+    func wrongRefusal(code: String, pointer: String?, text: String?) async throws {
+        var facts: JSONObject = [
+            "authorize_url": .string("https://server.example/a"), "token_url": .string("https://server.example/t"),
+            "invalid_grant_codes": .array([.string(code)]),
+        ]
+        if let pointer { facts["error_code_pointer"] = .string(pointer) }
+        let error = await handshakeError { try BuiltInService(name: "mine", facts: facts).service() }
+        #expect(error.map { "\($0)" } == text)
+    }
+
     @Test("a signed client secret has an issuer and an audience, and the error says so")
     func wrongSecret() async throws {
         let facts: JSONObject = [
@@ -153,6 +176,40 @@ struct BuiltInServiceTests {
         #expect(said.code == twin.failureCode)
         #expect(said.text == twin.failureText)
         #expect(try await app.account()?.id == nil)
+    }
+
+    /// The codes by which services refuse a refresh token for good, as they send them.
+    private static let ownRefusals = [("github", "bad_refresh_token"), ("twitch", "Invalid refresh token")]
+
+    @Test("a refresh that a service refuses for good in words of its own ends the session", arguments: ownRefusals)
+    func ownRefusal(_ name: String, _ code: String) async throws {
+        let line = try #require(Self.lines[name])
+        // An app at GitHub gets refresh tokens where its users' tokens expire.
+        let twin = try ServiceTwin(
+            line.replacingOccurrences(of: #""offline":{"never":true"#, with: #""offline":{"always":true"#),
+            values: Self.values(name))
+        let account = try await app(name, twin).signIn(through: twin.browser())
+        twin.state.withLock { $0.refusal = "not_today" }
+        let other = await handshakeError { try await account.refresh() }
+        #expect(other != nil && other?.code != "sign_in_required", "another code does not end it")
+        twin.state.withLock { $0.refusal = code }
+        for _ in 0..<2 {
+            let ended = await handshakeError { try await account.refresh() }
+            #expect(ended == .signInRequired(account.id, .refreshRejected))
+        }
+        #expect(account.status.state == .ended(.refreshRejected))
+        #expect(twin.state.withLock { $0.refusals } == 2, "the second refusal is not asked for again")
+        #expect(twin.state.withLock { $0.problems } == [])
+    }
+
+    @Test("every service that refuses refresh tokens in words of its own is tested with each of them")
+    func allOwnRefusals() throws {
+        var stated: [String] = []
+        for name in Self.lines.keys.sorted() {
+            let codes = try twin(name).facts["invalid_grant_codes"] as? [String]
+            stated += (codes ?? []).map { "\(name): \($0)" }
+        }
+        #expect(stated == Self.ownRefusals.map { "\($0.0): \($0.1)" })
     }
 
     /// What services send, as their own pages say it.

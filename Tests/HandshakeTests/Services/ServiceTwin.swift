@@ -14,6 +14,10 @@ final class ServiceTwin: Transport {
         /// What a client did against the facts.
         var problems: [String] = []
         var failsTokens = false
+        /// The code with which every refresh is refused; nil for none.
+        var refusal: String?
+        /// How many refreshes were refused with it.
+        var refusals = 0
         var issued = 0
         var challenge: String?
         var nonce: String?
@@ -194,6 +198,10 @@ final class ServiceTwin: Transport {
         let (known, fails) = state.withLock { ($0, $0.failsTokens) }
         if isRefresh {
             expect(form["refresh_token"], known.refreshToken, "refresh_token")
+            if let code = known.refusal {
+                state.withLock { $0.refusals += 1 }
+                return refusal(code)
+            }
         } else {
             expect(form["code"], known.code, "code")
             let digest = SHA256.hash(data: Data((form["code_verifier"] ?? "").utf8))

@@ -80,6 +80,17 @@ extension ServiceTwin {
         return response(facts["error_status"] as? Int ?? 400, answer.json)
     }
 
+    /// The answer to a refresh that the service refuses with a code, which stands where its codes are.
+    func refusal(_ code: String) -> ResponseMessage {
+        var answer = PointerTree()
+        if text("name") == "twitch" {
+            answer.set(400, at: "/status")
+            answer.set("Bad Request", at: "/error")
+        }
+        answer.set(code, at: text("error_code_pointer") ?? "/error")
+        return response(facts["error_status"] as? Int ?? 400, answer.json)
+    }
+
     private func response(_ status: Int, _ content: Any) -> ResponseMessage {
         guard text("token_answer") == "form", let members = content as? [String: Any] else {
             return .json(status, content as? [String: Any] ?? [:])
