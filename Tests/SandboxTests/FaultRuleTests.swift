@@ -15,6 +15,7 @@ struct FaultRuleTests {
             #"/token => body {"a": "=> b"}"#, "/api/echo => delay 0",
             "/v2/StartApp => numbers-as-strings x1", "/oauth2/token => strings-as-numbers",
             "sequencing GET /DataSourceList => without Sex", "/DataSourceList => null Sex x2",
+            #"/.well-known/* => member issuer https://other.example"#, #"/token => member scope ["a", "b"] #2"#,
             "standard POST /token => id_token claim nonce wrong", "/token => id_token claim nonce - x1",
             "/token => id_token claim nonce x2", "/token => id_token claim nonce x2 x3",
             "/token => id_token sign HS256 #2",
@@ -60,6 +61,10 @@ struct FaultRuleTests {
             ("/a => header X", .argumentUnclear(action: "header", found: "X", expected: "a field name and a value")),
             ("/a => without", .argumentUnclear(action: "without", found: "", expected: "the name of a member")),
             ("/a => null a b", .argumentUnclear(action: "null", found: "a b", expected: "the name of a member")),
+            (
+                "/a => member a",
+                .argumentUnclear(action: "member", found: "a", expected: "the name of a member and its value")
+            ),
             (
                 "/a => numbers-as-strings x",
                 .argumentUnclear(action: "numbers-as-strings", found: "x", expected: "no argument")

@@ -228,12 +228,13 @@ struct SequencingChainTests {
     }
 
     @Test(
-        "faults turn numbers into strings and back, and leave members out or null, at any depth",
+        "faults turn numbers into strings and back, and leave members out or change them, at any depth",
         arguments: [
             (["numbers-as-strings"], #""IdJob":"800123","#), (["without IdJob"], #""Status":{"Status":"Completed""#),
             (["null ResultProps"], #"{"ResultProps":null,"#), (["null Value"], #""SubType":null,"Value":null}"#),
             (["without Title", "without SubTitle", "null Type"], #"{"Name":"result","Description":null,"Type":null"#),
             (["numbers-as-strings", "strings-as-numbers"], #""IdJob":800123,"#),
+            ([#"member Type ["a"]"#, "member Title x"], #""Type":["a"],"#), (["member Extra 7"], #","Extra":7}"#),
         ])
     func changedAnswers(_ actions: [String], _ expected: String) async throws {
         try await withSandbox { sandbox in

@@ -9,14 +9,31 @@ enum DocumentChange: Sendable, Equatable {
     case without(name: String)
     /// All members of this name become null, at any depth.
     case null(name: String)
+    /// All members of this name have this value, at any depth; where there is none, one is added.
+    case member(name: String, value: JSON)
 
     func applied(to document: JSON) -> JSON {
+        if case .member(let name, let value) = self, !Self.hasMember(name, document) {
+            return document.adding(name, value)
+        }
+        return changed(document)
+    }
+
+    private static func hasMember(_ name: String, _ document: JSON) -> Bool {
+        switch document {
+        case .array(let values): values.contains { hasMember(name, $0) }
+        case .object(let members): members.contains { $0.name == name || hasMember(name, $0.value) }
+        case .null, .bool, .number, .decimal, .string: false
+        }
+    }
+
+    private func changed(_ document: JSON) -> JSON {
         switch document {
         case .number(let number): self == .numbersAsStrings ? .string(String(number)) : document
         case .decimal(let number): self == .numbersAsStrings ? .string(String(number)) : document
         case .string(let text): number(text) ?? document
-        case .array(let values): .array(values.map(applied(to:)))
-        case .object(let members): .object(members.compactMap(applied(to:)))
+        case .array(let values): .array(values.map(changed))
+        case .object(let members): .object(members.compactMap(changed))
         case .null, .bool: document
         }
     }
@@ -26,11 +43,12 @@ enum DocumentChange: Sendable, Equatable {
         return .number(number)
     }
 
-    private func applied(to member: JSON.Member) -> JSON.Member? {
+    private func changed(_ member: JSON.Member) -> JSON.Member? {
         switch self {
         case .without(member.name): nil
         case .null(member.name): JSON.Member(name: member.name, value: .null)
-        default: JSON.Member(name: member.name, value: applied(to: member.value))
+        case .member(member.name, let value): JSON.Member(name: member.name, value: value)
+        default: JSON.Member(name: member.name, value: changed(member.value))
         }
     }
 }

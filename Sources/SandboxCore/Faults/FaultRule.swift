@@ -17,6 +17,7 @@
 /// /v2/StartApp => numbers-as-strings                  the usual answer with "IdJob":"800123"
 /// /oauth2/token => strings-as-numbers                 the usual answer with "expires_in":3600
 /// /DataSourceList => without Sex                      the usual answer without that member, however deep
+/// standard POST /token => member token_type mac       the usual answer with another value in that member
 /// ifttt /v2/me => malformed #3                        the third answer alone is JSON that breaks off
 /// ifttt POST /v2/sdk/events => empty                  the usual status without a body
 /// standard POST /token => id_token claim nonce wrong  the usual ID token with another nonce
@@ -36,6 +37,7 @@
 /// | `strings-as-numbers` | yes | every string of a JSON answer that is an integer becomes a number |
 /// | `without NAME` | yes | all members of this name are missing from a JSON answer |
 /// | `null NAME` | yes | all members of this name are null in a JSON answer |
+/// | `member NAME VALUE` | yes | members of this name in a JSON answer get this value, JSON or text, or one is added |
 /// | `body JSON` | yes | status 200 with this body |
 /// | `empty` | yes | the usual status and no body |
 /// | `malformed` | yes | the usual status and JSON that breaks off |
@@ -57,7 +59,7 @@
 /// `logout_token`. It is signed after the change, so a client that refuses it has looked at the claim. ``NamedFault/all`` has
 /// names for those that client developers need; a name stands in the place of a rule, with `#N` and `xN` after it.
 ///
-/// Rules are tried in the order in which they came. `delay`, `header`, the four changes to JSON and those to signed texts
+/// Rules are tried in the order in which they came. `delay`, `header`, the changes to JSON and those to signed texts
 /// combine with each other and with the first fitting rule of the other kinds. `/_sandbox` routes have no faults, so a rule can
 /// always be cleared; only the logout token that `/_sandbox/logout-token` makes can be changed.
 public struct FaultRule: Sendable, Equatable {

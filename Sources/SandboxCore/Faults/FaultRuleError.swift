@@ -33,8 +33,8 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
             "Expected a path that begins with “/” and may end in “*”, found “\(found)”."
         case .actionUnknown(let found):
             "Expected an action (delay, status, cut, garbage, drop, redirect, endless, huge, header, body, empty, malformed, "
-                + "numbers-as-strings, strings-as-numbers, without, null, or a signed text: id_token, response, userinfo, "
-                + "introspection, logout_token), found “\(found)”."
+                + "numbers-as-strings, strings-as-numbers, without, null, member, or a signed text: id_token, response, "
+                + "userinfo, introspection, logout_token), found “\(found)”."
         case .nameUnknown(let found):
             "Expected the name of a fault, such as id-token:wrong-nonce, found “\(found)”. “handshake sandbox --faults” "
                 + "lists them."

@@ -95,6 +95,7 @@ struct FaultRuleReader {
                 throw Self.unclear(word, rest, "the name of a member")
             }
             return .change(word == "null" ? .null(name: rest) : .without(name: rest))
+        case "member": return try member(rest)
         case "garbage", "drop", "endless", "empty", "malformed", "numbers-as-strings", "strings-as-numbers":
             guard rest.isEmpty else { throw Self.unclear(word, rest, "no argument") }
             return Self.bare(word)
@@ -176,6 +177,14 @@ struct FaultRuleReader {
             throw Self.unclear("header", rest, "a field name and a value")
         }
         return .header(name: String(parts[0]), value: String(Self.trimmed(parts[1])))
+    }
+
+    private func member(_ rest: String) throws(FaultRuleError) -> FaultRule.Action {
+        let parts = rest.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard parts.count == 2 else { throw Self.unclear("member", rest, "the name of a member and its value") }
+        let text = String(Self.trimmed(parts[1]))
+        return .change(
+            .member(name: String(parts[0]), value: JSON(parsing: Array(text.utf8)) ?? .string(text)))
     }
 
     private func count(_ rest: String, of action: String) throws(FaultRuleError) -> Int {

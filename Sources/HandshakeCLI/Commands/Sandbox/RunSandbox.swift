@@ -10,7 +10,8 @@ struct RunSandbox: AsyncParsableCommand {
             A fault RULE is [SERVICE] [METHOD] PATH => ACTION [#N] [xN], as in 'recurse-center POST /oauth/token => status 503 x1'. \
             #N: the Nth request alone; xN: N times. \
             Actions: delay SECONDS, status CODE [BODY], cut BYTES, garbage, drop, redirect URL [STATUS], endless, huge BYTES, \
-            header NAME VALUE, body JSON, empty, malformed, numbers-as-strings, strings-as-numbers, without NAME, null NAME. \
+            header NAME VALUE, body JSON, empty, malformed, numbers-as-strings, strings-as-numbers, without NAME, null NAME, \
+            member NAME VALUE. \
             The standard server's signed texts (id_token, response, userinfo, introspection, logout_token): TEXT claim NAME VALUE, \
             TEXT header NAME VALUE, TEXT sign KEY, TEXT late SECONDS.
 
