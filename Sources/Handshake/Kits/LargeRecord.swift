@@ -1,7 +1,10 @@
+import OAuth
+
 /// A record too long for one entry of a vault: parts, and a description of them.
 ///
-/// The parts of a new content are written beside those of the old one, then the description names them, then the old ones are
-/// removed: a reader sees the old content or the new one. One writer at a time is the caller's care.
+/// The parts of a new content are written beside those of the old one, then the description names them, then all others are
+/// removed: a reader sees the old content or the new one. A writer holds the description meanwhile, so that writers take turns.
+/// A process that is killed while it writes leaves parts, which the next writer removes.
 package struct LargeRecord: Sendable {
     private let vault: any Vault
     private let kind: VaultKey.Kind
@@ -33,33 +36,61 @@ package struct LargeRecord: Sendable {
         return contents.count == description.length ? contents : nil
     }
 
-    /// Replaces the content.
+    /// Replaces the content. When this throws, the old one stays, unless the storage failed in the last steps.
+    ///
+    /// - Throws: ``VaultError/denied(what:reason:)`` for a content of more parts than are read.
     package func replace(with contents: [UInt8]) async throws {
-        let former = try? await description()
-        let generation = (former?.generation ?? 0) &+ 1
         let starts = Array(stride(from: 0, to: contents.count, by: Self.partLength))
-        for (index, start) in starts.enumerated() {
-            let part = Array(contents[start..<min(start + Self.partLength, contents.count)])
-            try await vault.replace(key(generation, index), with: part)
+        guard starts.count <= Self.maximumParts else {
+            throw VaultError.denied(
+                what: "a record of kind \(kind.rawValue)",
+                reason: "its \(contents.count) bytes are more than \(Self.maximumParts * Self.partLength)")
         }
-        let text = "\(generation) \(starts.count) \(contents.count)"
-        try await vault.replace(VaultKey(kind, components), with: Array(text.utf8))
-        guard let former else { return }
-        for index in 0..<former.parts { try await vault.remove(key(former.generation, index)) }
+        // At random: a damaged part of an earlier content cannot be replaced.
+        let generation = RandomSource.system.bytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        try await vault.update(VaultKey(kind, components)) { record in
+            do {
+                for (index, start) in starts.enumerated() {
+                    let part = Array(contents[start..<min(start + Self.partLength, contents.count)])
+                    try await vault.replace(key(generation, index), with: part)
+                }
+            } catch {
+                for index in starts.indices { _ = try? await vault.remove(key(generation, index)) }
+                throw error
+            }
+            let former = await record.contents.flatMap { Self.parse($0) }
+            try await record.replace(with: Array("\(generation) \(starts.count) \(contents.count)".utf8))
+            // By their names, because damaged ones are not listed.
+            if let former, former.generation != generation {
+                for index in 0..<former.parts { try await vault.remove(key(former.generation, index)) }
+            }
+            // Those of a process that was killed.
+            for key in try await vault.keys(of: kind).keys where isPart(key, ofOtherThan: generation) {
+                try await vault.remove(key)
+            }
+        }
     }
 
-    private struct Description {
+    private func isPart(_ key: VaultKey, ofOtherThan generation: UInt32) -> Bool {
+        key.components.count == components.count + 2 && key.components.starts(with: components)
+            && key.components[components.count] != "\(generation)"
+    }
+
+    private struct Description: Sendable {
         let generation: UInt32
         let parts: Int
         let length: Int
     }
 
     private func description() async throws -> Description? {
-        guard let bytes = try await vault.record(VaultKey(kind, components)) else { return nil }
+        try await vault.record(VaultKey(kind, components)).flatMap { Self.parse($0) }
+    }
+
+    private static func parse(_ bytes: [UInt8]) -> Description? {
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
         guard parts.count == 3, let generation = UInt32(parts[0]), let count = Int(parts[1]),
             let length = Int(parts[2]),
-            (0...Self.maximumParts).contains(count)
+            (0...maximumParts).contains(count)
         else { return nil }
         return Description(generation: generation, parts: count, length: length)
     }

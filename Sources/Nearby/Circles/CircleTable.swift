@@ -1,5 +1,6 @@
 import Beacons
 import Circles
+import Crypto
 import Foundation
 import Handshake
 import OAuth
@@ -102,7 +103,9 @@ struct CircleTable: Sendable, Codable, Equatable {
         row.batch = MemberText.isBatch(batch) ? batch : ""
         let photo = object["photo"]?.object
         row.photoPack = photo?["pack"]?.string.flatMap { $0.utf8.count == 2 ? $0 : nil }
-        row.photoDigest = photo?["sha256"]?.string.flatMap { Base64URL.decode($0) }.map { Data($0) }
+        // A table whose server decides how long it is could not be stored, or read, any more.
+        let digest = photo?["sha256"]?.string.flatMap { Base64URL.decode($0) }
+        row.photoDigest = digest.flatMap { $0.count == SHA256.Digest.byteCount ? Data($0) : nil }
         pin(record, in: &row)
         rows[number] = row
         departures?[number] = nil
