@@ -158,6 +158,23 @@ def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene:
         page.clock.run_for(61_000)
 
 
+def test_members_of_a_table_that_cannot_be_read_are_not_counted_as_none(scene: Scene, page: Page) -> None:
+    trouble = "The table of Hub on this device cannot be read"
+    settings = {"photo": True, "batch": True, "waves": True, "others_photos": True}
+    hub = {"address": "https://circle.example/hub", "circle": "Hub", "number": 7, "name": "Zoë", "paused": False, "members": None,
+           "expires_at": None, "trouble": trouble, "settings": settings, "has_photo": True, "hidden": [], "hidden_names": {},
+           "told": True}
+    state = json.loads(people(1).removeprefix("data: ")) | {"circles": [hub]}
+    page.route("**/state", lambda route: route.fulfill(
+        status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
+    page.goto(scene.link)
+    circle = page.locator("#joined > li", has_text="Hub")
+    expect(circle).to_contain_text("You are Zoë, number 7; the others are not known now")
+    expect(circle).to_contain_text(trouble)
+    circle.get_by_text("Members", exact=True).click()
+    expect(circle.locator(".members").first).to_have_text("The other members are not known now.")
+
+
 def test_a_member_is_hidden_from(scene: Scene, here: Page) -> None:
     circle = here.locator("#joined li.card", has_text="Recurse Center")
     circle.get_by_text("Members", exact=True).click()

@@ -13,7 +13,7 @@ struct CircleSettingsTests {
         let number = try UserNumber(1_234)
         let summary = JoinedCircle.Summary(
             address: "https://circle.example/rc", circle: "Recurse Center", number: number, name: "Ada Example",
-            isPaused: isPaused, expires: 0, members: 2, nextSync: 0, trouble: nil)
+            isPaused: isPaused, expires: 0, members: 2, nextSync: 0, tableProblem: nil, trouble: nil)
         let visibility = JoinedCircle.Visibility(
             photo: isOn, hasPhoto: hasPhoto, batch: isOn, waves: isOn, othersPhotos: true, hidden: [], isTold: isTold)
         let rows = CircleText.rows(summary, visibility)

@@ -37,7 +37,7 @@ struct CompanionStateTests {
     func hiddenNames() async throws {
         let summary = JoinedCircle.Summary(
             address: "https://circle.example/rc", circle: "Recurse Center", number: zoe, name: "Zoë", isPaused: false,
-            expires: 0, members: 2, nextSync: 0, trouble: nil)
+            expires: 0, members: 2, nextSync: 0, tableProblem: nil, trouble: nil)
         let visibility = JoinedCircle.Visibility(
             photo: true, hasPhoto: true, batch: true, waves: true, othersPhotos: true,
             hidden: [ada, try UserNumber(9)], isTold: true)

@@ -55,6 +55,51 @@ struct DoctorCircleTests {
         let right = try #require(await Doctor.circles(in: vault).first)
         #expect(right.verdict == .works && right.detail == "0 other members are known" && right.cure == nil)
     }
+
+    @Test(
+        "CI22: doctor says that a circle's table cannot be read, the page lists other circles, and what is lost is told"
+    )
+    func unreadableTable() async throws {
+        let hub = try await circle(clockError: 0)
+        _ = try await hub.synchronize()
+        try await vault.replace(hub.records.key("table"), with: Array("{}".utf8))
+        let finding = try #require(await Doctor.circles(in: vault).first)
+        #expect(finding.verdict == .limited)
+        #expect(finding.detail.hasPrefix("The table of Hub on this device cannot be read, so its members are not"))
+        let page = CompanionActions(vault: vault, state: CompanionState(), stop: {})
+        #expect(try await page.members().text == "[]", "which lists the members of other circles")
+        #expect(finding.cure == "without a backup, fetch the members now: handshake nearby circle sync")
+        #expect(try await CircleText.json(hub.summary()).text.contains(#""members":null"#))
+        let problem = NearbyError.circle(.unreadableTable(circle: "Hub"))
+        #expect(problem.message.hasSuffix("first. Otherwise fetch the members now: handshake nearby circle sync"))
+        await #expect(throws: problem, "who is waved at may be in the table") {
+            try await page.perform(["do": .string("wave"), "person": .number("36")])
+        }
+        let lost = NearbyError.circle(.pinsLost(circle: "Hub"))
+        await #expect(throws: lost) { try await hub.synchronize() }
+        let others = NearbyError.circle(.wave("number 36 is in none of your circles"))
+        await #expect(throws: others) {
+            try await page.perform(["do": .string("wave"), "person": .number("36")])
+        }
+        let advice = "who they are now. Ask people in person, and pair with them: handshake nearby pair"
+        #expect(lost.message.hasSuffix(advice))
+    }
+
+    @Test("CI22: where identities are lost, doctor says to pair, and not to synchronise, and until when it says so")
+    func lostIdentities() throws {
+        let lost = CircleProblem.pinsLost(circle: "Hub")
+        func cure(_ problem: CircleProblem?, _ trouble: String) throws -> String {
+            Doctor.cure(
+                of: JoinedCircle.Summary(
+                    address: "https://circle.example/rc", circle: "Hub", number: try UserNumber(759), name: "Ada",
+                    isPaused: false, expires: 0, members: 1, nextSync: 0, tableProblem: problem, trouble: trouble))
+        }
+        let pair = "pair with people whom you meet: handshake nearby pair. This note ends after a week"
+        let sync = "afterwards: handshake nearby circle sync"
+        #expect(try cure(lost, "\(lost)") == pair)
+        #expect(try cure(lost, "\(lost). \(CircleProblem.clock(seconds: 600))") == "\(pair). For the rest, \(sync)")
+        #expect(try cure(nil, "\(CircleProblem.clock(seconds: 600))") == sync)
+    }
 }
 
 /// A circle's server whose user is the only member.

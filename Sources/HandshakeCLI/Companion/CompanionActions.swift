@@ -185,7 +185,14 @@ struct CompanionActions: Sendable {
         var rows: [JSONText] = []
         for circle in try await JoinedCircle.all(in: environment) {
             let address = try await circle.summary().address
-            rows += try await circle.members().map { member in
+            let members: [JoinedCircle.Member]
+            do {
+                members = try await circle.members()
+            } catch NearbyError.circle(.unreadableTable) {
+                // The page shows that beside the circle.
+                continue
+            }
+            rows += members.map { member in
                 .object([
                     ("circle", .string(address)), ("person", .integer(Int64(member.person.value))),
                     ("name", .string(member.name)), ("batch", .string(member.batch)),
@@ -213,8 +220,13 @@ struct CompanionActions: Sendable {
 
     /// A circle that a person is a member of.
     private func circle(of person: UserNumber) async throws -> JoinedCircle {
-        for circle in try await JoinedCircle.all(in: environment) where try await circle.introduce(person) != nil {
-            return circle
+        let circles = try await JoinedCircle.all(in: environment)
+        for circle in circles where try await circle.introduce(person) != nil { return circle }
+        for circle in circles {
+            // It may have the person.
+            if case .unreadableTable(let name)? = try await circle.summary().tableProblem {
+                throw NearbyError.circle(.unreadableTable(circle: name))
+            }
         }
         throw NearbyError.circle(.wave("number \(person) is in none of your circles"))
     }

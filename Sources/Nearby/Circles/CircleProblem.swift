@@ -29,6 +29,14 @@ public enum CircleProblem: Error, Sendable, Hashable {
     case notJoined
     /// The user is in this circle already.
     case alreadyJoined
+    /// This device cannot read the table of a circle of this name.
+    ///
+    /// Its members are not recognised until the next synchronisation.
+    case unreadableTable(circle: String)
+    /// The table of a circle of this name could not be read, and was fetched whole.
+    ///
+    /// The pinned identities were in it: the server may show others now.
+    case pinsLost(circle: String)
     /// A record was refused.
     case record(CircleError)
     /// A wave cannot be sent, and why.
@@ -53,6 +61,8 @@ extension CircleProblem: CustomStringConvertible {
         case .clock: "clock_differs"
         case .notJoined: "not_joined"
         case .alreadyJoined: "already_joined"
+        case .unreadableTable: "circle_table_unreadable"
+        case .pinsLost: "circle_identities_lost"
         case .record: "record_refused"
         case .wave, .wavesOff: "cannot_wave"
         }
@@ -83,10 +93,18 @@ extension CircleProblem: CustomStringConvertible {
         case .notJoined: "You are in no such circle. Join one first"
         case .alreadyJoined:
             "You are in this circle already. To join again, leave it first. For a new identity, rotate the present one"
+        case .unreadableTable(let circle):
+            "The table of \(circle) on this device cannot be read, so its members are not recognised now. \(Self.fetchedAgain)"
+        case .pinsLost(let circle):
+            "The table of \(circle) on this device could not be read, and the identities by which you knew its members are lost. The circle's server says who they are now. Ask people in person, and pair with them"
         case .record(let error): "\(error)"
         case .wave(let reason): "You cannot wave now: \(reason)"
         case .wavesOff(let name):
             "You cannot wave now: members cannot wave at you in this circle, so \(name) could not answer. Change that in its settings"
         }
     }
+
+    /// What becomes of a table that cannot be read.
+    private static let fetchedAgain =
+        "The next synchronisation fetches the members again, without the identities by which you knew them. To keep those, stop Handshake and restore the vault from a backup first"
 }

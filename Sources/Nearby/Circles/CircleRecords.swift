@@ -121,6 +121,12 @@ struct CircleRecords: Sendable {
         var takesWaves: Bool?
         /// Whether the photos of the others are not fetched.
         var skipsPhotos: Bool?
+        /// When a table that could not be read was replaced, and its pins were lost: seconds since 1970.
+        var pinsLost: Double?
+        /// Whether a synchronisation has ended with that; nil where nothing was lost.
+        var isLossTold: Bool?
+        /// Whether a table is stored, so that one that is not there is lost; earlier versions did not note it.
+        var hasTable: Bool?
 
         /// Whether the server must still be told that the user has paused.
         var mustWithdraw: Bool { isPaused && sequence > 0 && isWithdrawn != true }
@@ -130,6 +136,14 @@ struct CircleRecords: Sendable {
             unsentHides?.isEmpty == false || unsentUnhides?.isEmpty == false || mustWithdraw
                 || isIdentityPending == true || unsentPhoto != nil || unsentBatch != nil
         }
+
+        /// That pins were lost within a week: a watch in the background may have no reader earlier.
+        func loss(at now: Double) -> CircleProblem? {
+            guard let pinsLost, now - pinsLost <= Self.lossNotice else { return nil }
+            return .pinsLost(circle: quoted(circle, limit: 80))
+        }
+
+        private static let lossNotice = 7 * JoinedCircle.secondsOfDay
 
         /// Removes what the user has sent to a person. The server is told that the waves are of no more use.
         mutating func removeWaves(at person: UInt32) {
@@ -209,6 +223,8 @@ struct CircleRecords: Sendable {
             unsentPhoto = earlier.unsentPhoto ?? (earlier.showsPhoto == false ? false : nil)
             unsentBatch = earlier.unsentBatch ?? (earlier.showsBatch == false ? false : nil)
             (takesWaves, skipsPhotos) = (earlier.takesWaves, earlier.skipsPhotos)
+            // The table stays too.
+            (hasTable, pinsLost, isLossTold) = (earlier.hasTable, earlier.pinsLost, earlier.isLossTold)
         }
     }
 
@@ -295,11 +311,38 @@ struct CircleRecords: Sendable {
 
     // MARK: The table
 
+    /// The table; an empty one where none was stored yet.
+    ///
+    /// - Throws: ``CircleProblem/unreadableTable(circle:)`` where it is damaged, lost, or none of this version.
     func table() async throws -> CircleTable {
-        guard let bytes = try await largeTable.contents(),
-            let table = try? JSONDecoder().decode(CircleTable.self, from: Data(bytes))
-        else { return CircleTable() }
+        guard let table = try await readableTable() else {
+            let circle = (try? await state())?.circle
+            throw CircleProblem.unreadableTable(circle: circle.map { quoted($0, limit: 80) } ?? "a circle")
+        }
         return table
+    }
+
+    /// The table; nil where it is damaged, lost, or none of this version.
+    func readableTable() async throws -> CircleTable? {
+        do {
+            guard try await mustHaveTable() else { return CircleTable() }
+            var bytes = try await largeTable.contents()
+            // Another process may have replaced it while it was read.
+            if bytes == nil { bytes = try await largeTable.contents() }
+            return bytes.flatMap { try? JSONDecoder().decode(CircleTable.self, from: Data($0)) }
+        } catch VaultError.damaged {
+            return nil
+        }
+    }
+
+    /// Whether a table is there, or was, and was not removed with the members.
+    private func mustHaveTable() async throws -> Bool {
+        if try await vault.record(key("table")) != nil { return true }
+        do {
+            return try await state()?.hasTable == true
+        } catch VaultError.damaged {
+            return false
+        }
     }
 
     /// Replaces the table.
@@ -320,8 +363,8 @@ struct CircleRecords: Sendable {
 
     /// Forgets a person: the row and the photo go, and the number is not taken again.
     ///
-    /// A table that cannot be read may have the person, so it goes too. Without the state nothing changes: it could not be
-    /// stored that the number is not taken again.
+    /// A table that cannot be read may have the person, so it goes too, with everyone's pin; photos of the others stay. Without
+    /// the state nothing changes: it could not be stored that the number is not taken again.
     ///
     /// - Returns: what there was; nil for nothing.
     /// - Throws: `VaultError.damaged` where the state cannot be read.
@@ -329,12 +372,10 @@ struct CircleRecords: Sendable {
         guard let number = UInt32(exactly: person.value) else { return nil }
         guard try await state() != nil else { return try await removeMembers() ? .unreadableMembers : nil }
         try await changeState { $0.removeWaves(at: number) }
-        var table: CircleTable
-        do {
-            table = try await self.table()
-        } catch VaultError.damaged {
+        guard var table = try await readableTable() else {
             try await changeState { $0.blocked.insert(number) }
-            return try await removeUnreadableMembers() ? .unreadableMembers : nil
+            _ = try await pack(PhotoPack.index(of: number), without: { $0 == number })
+            return try await removeUnreadableTable() ? .unreadableMembers : nil
         }
         guard table.forget(number) else { return nil }
         // One that was stored in between goes too.
@@ -351,7 +392,7 @@ struct CircleRecords: Sendable {
     enum Forgotten {
         /// The row or the pin.
         case person
-        /// All members, who could not be read.
+        /// The rows and pins of all members, which could not be read.
         case unreadableMembers
     }
 
@@ -383,13 +424,15 @@ struct CircleRecords: Sendable {
         guard let state = found else { return try await removeMembers() }
         if state.hasWaves { try await changeState { $0.expireWaves(at: now) } }
         guard now - state.synced > retention else {
-            let known = try await self.table()
+            guard let known = try await readableTable() else { return false }
             var table = known
             table.expireDepartures(at: UInt64(max(0, now)))
             table.expireKeys(today: UInt32(clamping: Int64(max(0, now) / JoinedCircle.secondsOfDay)))
             try await replaceTable(table, known: known)
             return false
         }
+        // First: a table that is not there afterwards is not lost.
+        if state.hasTable == true { try await changeState { $0.hasTable = nil } }
         guard try await removeMembers() else { return false }
         try await changeState { state in
             (state.membersTag, state.keysTag, state.waves, state.waved) = (nil, nil, [], [:])
@@ -416,19 +459,32 @@ struct CircleRecords: Sendable {
         try await vault.remove(key("unread"))
     }
 
-    /// Removes members who cannot be read; the next synchronisation fetches all again.
-    private func removeUnreadableMembers() async throws -> Bool {
-        let existed = try await removeMembers()
-        try await changeState { ($0.membersTag, $0.keysTag) = (nil, nil) }
+    /// Removes a table that cannot be read; the next synchronisation fetches all members again.
+    private func removeUnreadableTable() async throws -> Bool {
+        // First: a table that is not there afterwards is lost, with its pins, which the next synchronisation tells. Another
+        // table may be put back.
+        try await changeState { ($0.membersTag, $0.keysTag, $0.hasTable) = (nil, nil, true) }
+        let existed = try await removeTable()
         try await noteChange()
+        return existed
+    }
+
+    /// Removes the table and its parts. A damaged record cannot be replaced before it is removed.
+    @discardableResult
+    func removeTable() async throws -> Bool {
+        // What is damaged is not listed. Replacing the table removes its parts by their names.
+        if (try? await vault.record(key("table"))) != nil { try await largeTable.replace(with: []) }
+        var existed = try await vault.remove(key("table"))
+        for key in try await vault.keys(of: .circle).keys
+        where key.components.starts(with: [community, scope, "table"]) {
+            existed = try await vault.remove(key) || existed
+        }
         return existed
     }
 
     @discardableResult
     private func removeMembers() async throws -> Bool {
-        // What is damaged is not listed. Replacing the table removes its parts by their names.
-        if (try? await vault.record(key("table"))) != nil { try await largeTable.replace(with: []) }
-        var existed = try await vault.remove(key("table"))
+        var existed = try await removeTable()
         let listing = try await vault.keys(of: .circle)
         for key in listing.keys where key.components.starts(with: [community, scope]) {
             guard key.components.count > 2, !["state", "farewell", "unread"].contains(key.components[2]) else {

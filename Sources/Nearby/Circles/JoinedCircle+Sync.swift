@@ -22,6 +22,9 @@ extension JoinedCircle {
                 try await delayRestart(by: Self.restartPause)
                 _ = try await synchronize()
                 await report(nil)
+            } catch NearbyError.circle(.pinsLost(let circle)) {
+                // Said once, after everything else was done.
+                await report(.circle(.pinsLost(circle: circle)))
             } catch let error as NearbyError {
                 let pause = environment.random(Self.retryPause)
                 switch error {
@@ -46,7 +49,7 @@ extension JoinedCircle {
         let state = try await state()
         // A clock that was set back, or a state of another time, must not put it off for days.
         let rest = min(max((state.retryFrom ?? 0) - now, 0), Self.retryPause.upperBound)
-        guard try !mustPublish(state), !state.hasNews else { return rest }
+        guard try !mustPublish(state), !state.hasNews, try await records.readableTable() != nil else { return rest }
         let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
         return max(rest, min(max(next - now, 0), Self.longestPause))
     }
@@ -58,13 +61,29 @@ extension JoinedCircle {
 
     /// Publishes keys if they are due, and fetches what changed in the tables.
     ///
+    /// A table that cannot be read is fetched whole. Its pins are lost: ``CircleProblem/pinsLost(circle:)`` is thrown, once, after
+    /// everything else is done. What else fails then is in ``Summary/trouble``, and is thrown by the next synchronisation.
+    ///
     /// - Returns: how many members the table has.
     @discardableResult
     public func synchronize() async throws -> Int {
+        let count: Int
+        do {
+            count = try await synchronizeUntold()
+        } catch let error as NearbyError {
+            // Of a table that could not be stored again this error says what to do; its loss is told once it is stored.
+            if (try? await records.readableTable()) != nil { try await tellLoss() }
+            throw error
+        }
+        try await tellLoss()
+        return count
+    }
+
+    /// As ``synchronize()``, which tells the next time that pins are lost.
+    func synchronizeUntold() async throws -> Int {
         let bearer = try await CircleEnvironment.placing { try await state().bearer }
         do {
-            let count = try await CircleEnvironment.placing { try await synchronizeNow() }
-            return count
+            return try await CircleEnvironment.placing { try await synchronizeNow() }
         } catch let error as NearbyError {
             try? await records.changeState { state in
                 state.trouble = "\(error)"
@@ -73,6 +92,15 @@ extension JoinedCircle {
             }
             throw error
         }
+    }
+
+    /// Throws that pins are lost, where it was not thrown yet: a synchronisation that has lost them may have been cancelled.
+    private func tellLoss() async throws {
+        guard let state = try? await records.state(), state.isLossTold == false, let loss = state.loss(at: now) else {
+            return
+        }
+        try? await records.changeState { $0.isLossTold = true }
+        throw NearbyError.circle(loss)
     }
 
     private func synchronizeNow() async throws -> Int {
@@ -113,8 +141,7 @@ extension JoinedCircle {
     /// deleted as past, the server would not send again.
     private func noteClock(isOff: Bool) async throws {
         guard try await state().isClockOff ?? false != isOff else { return }
-        if !isOff {
-            let known = try await records.table()
+        if !isOff, let known = try await records.readableTable() {
             try await records.replaceTable(Self.withoutCursors(known), known: known)
         }
         try await records.changeState { state in
@@ -132,9 +159,9 @@ extension JoinedCircle {
 
     // MARK: Tables
 
-    /// Fetches what changed. All pages count, or none.
+    /// Fetches what changed, and everything where the table cannot be read. All pages count, or none.
     private func fetchTables() async throws -> CircleTable {
-        let known = try await records.table()
+        guard let known = try await records.readableTable() else { return try await fetchTables(beginningWith: nil) }
         do {
             return try await fetchTables(beginningWith: known)
         } catch CircleProblem.refused(410, _, _) {
@@ -143,19 +170,39 @@ extension JoinedCircle {
         }
     }
 
-    private func fetchTables(beginningWith known: CircleTable) async throws -> CircleTable {
-        let state = try await state()
+    /// - Parameter known: the table before; nil where it cannot be read.
+    private func fetchTables(beginningWith known: CircleTable?) async throws -> CircleTable {
+        var state = try await state()
+        if known == nil { (state.membersTag, state.keysTag) = (nil, nil) }
         let server = try server(state)
         let moment = UInt64(max(0, now))
-        var table = known
+        var table = known ?? CircleTable()
         table.epoch = state.epoch
         let membersTag = try await fetchMembers(into: &table, server, state, at: moment)
         let keysTag = try await fetchKeys(into: &table, server, state, at: moment)
-        for number in state.blocked.union(state.hidden).union([state.number]) { table.forget(number) }
         table.expireDepartures(at: moment)
         table.expireKeys(today: try Self.day(now))
-        try await records.replaceTable(table, known: try await records.table())
-        try await records.changeState { state in
+        // Others may have been forgotten or hidden since.
+        let decided = try await self.state()
+        let unwanted = decided.blocked.union(decided.hidden).union([decided.number])
+        let stored = try await records.readableTable()
+        let isPutBack = known == nil && stored != nil && stored != CircleTable()
+        // Another process has fetched it, or the record was put back, with its pins. One that has expired is empty.
+        if isPutBack, let stored { table = stored }
+        for number in unwanted { table.forget(number) }
+        if known == nil, !isPutBack {
+            // First: what ends after this must not hide it.
+            try await records.changeState { state in
+                (state.pinsLost, state.isLossTold) = (Double(moment), false)
+                (state.membersTag, state.keysTag, state.hasTable) = (nil, nil, true)
+            }
+        }
+        if stored == nil { try await records.removeTable() }
+        try await records.replaceTable(table, known: stored)
+        try await records.changeState { [table] state in
+            // An empty one is not stored where there was none.
+            if stored == nil || table != CircleTable() { state.hasTable = true }
+            guard !isPutBack else { return }
             state.membersTag = membersTag
             state.keysTag = keysTag
         }

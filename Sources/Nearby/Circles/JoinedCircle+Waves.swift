@@ -144,7 +144,8 @@ extension JoinedCircle {
             let object = try await server(state).send(.get, "v1/waves").object("the waves")
             var known = Set((object["waiting"]?.array ?? []).compactMap(\.string))
             var opened: [CircleRecords.AnsweredWave: MutualWave] = [:]
-            let table = try await records.table()
+            // Answers that cannot be opened now wait for the next table.
+            let table = try await records.readableTable() ?? CircleTable()
             for matched in (object["matched"]?.array ?? []).compactMap(\.object) {
                 guard let id = matched["id"]?.string, let wave = state.waves.first(where: { $0.id == id }),
                     let box = matched["box"]?.string.flatMap({ Base64URL.decode($0) })

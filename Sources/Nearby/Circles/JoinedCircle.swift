@@ -18,10 +18,15 @@ public struct JoinedCircle: Sendable {
         public let isPaused: Bool
         /// Until when this device is signed in: seconds since 1970.
         public let expires: Double
-        /// How many members the table has, and when it is fetched next.
-        public let members: Int
+        /// How many members the table has; nil where it cannot be read.
+        public let members: Int?
+        /// When the table is fetched next: seconds since 1970.
         public let nextSync: Double
-        /// Why the last synchronisation failed; nil when it did not.
+        /// That the table cannot be read, or that its pins were lost lately.
+        public let tableProblem: CircleProblem?
+        /// Why the last synchronisation failed, and what is wrong with the table.
+        ///
+        /// Nil when nothing is. It includes ``tableProblem``.
         public let trouble: String?
     }
 
@@ -60,14 +65,19 @@ public struct JoinedCircle: Sendable {
         try await CircleEnvironment.placing {
             let state = try await state()
             let number = try number(state.number)
+            let (table, problem) = try await knownTable()
+            let troubles = [problem.map { "\($0)" }, state.trouble].compactMap(\.self)
             return Summary(
                 address: state.address, circle: state.circle, number: number, name: state.name,
                 isPaused: state.isPaused, expires: Double(state.expires),
-                members: try await records.table().rows.count, nextSync: state.nextSync, trouble: state.trouble)
+                members: table?.rows.count, nextSync: state.nextSync, tableProblem: problem,
+                trouble: troubles.isEmpty ? nil : troubles.joined(separator: ". "))
         }
     }
 
     /// The members, sorted by name.
+    ///
+    /// - Throws: ``CircleProblem/unreadableTable(circle:)`` where they cannot be read.
     public func members() async throws -> [Member] {
         try await CircleEnvironment.placing {
             let hidden = try await state().hidden
@@ -83,6 +93,8 @@ public struct JoinedCircle: Sendable {
     }
 
     /// The day keys of the members, by trust.
+    ///
+    /// - Throws: ``CircleProblem/unreadableTable(circle:)`` where they cannot be read.
     public func dayKeys() async throws -> [Trust: [(UserNumber, DayKey)]] {
         try await CircleEnvironment.placing {
             let state = try await state()
@@ -93,7 +105,7 @@ public struct JoinedCircle: Sendable {
     /// A member as the table says; nil for who is none.
     public func introduce(_ person: UserNumber) async throws -> Person? {
         try await CircleEnvironment.placing {
-            guard let entry = try await records.table().entry(person) else { return nil }
+            guard let entry = try await records.readableTable()?.entry(person) else { return nil }
             return Person(name: entry.row.name, batch: entry.row.batch.isEmpty ? nil : entry.row.batch)
         }
     }
@@ -106,6 +118,16 @@ public struct JoinedCircle: Sendable {
     // MARK: Helpers
 
     var now: Double { environment.time.now() }
+
+    /// The table, nil where it cannot be read, and what the user must know of it.
+    func knownTable() async throws -> (table: CircleTable?, problem: CircleProblem?) {
+        do {
+            return (try await records.table(), try await state().loss(at: now))
+        } catch let problem as CircleProblem {
+            guard case .unreadableTable = problem else { throw problem }
+            return (nil, problem)
+        }
+    }
 
     func state() async throws -> CircleRecords.State {
         guard let state = try await records.state() else { throw CircleProblem.notJoined }

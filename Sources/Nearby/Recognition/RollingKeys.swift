@@ -158,8 +158,10 @@ public struct RollingKeys: Sendable {
     }
 
     /// The tables of the circles that the user is in.
+    ///
+    /// - Throws: ``CircleProblem/unreadableTable(circle:)`` where one cannot be read.
     func circleTables() async throws -> [CircleTable] {
-        try await mappingVaultErrors {
+        try await CircleEnvironment.placing {
             var tables: [CircleTable] = []
             for records in try await CircleRecords.all(in: vault, community: community) {
                 tables.append(try await records.table())

@@ -15,7 +15,7 @@ public struct KnownPeople: Sendable {
     public let scopes: OwnScopes
     /// Recognises friends, members of the circles, and the user's own beacons.
     public let recognition: Recognition
-    /// The errors of friends' records that cannot be read.
+    /// What cannot be read of friends and circles, and where pins are lost.
     public let damaged: [NearbyError]
     private let expectedPeople: ExpectedPeople
     private let log: EncounterLog
@@ -38,14 +38,23 @@ public struct KnownPeople: Sendable {
         for circle in circles { summaries.append(try await circle.summary()) }
         var own = own ?? summaries.first?.number
         if own == nil { own = try await ask() }
-        let (friends, damaged) = try await rolling.friends()
+        let (friends, damagedFriends) = try await rolling.friends()
         let scopes = try await OwnScopes(in: environment.vault, community: environment.community, at: time)
-        let tables = try await rolling.circleTables()
+        var damaged = damagedFriends
+        var tables: [(circle: JoinedCircle, table: CircleTable)] = []
+        for circle in circles {
+            let (table, problem) = try await CircleEnvironment.placing { try await circle.knownTable() }
+            if let table { tables.append((circle, table)) }
+            if let problem { damaged.append(.circle(problem)) }
+        }
         var people = try await rolling.pairedNames().mapValues { Person(name: $0) }
         // A file of keys does not show who made it. It may be older than what a circle says of the number.
-        // What the circle said of a member who has left still counts.
+        // What the circle said of a member who has left still counts, and a table that cannot be read may have anyone.
         let paired = Set(people.keys)
-        let isDoubtful = { (friend: UserNumber) in !paired.contains(friend) && tables.contains { $0.hasPin(friend) } }
+        let isDoubtful = { (friend: UserNumber) -> Bool in
+            guard !paired.contains(friend) else { return false }
+            return tables.count < circles.count || tables.contains { $0.table.hasPin(friend) }
+        }
         var recognition = Recognition(friends: friends.filter { !isDoubtful($0.0) })
         recognition.add(friends.filter { isDoubtful($0.0) }, trust: .unverified)
         // The user's own beacons, as received by another adapter.
@@ -53,7 +62,7 @@ public struct KnownPeople: Sendable {
         var expected = ExpectedPeople()
         expected.add(friends.filter { !isDoubtful($0.0) }, areFriends: true)
         expected.add(friends.filter { isDoubtful($0.0) }, areFriends: false)
-        for circle in circles {
+        for (circle, _) in tables {
             for (trust, dayKeys) in try await circle.dayKeys() {
                 recognition.add(dayKeys, trust: trust)
                 expected.add(dayKeys, areFriends: false)

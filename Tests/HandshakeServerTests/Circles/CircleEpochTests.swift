@@ -173,6 +173,31 @@ struct CircleEpochTests {
             #expect(await run() > 0)
         }
     }
+
+    @Test("CI22: a watch fetches a table that cannot be read without a pause, and reports what is lost")
+    func unreadableTable() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let environment = CircleEnvironment(
+                vault: ada.vault, community: "recurse-center", transport: ada.transport,
+                time: TimeSource(now: { world.now }, clock: EndingClock()), random: { $0.lowerBound })
+            let watch = JoinedCircle(adas.records, environment)
+            let reports = Mutex<[NearbyError?]>([])
+            /// Until it sleeps first.
+            func run() async {
+                await #expect(throws: CancellationError.self) {
+                    try await watch.keepSynchronized { error in reports.withLock { $0.append(error) } }
+                }
+            }
+            await run()
+            #expect(reports.withLock(\.self).isEmpty, "nothing is due")
+            try await ada.vault.replace(adas.records.key("table"), with: Array("{}".utf8))
+            await run()
+            #expect(reports.withLock(\.self) == [.circle(.pinsLost(circle: "Recurse Center"))])
+            #expect(try await adas.state().retryFrom == nil, "what comes next does not wait")
+        }
+    }
 }
 
 /// Epochs that rise each time.

@@ -125,6 +125,20 @@ struct CircleLostWaveTests {
         }
     }
 
+    @Test("CI44: an answer that comes while the table cannot be read is told after the next synchronisation")
+    func unreadableTable() async throws {
+        try await CircleWorld.with { world in
+            let meeting = try await CircleMeeting(world)
+            try await meeting.adaWaves()
+            try await meeting.zoeWaves()
+            try await meeting.ada.vault.replace(meeting.adas.records.key("table"), with: Array("{}".utf8))
+            #expect(try await meeting.adas.collectWaves().isEmpty)
+            let lost = NearbyError.circle(.pinsLost(circle: "Recurse Center"))
+            await #expect(throws: lost) { try await meeting.adas.synchronize() }
+            #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
+        }
+    }
+
     @Test("a wave that is sent again is the same one, and no other member's")
     func idempotent() async throws {
         try await CircleWorld.with { world in

@@ -122,11 +122,7 @@ struct CircleMemberTests {
                 vault = FailingVault(base: ada.vault, error: damage) { $0.count == 5 && $0[2] == "table" }
             }
             let stored = StoredPeople(in: vault, community: "recurse-center")
-            if record == "state" {
-                #expect(try await stored.expire(at: world.now).records[.circles] == nil)
-            } else {
-                await #expect(throws: NearbyError.self) { _ = try await stored.expire(at: world.now) }
-            }
+            #expect(try await stored.expire(at: world.now).records[.circles] == nil)
             let kept = try await ada.vault.keys(of: .circle).keys.map(\.components.last)
             #expect(kept.contains("table") && kept.contains("0"), "what cannot be read now may be readable later")
             #expect(try await stored.expire(at: world.now + 31 * CircleWorld.day).records[.circles] == 1)
@@ -186,7 +182,11 @@ struct CircleMemberTests {
             for day in [22.0, 40] { _ = try await unreadable.expire(at: world.now + day * CircleWorld.day) }
             #expect(try await adas.members().count == 1)
             #expect(try await unreadable.expire(at: world.now + 53 * CircleWorld.day).records[.circles] == 1)
-            #expect(try await adas.members().isEmpty)
+            // The pins went with the members.
+            await #expect(throws: NearbyError.circle(.pinsLost(circle: "Recurse Center"))) {
+                try await adas.synchronize()
+            }
+            #expect(try await adas.members().map(\.name) == ["Zoë Ångström"])
         }
     }
 
@@ -268,7 +268,8 @@ struct CircleMemberTests {
                 }
                 #expect(board.withdrawn.withLock(\.self) == [zoe])
             }
-            try await adas.synchronize()
+            let lost = NearbyError.circle(.pinsLost(circle: "Recurse Center"))
+            await #expect(throws: lost) { try await adas.synchronize() }
             #expect(try await adas.members().isEmpty, "and is not taken again")
         }
     }
@@ -288,6 +289,35 @@ struct CircleMemberTests {
             #expect(deletion.people == [zoe] && deletion.unreadableCircles == 0)
             try await adas.synchronize()
             #expect(try await adas.members().isEmpty)
+        }
+    }
+
+    @Test("CI49: a table that is none of this version goes with the person who is forgotten, and photos of others stay")
+    func forgetWithOtherTable() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            _ = try await CircleDevice(world).join(as: CircleDevice.quentin)
+            try await adas.synchronize()
+            let (zoe, quentin) = try (UserNumber(65_535), UserNumber(70_000))
+            #expect(try await adas.photo(of: quentin) != nil)
+            let part = try #require(
+                try await ada.vault.keys(of: .circle).keys.first {
+                    $0.components.count == 5 && $0.components[2] == "table"
+                })
+            try await ada.vault.replace(part, with: Array("{}".utf8))
+            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
+            let deletion = try await stored.forget(zoe)
+            #expect(deletion.people == [zoe] && deletion.unreadableCircles == 1)
+            #expect(try await ada.vault.record(part) == nil)
+            #expect(try await adas.photo(of: zoe) == nil)
+            #expect(try await adas.photo(of: quentin) != nil, "it can be read, and is another member's")
+            let unreadable = NearbyError.circle(.unreadableTable(circle: "Recurse Center"))
+            #expect(try await KnownPeople(in: ada.environment).damaged == [unreadable], "it is not an empty one")
+            let lost = NearbyError.circle(.pinsLost(circle: "Recurse Center"))
+            await #expect(throws: lost) { try await adas.synchronize() }
+            #expect(try await adas.members().map(\.person) == [quentin], "who is forgotten is not taken again")
+            let next = try await stored.forget(quentin)
+            #expect(next.people == [quentin] && next.unreadableCircles == 0)
         }
     }
 

@@ -89,6 +89,121 @@ struct CircleTableTests {
     }
 
     @Test(
+        "CI28: who has lost a table, or doubts it, asks for it, and not whether it is the same as before",
+        arguments: ["expired", "unread", "damaged", "deleted", "clock"])
+    func tags(step: String) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            func asked() -> Int { ada.transport.conditional.count { !$0.contains("/v1/photos/") } }
+            // A tag is known once nothing has changed.
+            for _ in 0..<3 { try await adas.synchronize() }
+            #expect(asked() > 0, "a table that is there is asked for by its tag")
+            let (stored, records) = (StoredPeople(in: ada.vault, community: "recurse-center"), adas.records)
+            switch step {
+            case "expired": _ = try await stored.expire(at: world.now + 31 * CircleWorld.day)
+            case "unread":
+                // The state could not be read before.
+                try await ada.vault.replace(records.key("unread"), with: Array("\(world.now)".utf8))
+                _ = try await stored.expire(at: world.now)
+            case "damaged":
+                try await ada.vault.replace(records.key("table"), with: Array("{}".utf8))
+                let deletion = try await stored.forget(try UserNumber(70_000))
+                #expect(deletion.unreadableCircles == 1)
+                #expect(deletion.people.map(\.value) == [70_000], "the table may have had the person")
+                let state = try #require(try await records.state())
+                #expect(state.membersTag == nil && state.keysTag == nil, "another table may be put back")
+            case "deleted": try await ada.vault.remove(records.key("table"))
+            default:
+                let off = CircleEnvironment(
+                    vault: ada.vault, community: "recurse-center", transport: ada.transport,
+                    time: TimeSource(now: { world.now + 3_600 }, clock: HurriedClock()), random: { $0.lowerBound })
+                await #expect(throws: NearbyError.circle(.clock(seconds: 3_600))) {
+                    try await JoinedCircle(records, off).synchronize()
+                }
+            }
+            let before = asked()
+            if ["damaged", "deleted"].contains(step) {
+                let lost = NearbyError.circle(.pinsLost(circle: "Recurse Center"))
+                await #expect(throws: lost) { try await adas.synchronize() }
+            } else {
+                try await adas.synchronize()
+            }
+            #expect(asked() == before)
+            #expect(try await adas.members().map(\.name) == ["Zoë Ångström"])
+        }
+    }
+
+    /// Ada's device in a circle with Zoë, after what it knows has stopped changing.
+    static func join(_ world: CircleWorld, in vault: DamagedVault) async throws -> (CircleDevice, JoinedCircle) {
+        let ada = CircleDevice(world, vault: vault)
+        let adas = try await ada.join()
+        _ = try await CircleDevice(world).join(as: CircleDevice.zoe)
+        for _ in 0..<3 { try await adas.synchronize() }
+        return (ada, adas)
+    }
+
+    @Test(
+        "CI22: a table that cannot be read is fetched whole, and the user is told that the pins are lost",
+        arguments: ["version", "description", "part", "both"])
+    func unreadable(what: String) async throws {
+        try await CircleWorld.with { world in
+            let vault = DamagedVault()
+            let (ada, adas) = try await Self.join(world, in: vault)
+            let part = try await vault.partOfTable()
+            switch what {
+            case "version": try await vault.replace(part, with: try await vault.otherContent(of: part))
+            case "description": vault.damage(adas.records.key("table"))
+            case "both":
+                vault.damage(adas.records.key("table"))
+                vault.damage(part)
+            default: vault.damage(part)
+            }
+            let problem = NearbyError.circle(.unreadableTable(circle: "Recurse Center"))
+            await #expect(throws: problem) { _ = try await adas.members() }
+            let summary = try await adas.summary()
+            #expect(summary.members == nil && summary.trouble?.contains("cannot be read") == true)
+            #expect(summary.tableProblem == .unreadableTable(circle: "Recurse Center"))
+            let known = try await KnownPeople(in: ada.environment)
+            #expect(known.damaged == [problem] && known.circles.count == 1, "a watch begins all the same")
+            #expect(try await adas.introduce(try UserNumber(65_535)) == nil)
+            #expect(try await StoredPeople(in: vault, community: "recurse-center").expire(at: world.now).isEmpty)
+
+            let lost = NearbyError.circle(.pinsLost(circle: "Recurse Center"))
+            func asked() -> Int { ada.transport.conditional.count { !$0.contains("/v1/photos/") } }
+            let before = asked()
+            await #expect(throws: lost) { try await adas.synchronize() }
+            #expect(asked() == before, "everything is asked for, and not whether it is the same as before")
+            #expect(try await adas.members().map(\.name) == ["Zoë Ångström"])
+            #expect(try await adas.synchronize() == 1, "that is no failure later")
+            #expect(try await adas.summary().trouble?.contains("are lost") == true, "and is said for a week")
+            #expect(try await KnownPeople(in: ada.environment).damaged == [lost])
+            _ = try await ada.join(replacing: true)
+            #expect(try await adas.summary().trouble?.contains("are lost") == true, "the table is the same")
+            world.time.advance(by: 7 * CircleWorld.day + 1)
+            #expect(try await KnownPeople(in: ada.environment).damaged.isEmpty)
+        }
+    }
+
+    @Test("CI22: a table that is put back while everything is fetched again stays with its pins, and none is lost")
+    func putBack() async throws {
+        try await CircleWorld.with { world in
+            let vault = DamagedVault()
+            let (ada, adas) = try await Self.join(world, in: vault)
+            let table = try await adas.records.table()
+            let part = try await vault.partOfTable()
+            let content = try #require(try await vault.record(part))
+            try await vault.replace(part, with: try await vault.otherContent(of: part))
+            ada.transport.intercept { line, pass in
+                if line.hasPrefix("GET /rc/v1/keys") { try await vault.replace(part, with: content) }
+                return try await pass()
+            }
+            #expect(try await adas.synchronize() == 1)
+            #expect(try await adas.records.table() == table)
+            #expect(try await adas.summary().trouble == nil)
+        }
+    }
+
+    @Test(
         "a server that removes a member and shows the number again with another identity does not replace the pin",
         arguments: [false, true])
     func removalKeepsPin(isWhole: Bool) async throws {
@@ -362,6 +477,66 @@ private final class WaitingVault: ForwardingVault {
         }
         await before?()
         return try await base.update(key, body)
+    }
+}
+
+/// A vault of which some records are damaged: these can be removed, and then written again.
+final class DamagedVault: ForwardingVault {
+    let base = MemoryVault()
+    private let damaged = Mutex<Set<VaultKey>>([])
+    private let fault = Mutex<Fault?>(nil)
+
+    enum Fault {
+        /// It takes no part of a table.
+        case full
+        /// It does not list its records.
+        case unlisted
+    }
+
+    func damage(_ key: VaultKey) { damaged.withLock { _ = $0.insert(key) } }
+
+    func fail(by fault: Fault?) { self.fault.withLock { $0 = fault } }
+
+    /// The one part of the table that is stored.
+    func partOfTable() async throws -> VaultKey {
+        let keys = try await base.keys(of: .circle).keys
+        return try #require(keys.first { $0.components.count == 5 && $0.components[2] == "table" })
+    }
+
+    /// What another version might have stored, as long as what is there.
+    func otherContent(of key: VaultKey) async throws -> [UInt8] {
+        try #require(try await base.record(key)).map { _ in UInt8(ascii: "x") }
+    }
+
+    private func refuse(_ key: VaultKey) throws {
+        guard damaged.withLock({ $0.contains(key) }) else { return }
+        throw VaultError.damaged(what: "a record", reason: "its contents end before they should")
+    }
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        try refuse(key)
+        return try await base.record(key)
+    }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+        if fault.withLock(\.self) == .unlisted { throw Self.outage }
+        let keys = try await base.keys(of: kind).keys
+        return VaultListing(keys: keys.filter { (try? refuse($0)) != nil }, damaged: [])
+    }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try refuse(key)
+        if fault.withLock(\.self) == .full, key.components.count == 5 { throw Self.outage }
+        return try await base.update(key, body)
+    }
+
+    static var outage: VaultError { .unavailable("the disk is full") }
+
+    func remove(_ key: VaultKey) async throws -> Bool {
+        damaged.withLock { _ = $0.remove(key) }
+        return try await base.remove(key)
     }
 }
 

@@ -198,6 +198,7 @@ struct CircleDevice: Sendable {
 final class Redirecting: Transport {
     private let authority: String
     private let log = Mutex<[String]>([])
+    private let conditions = Mutex<[String]>([])
     private let failure = Mutex<TransportError?>(nil)
     private let octets = Mutex(0)
     private let lastTimeout = Mutex(Duration.zero)
@@ -219,6 +220,9 @@ final class Redirecting: Transport {
 
     /// Method and path with query, oldest first.
     var sent: [String] { log.withLock(\.self) }
+
+    /// Of these, the ones that say what the device has: the answer may be that it is the same.
+    var conditional: [String] { conditions.withLock(\.self) }
 
     /// How many bytes of content have come back.
     var received: Int { octets.withLock(\.self) }
@@ -242,6 +246,7 @@ final class Redirecting: Transport {
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
         let line = "\(request.head.method.rawValue) \(request.head.path ?? "")"
         log.withLock { $0.append(line) }
+        if request.head.headerFields[.ifNoneMatch] != nil { conditions.withLock { $0.append(line) } }
         lastTimeout.withLock { $0 = limits.timeout }
         if let error = failure.withLock(\.self) { throw error }
         var request = request

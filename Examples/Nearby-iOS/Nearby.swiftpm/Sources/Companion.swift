@@ -148,13 +148,20 @@ final class Companion {
         await tell {
             let vault = try await open()
             let log = EncounterLog(in: vault, community: Self.community)
-            for circle in try await JoinedCircle.all(in: environment(vault)) {
+            let circles = try await JoinedCircle.all(in: environment(vault))
+            for circle in circles {
                 guard try await circle.introduce(person) != nil else { continue }
                 guard try await circle.wave(at: person, text: text, log: log) else {
                     return "You have waved. The circle's server gets the wave as soon as it can be reached."
                 }
                 waves += try await circle.collectWaves()
                 return "You have waved. It is seen when the other person waves too."
+            }
+            for circle in circles {
+                // It may have the person.
+                if case .unreadableTable(let name)? = try await circle.summary().tableProblem {
+                    throw NearbyError.circle(.unreadableTable(circle: name))
+                }
             }
             return "You can wave at members of your circles only."
         }

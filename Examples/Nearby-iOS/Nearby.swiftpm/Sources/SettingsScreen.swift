@@ -71,13 +71,18 @@ private struct CircleSection: View {
 
     var body: some View {
         Section(circle.circle) {
-            Text("You are \(circle.name), with \(circle.members) others")
+            Text("You are \(circle.name)\(others)")
             if let trouble = circle.trouble { Text(trouble).font(.footnote) }
             Button(circle.isPaused ? "Be noticed again" : "Pause: be silent") {
                 Task { await companion.pause(circle, !circle.isPaused) }
             }
             Button("Leave", role: .destructive) { Task { await companion.leave(circle) } }
         }
+    }
+
+    private var others: String {
+        guard let count = circle.members else { return ". The others are not known now" }
+        return count == 1 ? ", with 1 other" : ", with \(count) others"
     }
 }
 

@@ -99,10 +99,23 @@ struct Doctor: AsyncParsableCommand {
             let name = "circle " + quoted(summary.circle, limit: 80)
             findings.append(
                 summary.trouble.map {
-                    Finding(name: name, verdict: .limited, detail: $0, cure: "afterwards: handshake nearby circle sync")
-                } ?? Finding(name: name, verdict: .works, detail: "\(summary.members) other members are known"))
+                    Finding(name: name, verdict: .limited, detail: $0, cure: Self.cure(of: summary))
+                } ?? Finding(name: name, verdict: .works, detail: "\(summary.members ?? 0) other members are known"))
         }
         return findings
+    }
+
+    /// What helps a circle: a synchronisation, which brings no identity back that is lost.
+    static func cure(of summary: JoinedCircle.Summary) -> String {
+        let sync = "handshake nearby circle sync"
+        switch summary.tableProblem {
+        case .unreadableTable?: return "without a backup, fetch the members now: \(sync)"
+        case .pinsLost(let circle)?:
+            let pair = "pair with people whom you meet: handshake nearby pair. This note ends after a week"
+            let isAll = summary.trouble == CircleProblem.pinsLost(circle: circle).description
+            return isAll ? pair : "\(pair). For the rest, afterwards: \(sync)"
+        default: return "afterwards: \(sync)"
+        }
     }
 
     private static func finding(_ key: VaultChoice.KeyPlace) -> Finding {

@@ -99,7 +99,10 @@ struct CircleMembers: CircleCommand {
     @OptionGroup var choice: CircleChoice
 
     func run() async throws {
-        let members = try await withCircle { circle, _ in try await circle.members() }
+        let (members, trouble) = try await withCircle { circle, _ in
+            (try await circle.members(), try await circle.summary().trouble)
+        }
+        if let trouble { Output.note(quoted(trouble, limit: 600)) }
         if choice.common.json {
             let rows = members.map { member in
                 JSONText.object([
@@ -269,7 +272,7 @@ enum CircleText {
             [
                 ("address", .string(summary.address)), ("circle", .string(summary.circle)),
                 ("number", .integer(Int64(summary.number.value))), ("name", .string(summary.name)),
-                ("paused", .bool(summary.isPaused)), ("members", .integer(Int64(summary.members))),
+                ("paused", .bool(summary.isPaused)), ("members", summary.members.map { .integer(Int64($0)) } ?? .null),
                 ("expires_at", .seconds(summary.expires)), ("trouble", .optional(summary.trouble)),
             ] + more)
     }

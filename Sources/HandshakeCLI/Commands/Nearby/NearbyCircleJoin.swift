@@ -48,11 +48,11 @@ struct CircleJoin: AsyncParsableCommand {
             Output.result(CircleText.json(summary).text)
         } else {
             let name = quoted(summary.name, limit: 80)
-            let others = summary.members == 1 ? "1 other" : "\(summary.members) others"
+            let others = summary.members.map { $0 == 1 ? ", with 1 other" : ", with \($0) others" } ?? ""
             Output.note(
-                "You are in \(quoted(summary.circle, limit: 80)) as \(name), with \(others). "
+                "You are in \(quoted(summary.circle, limit: 80)) as \(name)\(others). "
                     + "Let them notice you with: handshake nearby watch --advertise rolling")
-            if let trouble = summary.trouble { Output.note(quoted(trouble, limit: 400)) }
+            if let trouble = summary.trouble { Output.note(quoted(trouble, limit: 600)) }
         }
     }
 }

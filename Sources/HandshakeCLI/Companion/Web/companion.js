@@ -241,8 +241,9 @@ function circleCard(circle) {
       : button('Pause', circle.circle, () => act({ do: 'pause', circle: circle.address })),
     button('Fetch the table', circle.circle, () => act({ do: 'sync', circle: circle.address })),
     button('Leave', circle.circle, () => leave(circle), true))
+  const others = circle.members === null ? 'the others are not known now' : circle.members === 1 ? '1 other' : `${circle.members} others`
   return element('li', { className: 'card' }, element('div', {}, element('h3', { textContent: circle.circle }),
-    element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${circle.members === 1 ? '1 other' : `${circle.members} others`}${circle.paused ? '; paused' : ''}` }),
+    element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${others}${circle.paused ? '; paused' : ''}` }),
     element('p', { textContent: circle.address }), circle.trouble ? element('p', { textContent: circle.trouble }) : null,
     membersOf(circle), settingsOf(circle), controls))
 }
@@ -308,7 +309,7 @@ async function showMembers(circle, list) {
   list.replaceChildren(...members.map((member) => element('li', {},
     element('span', { textContent: `${member.name}${member.batch ? ` (${member.batch})` : ''}` }),
     button('Hide', member.name, () => hide(circle, member)))))
-  if (!members.length) list.append(element('li', { textContent: 'No other members when last fetched.' }))
+  if (!members.length) list.append(element('li', { textContent: circle.members === null ? 'The other members are not known now.' : 'No other members when last fetched.' }))
 }
 
 function showJoining(joining) {
