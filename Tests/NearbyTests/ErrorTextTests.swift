@@ -11,7 +11,7 @@ struct ErrorTextTests {
         .refused(status: 500, code: "x", message: "down"), .refused(status: 422, code: "x", message: "no"),
         .malformed("its description"), .notAMember, .signedOut, .removed, .attemptOver, .tooMany(seconds: 5),
         .clock(seconds: 600), .notJoined, .alreadyJoined, .wavesOff(name: "Zoë"),
-        .unreadableTable(circle: "Hub"), .pinsLost(circle: "Hub"),
+        .unreadableTable(circle: "Hub"), .pinsLost(circle: "Hub"), .tableNeeded(circle: "Hub"),
     ]
     private static let failures: [RadioError] = [
         .notSupported(feature: "advertising with hci0"), .refused(operation: "asking BlueZ", reason: "busy"),

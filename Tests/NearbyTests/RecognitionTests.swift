@@ -446,6 +446,48 @@ struct RollingKeysTests {
         try await mine.addFriend(file, at: newYear)
     }
 
+    @Test("CI20: while a circle's table cannot be read, keys from a file are unverified, and new ones are refused")
+    func fileBesideUnreadableTable() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let friend = RollingKeys(in: MemoryVault(), community: "c")
+        let environment = CircleEnvironment(
+            vault: vault, community: "c",
+            time: TimeSource(now: { [newYear] in newYear.secondsSince1970 }, clock: ContinuousClock()))
+        func trust() async throws -> Trust? {
+            var recognition = try await KnownPeople(in: environment, own: person(5)).recognition
+            let token = try await friend.seed().token(in: try RollingWindow(at: newYear))
+            return recognition.recognize(.rolling(token), at: newYear)?.trust
+        }
+        let file = try await friend.share(person(36), days: 1, from: newYear)
+        try await join(ada, "Ada Example", in: vault)
+        try await mine.addFriend(file, at: newYear)
+        #expect(try await trust() == .paired)
+        let records = try #require(try await CircleRecords.all(in: vault, community: "c").first)
+        try await vault.replace(records.key("table"), with: Array("{}".utf8))
+        #expect(try await trust() == .unverified, "the table may have the number")
+        let problem = NearbyError.circle(.tableNeeded(circle: "Circle"))
+        await #expect(throws: problem) { try await mine.addFriend(file, at: newYear) }
+    }
+
+    @Test("CI22: while a circle's table cannot be read, pairing does not begin: it could not be stored at its end")
+    func pairingBesideUnreadableTable() async throws {
+        let vault = MemoryVault()
+        let mine = RollingKeys(in: vault, community: "c")
+        let attempts = PairingAttempts(in: vault, community: "c")
+        try await join(ada, "Ada Example", in: vault)
+        try await attempts.begin(at: newYear.secondsSince1970)
+        let records = try #require(try await CircleRecords.all(in: vault, community: "c").first)
+        try await vault.replace(records.key("table"), with: Array("{}".utf8))
+        let problem = NearbyError.circle(.tableNeeded(circle: "Circle"))
+        await #expect(throws: problem) { try await attempts.begin(at: newYear.secondsSince1970) }
+        // The table was damaged while the two compared digits.
+        let friend = RollingKeys(in: MemoryVault(), community: "c")
+        let received = try await card(friend, person(36), "Grace")
+        await #expect(throws: problem) { try await mine.addPaired(received, at: newYear) }
+        #expect(try await mine.friends().keys.isEmpty && problem.description.contains("Nothing was stored. "))
+    }
+
     @Test("keys of past days only are refused")
     func expired() async throws {
         let mine = RollingKeys(in: MemoryVault(), community: "c")

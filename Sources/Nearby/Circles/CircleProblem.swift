@@ -37,6 +37,10 @@ public enum CircleProblem: Error, Sendable, Hashable {
     ///
     /// The pinned identities were in it: the server may show others now.
     case pinsLost(circle: String)
+    /// Keys of a person cannot be stored: this circle's table is unreadable.
+    ///
+    /// Only the table says whether the number is another person's.
+    case tableNeeded(circle: String)
     /// A record was refused.
     case record(CircleError)
     /// A wave cannot be sent, and why.
@@ -61,7 +65,7 @@ extension CircleProblem: CustomStringConvertible {
         case .clock: "clock_differs"
         case .notJoined: "not_joined"
         case .alreadyJoined: "already_joined"
-        case .unreadableTable: "circle_table_unreadable"
+        case .unreadableTable, .tableNeeded: "circle_table_unreadable"
         case .pinsLost: "circle_identities_lost"
         case .record: "record_refused"
         case .wave, .wavesOff: "cannot_wave"
@@ -97,6 +101,8 @@ extension CircleProblem: CustomStringConvertible {
             "The table of \(circle) on this device cannot be read, so its members are not recognised now. \(Self.fetchedAgain)"
         case .pinsLost(let circle):
             "The table of \(circle) on this device could not be read, and the identities by which you knew its members are lost. The circle's server says who they are now. Ask people in person, and pair with them"
+        case .tableNeeded(let circle):
+            "The table of \(circle) on this device cannot be read. Pairing, and adding a friend's keys, need it to see whether the number is another person's. Nothing was stored. \(Self.fetchedAgain)"
         case .record(let error): "\(error)"
         case .wave(let reason): "You cannot wave now: \(reason)"
         case .wavesOff(let name):

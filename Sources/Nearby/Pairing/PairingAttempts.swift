@@ -9,6 +9,7 @@ public import Handshake
 /// Functions throw ``NearbyError``, or `CancellationError`.
 public struct PairingAttempts: Sendable {
     private let vault: any Vault
+    private let community: String
     private let key: VaultKey
 
     /// - Parameters:
@@ -16,14 +17,17 @@ public struct PairingAttempts: Sendable {
     ///   - community: as for ``EncounterLog``.
     public init(in vault: any Vault, community: String) {
         self.vault = vault
+        self.community = community
         key = VaultKey(.beaconSeed, [community, "pairing"])
     }
 
     /// Begins an attempt.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Throws: ``NearbyError/circle(_:)`` while pairing rests.
+    /// - Throws: ``NearbyError/circle(_:)`` while pairing rests, and with ``CircleProblem/tableNeeded(circle:)`` where the keys
+    ///   of the other person could not be stored at the end.
     public func begin(at now: Double) async throws {
+        _ = try await RollingKeys(in: vault, community: community).circleTables()
         try await change { try $0.begin(at: UInt64(max(0, now))) }
     }
 

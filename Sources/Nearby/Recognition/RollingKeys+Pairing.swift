@@ -37,7 +37,8 @@ extension RollingKeys {
     /// another identity signed: this one was verified in person. Its number was not: a number of another known person is refused.
     ///
     /// - Returns: the person. Who gave no number gets one that no beacon carries.
-    /// - Throws: ``NearbyError/sharedKeys(_:)`` for the user's own card or number, and for keys or a number of another person.
+    /// - Throws: ``NearbyError/sharedKeys(_:)`` for the user's own card or number, and for keys or a number of another person;
+    ///   ``CircleProblem/tableNeeded(circle:)``.
     public func addPaired(_ card: PairingCard, at time: Timestamp) async throws -> UserNumber {
         guard try await memberKeys().identity != card.member.identity else {
             throw NearbyError.sharedKeys("they are your own")

@@ -106,7 +106,7 @@ public struct RollingKeys: Sendable {
     ///   - time: the present.
     /// - Throws: ``NearbyError/sharedKeys(_:)`` for keys that are changed, expired, or another person's, and for the user's own
     ///   number; ``NearbyError/otherIdentity(_:)``; ``NearbyError/keysOfMember(_:)``: a circle says who has the number, or
-    ///   had it until 30 days ago, and the file does not. Nothing is stored then.
+    ///   had it until 30 days ago, and the file does not; ``CircleProblem/tableNeeded(circle:)``. Nothing is stored then.
     public func addFriend(_ shared: Shared, at time: Timestamp) async throws {
         let keys = try shared.dayKeys()
         let identity = try shared.verifiedIdentity(of: keys, in: community)
@@ -159,12 +159,16 @@ public struct RollingKeys: Sendable {
 
     /// The tables of the circles that the user is in.
     ///
-    /// - Throws: ``CircleProblem/unreadableTable(circle:)`` where one cannot be read.
+    /// - Throws: ``CircleProblem/tableNeeded(circle:)`` where one cannot be read: it may have who is asked about.
     func circleTables() async throws -> [CircleTable] {
         try await CircleEnvironment.placing {
             var tables: [CircleTable] = []
             for records in try await CircleRecords.all(in: vault, community: community) {
-                tables.append(try await records.table())
+                do {
+                    tables.append(try await records.table())
+                } catch CircleProblem.unreadableTable(let circle) {
+                    throw CircleProblem.tableNeeded(circle: circle)
+                }
             }
             return tables
         }

@@ -72,7 +72,7 @@ extension NearbyError {
         case .circle(.removed): ": handshake nearby circle leave"
         case .circle(.alreadyJoined): ": handshake nearby circle rotate"
         case .circle(.wavesOff): ": handshake nearby circle settings --waves on"
-        case .circle(.unreadableTable):
+        case .circle(.unreadableTable), .circle(.tableNeeded):
             ". Otherwise fetch the members now: handshake nearby circle sync"
         case .circle(.pinsLost): ": handshake nearby pair"
         case .vault, .sharedKeys, .circle, .everyoneForgotten: nil
@@ -91,7 +91,7 @@ extension NearbyError {
             case .signedOut: .signInNeeded
             case .notAMember, .attemptOver: .abandoned
             case .clock, .record: .refused
-            case .unreadableTable, .pinsLost: .vault
+            case .unreadableTable, .pinsLost, .tableNeeded: .vault
             }
         }
     }

@@ -41,6 +41,7 @@ struct NearbyPair: AsyncParsableCommand {
     func run() async throws {
         let vault = try await NearbyVault.open(options.common)
         let store = PairingAttempts(in: vault, community: NearbyCommand.community)
+        // First: it says whether the other person's keys could be stored at the end.
         try await NearbyFailure.reported { try await store.begin(at: Now.seconds) }
         let (number, name) = try await identity(in: vault)
         let line: any PairingLine
