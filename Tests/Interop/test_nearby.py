@@ -219,6 +219,7 @@ def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[...
     assert hub.handshake.run("nearby", "show", "70000", "--json").ok().json["name"] == "Quentin Late"
     removed = hub.handshake.run("nearby", "forget", "70000", "--json").ok().json
     assert removed["forgotten"] == removed["encounters"] == removed["profiles"] == 1, removed
+    assert removed["unreadable_circles"] == removed["unreadable_records"] == 0, removed
     assert files(hub.handshake) == before
     assert not [file for file in home.rglob("*") if file.is_file() and b"Quentin" in file.read_bytes()]
     assert hub.handshake.run("nearby", "show", "70000").status == 64

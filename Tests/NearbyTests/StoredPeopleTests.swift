@@ -128,6 +128,36 @@ struct StoredPeopleTests {
         #expect(try await stored.forget(ada).isEmpty)
     }
 
+    @Test("CI49: of damaged records the person's by name go, and any other stays and is told")
+    func damagedRecords() async throws {
+        for person in [ada, grace] { try await remember(person, at: now, in: vault) }
+        let own = VaultKey(.encounters, ["c", ada.description])
+        // Its name is not known to who forgets: it has an account's name in it.
+        let other = VaultKey(.profile, ["c", "account", ada.description])
+        let damaged = DamagedVault(base: vault, damaged: [own, other])
+        let deletion = try await StoredPeople(in: damaged, community: "c").forget(ada)
+        #expect(deletion.records == [.encounters: 1, .photos: 1, .friends: 1])
+        #expect(deletion.damaged == [.vault(DamagedVault.damage(of: other))])
+        #expect(try await vault.keys(of: .encounters).keys.map(\.components.last) == ["36"])
+        #expect(try await vault.record(other) != nil)
+    }
+
+    @Test("CI49: of everyone, damaged records that were removed by name are not told of, and the others once each")
+    func damagedRecordsOfEveryone() async throws {
+        try await remember(ada, at: now, in: vault)
+        try await ChangeMark.note(in: vault, community: "c")
+        let other = VaultKey(.profile, ["c", "account", ada.description])
+        let mark = ChangeMark.key(of: "c")
+        #expect(try await vault.record(mark) != nil)
+        let damaged = DamagedVault(base: vault, damaged: [mark, other])
+        let deletion = try await StoredPeople(in: damaged, community: "c").forgetEveryone()
+        #expect(try await vault.record(mark) == nil)
+        #expect(deletion.damaged == [.vault(DamagedVault.damage(of: other))])
+        var sum = deletion
+        sum.add(deletion)
+        #expect(sum.damaged == deletion.damaged)
+    }
+
     @Test("RC-27: forgetting everyone leaves no record, of other people or one's own, and another community's stay")
     func everyone() async throws {
         for person in [ada, grace] { try await remember(person, at: now, in: vault) }
@@ -342,6 +372,23 @@ private final class PausingVault: ForwardingVault {
         }
 
         func remove() async throws { try await base.remove() }
+    }
+}
+
+/// A vault of which some records are damaged: they are told of, and not listed.
+private struct DamagedVault: ForwardingVault {
+    let base: MemoryVault
+    let damaged: Set<VaultKey>
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+        let keys = try await base.keys(of: kind).keys
+        return VaultListing(
+            keys: keys.filter { !damaged.contains($0) },
+            damaged: keys.filter { damaged.contains($0) }.map { Self.damage(of: $0) })
+    }
+
+    static func damage(of key: VaultKey) -> VaultError {
+        .damaged(what: "the record \(key.kind.rawValue)", reason: "its contents end before they should")
     }
 }
 

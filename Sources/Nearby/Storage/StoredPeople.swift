@@ -22,13 +22,19 @@ public struct StoredPeople: Sendable {
         }
 
         /// The people who were forgotten. Empty for what expired without leaving the person unknown.
+        ///
+        /// Also who may have been in a table that was removed because it was unreadable.
         public internal(set) var people: Set<UserNumber> = []
         /// How many records of each kind were deleted.
         public internal(set) var records: [Kind: Int] = [:]
-        /// In how many circles all members were removed with the person, because they could not be read.
+        /// How many circles' tables were removed whole, because they were unreadable.
         ///
-        /// The next synchronisation fetches them.
+        /// The next synchronisation fetches the members, and pins the identities that the server shows then.
         public internal(set) var unreadableCircles = 0
+        /// Whether one person was forgotten, and not everyone.
+        ///
+        /// Of ``records``, circles are then those from which the person's entry was removed, or the whole table.
+        public internal(set) var isAboutOnePerson = false
         /// One error for each record that cannot be read. It cannot be attributed to a person, and stays.
         public internal(set) var damaged: [NearbyError] = []
 
@@ -40,7 +46,13 @@ public struct StoredPeople: Sendable {
             people.formUnion(later.people)
             records.merge(later.records) { $0 + $1 }
             unreadableCircles += later.unreadableCircles
-            damaged += later.damaged.filter { !damaged.contains($0) }
+            addDamage(later.damaged)
+        }
+
+        /// Adds the errors that are new. An attacker may leave many damaged records: none is compared with all others.
+        mutating func addDamage(_ errors: [NearbyError]) {
+            var known = Set(damaged)
+            for error in errors where known.insert(error).inserted { damaged.append(error) }
         }
     }
 
@@ -66,7 +78,8 @@ public struct StoredPeople: Sendable {
 
     /// Deletes everything about a person, and removes the alert about the person.
     ///
-    /// Records that are damaged go too. Where a circle's membership cannot be read, this throws after everything else is deleted: the
+    /// Damaged records go too where their names tell that they are the person's; the others stay, and are in
+    /// ``Deletion/damaged``. Where a circle's membership cannot be read, this throws after everything else is deleted: the
     /// circle would bring the person back.
     public func forget(_ person: UserNumber) async throws -> Deletion {
         do {
@@ -97,6 +110,7 @@ public struct StoredPeople: Sendable {
                 try await remove(VaultKey(stored, [community, person.description]), kind, &deletion)
             }
             let circles = await ofEachCircle { try await $0.forget(person) }
+            deletion.isAboutOnePerson = true
             if !circles.done.isEmpty {
                 deletion.people.insert(person)
                 deletion.records[.circles, default: 0] += circles.done.count
@@ -106,6 +120,11 @@ public struct StoredPeople: Sendable {
                 try await ChangeMark.note(in: vault, community: community)
             }
             if let failure = circles.failure { throw failure }
+            if !deletion.damaged.isEmpty {
+                // Those of the person are gone now.
+                deletion.damaged = []
+                _ = try await everything(&deletion)
+            }
             return deletion
         }
     }
@@ -180,6 +199,12 @@ public struct StoredPeople: Sendable {
             }
             try await vault.remove(ChangeMark.key(of: community))
             if let failure = circles.failure { throw failure }
+            if !deletion.damaged.isEmpty {
+                // Those of circles, and the mark of changes, are gone now: they were removed by name.
+                deletion.damaged = []
+                _ = try await everything(&deletion)
+                for kind in [VaultKey.Kind.beaconSeed, .ownNumber] { _ = try await listed(kind, &deletion) }
+            }
             return deletion
         }
     }
@@ -272,9 +297,7 @@ public struct StoredPeople: Sendable {
     /// The keys of a kind in this community.
     private func listed(_ kind: VaultKey.Kind, _ deletion: inout Deletion) async throws -> [VaultKey] {
         let listing = try await vault.keys(of: kind)
-        for error in listing.damaged where !deletion.damaged.contains(.vault(error)) {
-            deletion.damaged.append(.vault(error))
-        }
+        deletion.addDamage(listing.damaged.map { .vault($0) })
         return listing.keys.filter { $0.components.first == community }
     }
 

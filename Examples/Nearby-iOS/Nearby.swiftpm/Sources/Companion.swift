@@ -179,10 +179,13 @@ final class Companion {
 
     func forget(_ person: UserNumber) async {
         await tell {
-            _ = try await stored(try await open()).forget(person)
+            let deletion = try await stored(try await open()).forget(person)
             photos[person] = nil
             waves.removeAll { $0.person == person }
-            return "Nothing about this person is here any more."
+            let gone = "Nothing about this person is here any more."
+            guard deletion.unreadableCircles > 0 else { return gone }
+            return gone
+                + " A circle's table could not be read, so all of it was removed, and with it the identities by which you knew its members. The members are fetched again. Ask people in person, and pair with them."
         }
     }
 

@@ -42,8 +42,10 @@ struct NearbyForget: AsyncParsableCommand {
                 message: "\(deletion.sentence) But damaged records remain: \(quoted(error.message))")
         }
         if common.json {
-            Output.result(
-                JSONText.object([("forgotten", .integer(Int64(deletion.people.count)))] + deletion.members).text)
+            var members = [("forgotten", JSONText.integer(Int64(deletion.people.count)))] + deletion.members
+            members.append(("unreadable_circles", .integer(Int64(deletion.unreadableCircles))))
+            members.append(("unreadable_records", .integer(Int64(deletion.damaged.count))))
+            Output.result(JSONText.object(members).text)
         } else {
             Output.note(deletion.sentence)
         }
@@ -51,26 +53,58 @@ struct NearbyForget: AsyncParsableCommand {
 }
 
 extension StoredPeople.Deletion {
-    /// What was removed.
-    var sentence: String {
+    /// What was removed, and what of it could not be read.
+    var sentence: String { [removed, unreadable].compactMap(\.self).joined(separator: " ") }
+
+    private var removed: String? {
         func count(_ kind: Kind, _ one: String, _ many: String) -> String? {
             records[kind].map { $0 == 1 ? "1 \(one)" : "\($0) \(many)" }
         }
         let parts = [
             count(.encounters, "encounter log", "encounter logs"), count(.profiles, "profile", "profiles"),
             count(.photos, "photo", "photos"), count(.friends, "friend's keys", "friends' keys"),
-            count(.circles, "circle", "circles"),
+            isAboutOnePerson ? nil : count(.circles, "circle", "circles"),
+            isAboutOnePerson ? entries : nil,
             records[.own].map { _ in "your Bluetooth identity and number" },
         ].compactMap(\.self)
-        guard !parts.isEmpty else { return "There was nothing to remove." }
+        guard !parts.isEmpty else { return unreadableCircles == 0 ? "There was nothing to remove." : nil }
         let people = people.isEmpty ? "" : people.count == 1 ? "1 person: " : "\(people.count) people: "
         let list =
             parts.count == 1 ? parts[0] : parts.dropLast().joined(separator: ", ") + " and " + parts[parts.count - 1]
-        let unreadable =
-            unreadableCircles == 0
-            ? ""
-            : " The members of a circle could not be read: all were removed, and its next synchronisation fetches them."
-        return "Removed \(people)\(list).\(unreadable)"
+        return "Removed \(people)\(list)."
+    }
+
+    /// The entries of one person in tables that could be read.
+    private var entries: String? {
+        let count = (records[.circles] ?? 0) - unreadableCircles
+        return count > 0 ? "the entry in \(count == 1 ? "1 circle" : "\(count) circles")" : nil
+    }
+
+    private var unreadable: String? {
+        var sentences: [String] = []
+        if unreadableCircles > 0 {
+            let what =
+                unreadableCircles == 1
+                ? "The table of a circle could not be read and was"
+                : "The tables of \(unreadableCircles) circles could not be read and were"
+            sentences.append("\(what) removed whole, with the identities by which you knew the members.")
+            sentences.append(
+                "The next synchronisation fetches the members again, with the identities that the server shows then.")
+            sentences.append("Ask people in person, and pair with them.")
+        }
+        if isAboutOnePerson, let error = damaged.first {
+            let fault =
+                if case .vault(.damaged(let what, let reason)) = error { "\(what): \(reason)" } else { error.message }
+            let (isOne, shown) = (damaged.count == 1, "“\(quoted(fault))”")
+            sentences.append(
+                isOne
+                    ? "1 record of the vault cannot be read, so whether it is about this person is not known: \(shown)."
+                    : "\(damaged.count) records of the vault cannot be read, so whether they are about this person is not known. The first is \(shown)."
+            )
+            let them = isOne ? "it" : "them"
+            sentences.append("Restore \(them) and forget the person again, or delete \(them).")
+        }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
     /// The number of removed records of each kind.
