@@ -264,12 +264,13 @@ struct DesktopAlertsTests {
     @Test("CI49: a notification that cannot be closed does not keep the others open")
     func refused() async throws {
         let bus = try await BusDaemon()
-        let desktop = try await Desktop(on: bus, refusing: [1, 3])
+        // Half of twelve: they are closed in no order.
+        let desktop = try await Desktop(on: bus, refusing: [1, 3, 5, 7, 9, 11])
         let vault = MemoryVault()
         let watch = try alerts(on: bus, vault)
-        for number in 1...4 { await watch.show(Alert(person: person(number), known: ada, trust: .circle)) }
+        for number in 1...12 { await watch.show(Alert(person: person(number), known: ada, trust: .circle)) }
         _ = try await StoredPeople(in: vault, community: "c", alerts: try alerts(on: bus, vault)).forgetEveryone()
-        #expect(desktop.closed.sorted() == [2, 4])
+        #expect(desktop.closed.sorted() == [2, 4, 6, 8, 10, 12])
     }
 
     @Test("CI49: numbers of notifications are those of one desktop: a later one's with the same numbers stay")
