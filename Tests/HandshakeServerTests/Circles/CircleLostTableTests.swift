@@ -21,7 +21,7 @@ struct CircleLostTableTests {
     func forgottenMeanwhile(isForgotten: Bool) async throws {
         try await CircleWorld.with { world in
             let vault = DamagedVault()
-            let (ada, adas) = try await CircleTableTests.join(world, in: vault)
+            let (ada, adas) = try await world.settledPair(in: vault)
             _ = try await CircleDevice(world).join(as: CircleDevice.quentin)
             try await adas.synchronize()
             let (zoe, quentin) = try (UserNumber(65_535), UserNumber(70_000))
@@ -68,7 +68,7 @@ struct CircleLostTableTests {
     func toldLater(ending: String) async throws {
         try await CircleWorld.with { world in
             let vault = DamagedVault()
-            let (ada, adas) = try await CircleTableTests.join(world, in: vault)
+            let (ada, adas) = try await world.settledPair(in: vault)
             vault.damage(adas.records.key("table"))
             switch ending {
             case "cancelled":
@@ -97,7 +97,7 @@ struct CircleLostTableTests {
     func unstored() async throws {
         try await CircleWorld.with { world in
             let vault = DamagedVault()
-            let (_, adas) = try await CircleTableTests.join(world, in: vault)
+            let (_, adas) = try await world.settledPair(in: vault)
             vault.damage(adas.records.key("table"))
             vault.fail(by: .full)
             for _ in 0..<2 {
@@ -113,7 +113,7 @@ struct CircleLostTableTests {
     func forgottenHalf() async throws {
         try await CircleWorld.with { world in
             let vault = DamagedVault()
-            let (_, adas) = try await CircleTableTests.join(world, in: vault)
+            let (_, adas) = try await world.settledPair(in: vault)
             // As in a version that did not note that a table is stored.
             try await adas.records.changeState { $0.hasTable = nil }
             vault.damage(adas.records.key("table"))

@@ -298,36 +298,14 @@ struct CircleVisibilityTests {
         }
     }
 
-    /// A vault in which the circle's table cannot be read.
-    private struct DamagedVault: Vault {
-        let base: any Vault
-
-        func record(_ key: VaultKey) async throws -> [UInt8]? {
-            if key.kind == .circle, key.components.last == "table" {
-                throw VaultError.damaged(what: "a table", reason: "its contents end before they should")
-            }
-            return try await base.record(key)
-        }
-
-        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
-
-        func update<Result: Sendable>(
-            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-        ) async throws -> Result {
-            try await base.update(key, body)
-        }
-    }
-
     @Test("CI49: a table that cannot be read does not keep the user from leaving, and goes")
     func damagedTable() async throws {
         try await CircleWorld.with { world in
-            let (ada, _, _, _) = try await world.pair()
-            let environment = CircleEnvironment(
-                vault: DamagedVault(base: ada.vault), community: "recurse-center", transport: ada.transport,
-                time: world.time.source)
-            let circle = try #require(try await JoinedCircle.all(in: environment).first)
-            #expect(try await circle.leave())
-            #expect(try await ada.vault.keys(of: .circle).keys.isEmpty)
+            let vault = DamagedVault()
+            let (_, adas) = try await world.settledPair(in: vault)
+            vault.damage(adas.records.key("table"))
+            #expect(try await adas.leave())
+            #expect(try await vault.base.keys(of: .circle).keys.isEmpty)
         }
     }
 
