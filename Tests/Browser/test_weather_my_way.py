@@ -102,12 +102,18 @@ def test_the_command_refuses_a_file_that_is_not_there_with_the_files_that_are() 
     assert lines[0] == 'WeatherMyWay: there is no file "999". Choose one of:' and any(line.startswith("910001  Ada") for line in lines), lines
 
 
-def test_a_date_stays_on_one_line_and_frost_has_a_minus_sign(open_page: OpenPage, weather: Weather) -> None:
+def forecast(open_page: OpenPage, weather: Weather, today: str) -> Page:
+    """A page with the forecast of a sample file, on a day."""
     page = open_page(width=1000, height=900, reduced_motion="reduce")
-    page.clock.set_fixed_time("2026-09-23T12:00:00Z")
+    page.clock.set_fixed_time(f"{today}T12:00:00Z")
     sign_in(page, weather)
     choose(page, "Carries a nanosecond")
     expect(days(page)).to_have_count(7)
+    return page
+
+
+def test_a_date_stays_on_one_line_and_frost_has_a_minus_sign(open_page: OpenPage, weather: Weather) -> None:
+    page = forecast(open_page, weather, "2026-09-23")
     expect(days(page).nth(3).locator("h3")).to_have_text("Saturday, September 26")
     assert page.evaluate(DATES) == [1] * 7
     degrees = " ".join(days(page).locator(".degrees").all_inner_texts())
@@ -119,12 +125,8 @@ LINES = """() => [...document.querySelectorAll('.day h3')].map(heading =>
 
 
 def test_a_day_and_its_date_fit_in_one_line_of_their_column_and_all_advice_begins_in_line(open_page: OpenPage, weather: Weather) -> None:
-    page = open_page(width=1000, height=900, reduced_motion="reduce")
     # The third day has the longest name of a weekday and of a month.
-    page.clock.set_fixed_time("2026-09-21T12:00:00Z")
-    sign_in(page, weather)
-    choose(page, "Carries a nanosecond")
-    expect(days(page)).to_have_count(7)
+    page = forecast(open_page, weather, "2026-09-21")
     expect(days(page).nth(2).locator("h3")).to_have_text("Wednesday, September 23")
     assert page.evaluate(LINES) == [1] * 7
     assert page.evaluate("() => new Set([...document.querySelectorAll('.day p')].map(advice => advice.getBoundingClientRect().left)).size") == 1

@@ -10,17 +10,6 @@ import Testing
 extension CommandTests {
     @Suite("Sign-in by assertions in the command (RFC 7523)")
     struct AssertionTests {
-        private func login(
-            _ command: Command, _ sandbox: SandboxProcess, _ options: String...
-        ) async throws -> FinishedCommand {
-            try await command.start(
-                [
-                    "login", "robot", "--grant", "jwt-bearer", "--issuer", try sandbox.origin("standard"),
-                    "--client-id", "sandbox-key", "--scope", "api", "--json",
-                ] + options
-            ).finish()
-        }
-
         private func whoami(_ command: Command, _ sandbox: SandboxProcess) async throws -> FinishedCommand {
             try await command.run(
                 "request", "GET", try sandbox.origin("standard") + "/api/whoami", "--account", "robot")
@@ -37,7 +26,7 @@ extension CommandTests {
             let command = try Command()
             let sandbox = try await SandboxProcess(command)
             let key = try command.file("key.json", sandbox.clientKey)
-            let done = try await login(command, sandbox, "--key", key)
+            let done = try await command.signIn(by: "jwt-bearer", at: sandbox, "--key", key)
             #expect(done.ending == .status(0), "\(done)")
             #expect(done.json["refreshable"] as? Bool == true)
             try FileManager.default.removeItem(atPath: key)
@@ -57,8 +46,8 @@ extension CommandTests {
             let command = try Command()
             let sandbox = try await SandboxProcess(command)
             let key = try command.file("key.json", sandbox.clientKey)
-            let done = try await login(
-                command, sandbox, "--key", key, "--subject", "ada@example.test", "--assertion-audience",
+            let done = try await command.signIn(
+                by: "jwt-bearer", at: sandbox, "--key", key, "--subject", "ada@example.test", "--assertion-audience",
                 "token_endpoint")
             #expect(done.ending == .status(0), "\(done)")
             #expect(try await whoami(command, sandbox).stdout.contains("248289761001"))
@@ -71,9 +60,10 @@ extension CommandTests {
             #expect(try await command.run("inspect", "robot").stdout.contains("ada@example.test"))
             #expect(try await command.run("login", "robot").ending == .status(0))
             #expect(try await whoami(command, sandbox).stdout.contains("248289761001"))
-            let unknown = try await login(command, sandbox, "--subject", "unknown@example.test")
+            let unknown = try await command.signIn(by: "jwt-bearer", at: sandbox, "--subject", "unknown@example.test")
             #expect(unknown.ending == .status(4) && unknown.error["code"] as? String == "invalid_grant", "\(unknown)")
-            let wrong = try await login(command, sandbox, "--assertion-audience", "https://elsewhere.example.test")
+            let wrong = try await command.signIn(
+                by: "jwt-bearer", at: sandbox, "--assertion-audience", "https://elsewhere.example.test")
             #expect(wrong.ending == .status(4), "\(wrong)")
         }
 
@@ -263,9 +253,9 @@ extension CommandTests {
             let command = try Command()
             let sandbox = try await SandboxProcess(command)
             let open = try command.file("open.json", sandbox.clientKey, mode: 0o644)
-            #expect(try await login(command, sandbox, "--key", open).ending == .status(7))
+            #expect(try await command.signIn(by: "jwt-bearer", at: sandbox, "--key", open).ending == .status(7))
             let cut = try command.file("cut.json", #"{"type":"service_account","client_email":"a@b"}"#)
-            let done = try await login(command, sandbox, "--key", cut)
+            let done = try await command.signIn(by: "jwt-bearer", at: sandbox, "--key", cut)
             #expect(done.ending == .status(64) && done.stderr.contains("token_uri"), "\(done)")
         }
     }

@@ -6,27 +6,17 @@ import Testing
 extension CommandTests {
     @Suite("Keys of clients in the command")
     struct ClientKeyTests {
-        private func login(
-            _ command: Command, _ sandbox: SandboxProcess, _ options: String...
-        ) async throws -> FinishedCommand {
-            try await command.start(
-                [
-                    "login", "robot", "--grant", "client-credentials", "--issuer", try sandbox.origin("standard"),
-                    "--client-id", "sandbox-key", "--scope", "api", "--json",
-                ] + options
-            ).finish()
-        }
-
         @Test("a client signs in with its key, and later runs need no file")
         func signIn() async throws {
             let command = try Command()
             let sandbox = try await SandboxProcess(command)
             let key = try command.file("key.json", sandbox.clientKey)
-            let done = try await login(command, sandbox, "--key", key)
+            let done = try await command.signIn(by: "client-credentials", at: sandbox, "--key", key)
             #expect(done.ending == .status(0), "\(done)")
             try FileManager.default.removeItem(atPath: key)
-            #expect(try await login(command, sandbox).ending == .status(0))
-            #expect(try await login(command, sandbox, "--auth", "private-key-jwt").ending == .status(0))
+            #expect(try await command.signIn(by: "client-credentials", at: sandbox).ending == .status(0))
+            let again = try await command.signIn(by: "client-credentials", at: sandbox, "--auth", "private-key-jwt")
+            #expect(again.ending == .status(0))
             let token = try await command.run("token", "robot")
             #expect(token.ending == .status(0), "\(token)")
             #expect(!"\(token) \(done)".contains(String(sandbox.clientKey.dropLast(2).suffix(30))))
@@ -55,14 +45,14 @@ extension CommandTests {
             let command = try Command()
             let sandbox = try await SandboxProcess(command)
             let open = try command.file("open.json", sandbox.clientKey, mode: 0o644)
-            let denied = try await login(command, sandbox, "--key", open)
+            let denied = try await command.signIn(by: "client-credentials", at: sandbox, "--key", open)
             #expect(denied.ending == .status(7), "\(denied)")
             #expect(denied.stderr.contains("chmod"))
             let text = try command.file("text.pem", "no key at all")
             for (file, words) in [
                 (text, "openssl pkey"), (command.folder + "/absent", "does not exist"), ("/", "folder"),
             ] {
-                let done = try await login(command, sandbox, "--key", file)
+                let done = try await command.signIn(by: "client-credentials", at: sandbox, "--key", file)
                 #expect(done.ending == .status(64), "\(done)")
                 #expect((done.error["message"] as? String)?.contains(words) == true, "\(done)")
             }

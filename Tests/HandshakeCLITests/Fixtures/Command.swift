@@ -74,6 +74,16 @@ final class Command: Sendable {
         try await start(arguments, input: input, environment: environment).finish()
     }
 
+    /// Signs in the sandbox's client that has a key, without a user.
+    func signIn(by grant: String, at sandbox: SandboxProcess, _ options: String...) async throws -> FinishedCommand {
+        try await start(
+            [
+                "login", "robot", "--grant", grant, "--issuer", try sandbox.origin("standard"), "--client-id",
+                "sandbox-key", "--scope", "api", "--json",
+            ] + options
+        ).finish()
+    }
+
     /// Makes a program in the folder beside the home.
     func program(_ name: String, _ bytes: Data) throws -> String {
         let path = folder + "/" + name

@@ -102,14 +102,7 @@ struct ExchangedTokenTests {
         world.sandbox.advanceClock(by: 3_590)
         let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
         let before = world.tokenRequests(grant)
-        try await withThrowingTaskGroup(of: String.self) { group in
-            for account in accounts {
-                for _ in 0..<20 { group.addTask { try await account.accessToken().reveal() } }
-            }
-            var tokens: Set<String> = []
-            for try await token in group { tokens.insert(token) }
-            #expect(tokens.count == 1)
-        }
+        #expect(try await tokensOfManyCallers(accounts).count == 1)
         #expect(world.tokenRequests(grant) == before + 1)
         await world.sandbox.stop()
     }

@@ -30,14 +30,7 @@ struct RefreshOnceTests {
         var accounts = [first]
         for _ in 0..<5 { accounts.append(try #require(try await world.app().account())) }
         world.time.advance(by: 7_190)
-        try await withThrowingTaskGroup(of: String.self) { group in
-            for account in accounts {
-                for _ in 0..<20 { group.addTask { try await account.accessToken().reveal() } }
-            }
-            var tokens: Set<String> = []
-            for try await token in group { tokens.insert(token) }
-            #expect(tokens.count == 1)
-        }
+        #expect(try await tokensOfManyCallers(accounts).count == 1)
         #expect(world.tokenRequests() == 1)
         await world.sandbox.stop()
     }

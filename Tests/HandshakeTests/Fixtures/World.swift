@@ -207,6 +207,16 @@ final class TappedTransport: Transport {
     }
 }
 
+/// The access tokens that twenty callers of each account get who ask at the same time.
+func tokensOfManyCallers(_ accounts: [Account]) async throws -> Set<String> {
+    try await withThrowingTaskGroup(of: String.self) { group in
+        for account in accounts {
+            for _ in 0..<20 { group.addTask { try await account.accessToken().reveal() } }
+        }
+        return try await group.reduce(into: []) { $0.insert($1) }
+    }
+}
+
 /// What a throwing call threw, as this package's error.
 func handshakeError<Value>(_ body: () async throws -> Value) async -> HandshakeError? {
     do {
