@@ -104,7 +104,7 @@ public struct CircleJoining: Sendable {
                 // The new membership does not know any more that members may have keys of the seed for friends.
                 if !isContinued, known?.hasSharedSeed == true { try await joined.forgetSharedSeed() }
                 if isReplacing { try await joined.renewSeed() }
-                _ = try await joined.synchronizeUntold()
+                _ = try await joined.synchronizeQuietly()
             } catch let error {
                 // Without an identity the user is no member that others could see. Keys can follow later.
                 if isPublished { return joined }

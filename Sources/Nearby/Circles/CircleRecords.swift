@@ -124,7 +124,7 @@ struct CircleRecords: Sendable {
         /// When a table that could not be read was replaced, and its pins were lost: seconds since 1970.
         var pinsLost: Double?
         /// Whether a synchronisation has ended with that; nil where nothing was lost.
-        var isLossTold: Bool?
+        var isLossReported: Bool?
         /// Whether a table is stored, so that one that is not there is lost; earlier versions did not note it.
         var hasTable: Bool?
 
@@ -224,7 +224,7 @@ struct CircleRecords: Sendable {
             unsentBatch = earlier.unsentBatch ?? (earlier.showsBatch == false ? false : nil)
             (takesWaves, skipsPhotos) = (earlier.takesWaves, earlier.skipsPhotos)
             // The table stays too.
-            (hasTable, pinsLost, isLossTold) = (earlier.hasTable, earlier.pinsLost, earlier.isLossTold)
+            (hasTable, pinsLost, isLossReported) = (earlier.hasTable, earlier.pinsLost, earlier.isLossReported)
         }
     }
 
@@ -461,8 +461,8 @@ struct CircleRecords: Sendable {
 
     /// Removes a table that cannot be read; the next synchronisation fetches all members again.
     private func removeUnreadableTable() async throws -> Bool {
-        // First: a table that is not there afterwards is lost, with its pins, which the next synchronisation tells. Another
-        // table may be put back.
+        // First: a table that is not there afterwards is lost, with its pins, which the next synchronisation reports.
+        // Another table may be put back.
         try await changeState { ($0.membersTag, $0.keysTag, $0.hasTable) = (nil, nil, true) }
         let existed = try await removeTable()
         try await noteChange()

@@ -69,18 +69,18 @@ extension JoinedCircle {
     public func synchronize() async throws -> Int {
         let count: Int
         do {
-            count = try await synchronizeUntold()
+            count = try await synchronizeQuietly()
         } catch let error as NearbyError {
-            // Of a table that could not be stored again this error says what to do; its loss is told once it is stored.
-            if (try? await records.readableTable()) != nil { try await tellLoss() }
+            // Of a table that could not be stored again this error says what to do; its loss is reported once it is stored.
+            if (try? await records.readableTable()) != nil { try await reportLoss() }
             throw error
         }
-        try await tellLoss()
+        try await reportLoss()
         return count
     }
 
-    /// As ``synchronize()``, which tells the next time that pins are lost.
-    func synchronizeUntold() async throws -> Int {
+    /// As ``synchronize()``, which reports the next time that pins are lost.
+    func synchronizeQuietly() async throws -> Int {
         let bearer = try await CircleEnvironment.placing { try await state().bearer }
         do {
             return try await CircleEnvironment.placing { try await synchronizeNow() }
@@ -95,11 +95,10 @@ extension JoinedCircle {
     }
 
     /// Throws that pins are lost, where it was not thrown yet: a synchronisation that has lost them may have been cancelled.
-    private func tellLoss() async throws {
-        guard let state = try? await records.state(), state.isLossTold == false, let loss = state.loss(at: now) else {
-            return
-        }
-        try? await records.changeState { $0.isLossTold = true }
+    private func reportLoss() async throws {
+        guard let state = try? await records.state(), state.isLossReported == false, let loss = state.loss(at: now)
+        else { return }
+        try? await records.changeState { $0.isLossReported = true }
         throw NearbyError.circle(loss)
     }
 
@@ -193,7 +192,7 @@ extension JoinedCircle {
         if known == nil, !isPutBack {
             // First: what ends after this must not hide it.
             try await records.changeState { state in
-                (state.pinsLost, state.isLossTold) = (Double(moment), false)
+                (state.pinsLost, state.isLossReported) = (Double(moment), false)
                 (state.membersTag, state.keysTag, state.hasTable) = (nil, nil, true)
             }
         }
