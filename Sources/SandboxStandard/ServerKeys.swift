@@ -25,9 +25,9 @@ final class ServerKeys: Sendable {
 
     private let state = Mutex(State())
     private let unpublished = P256.Signing.PrivateKey()
-    private let longer = P384.Signing.PrivateKey()
     private let edwards = Curve25519.Signing.PrivateKey()
-    /// One for all sandboxes of a process, since it takes long to make.
+    /// These two are one for all sandboxes of a process, since they take long to make.
+    private static let longer = P384.Signing.PrivateKey()
     private static let rsa = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
 
     /// The name of the signing key.
@@ -59,7 +59,7 @@ final class ServerKeys: Sendable {
                 "e": .string(URLSafeBase64.encoded(numbers.publicExponent.drop { $0 == 0 })),
             ])
         }
-        keys.append(Self.point("P-384", "ES384", "sandbox-es384-1", longer.publicKey.rawRepresentation))
+        keys.append(Self.point("P-384", "ES384", "sandbox-es384-1", Self.longer.publicKey.rawRepresentation))
         keys.append([
             "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA",
             "x": .string(URLSafeBase64.encoded(edwards.publicKey.rawRepresentation)),
@@ -110,7 +110,7 @@ final class ServerKeys: Sendable {
         case .hs256:
             let secret = SymmetricKey(data: Data(current.publicKey.pemRepresentation.utf8))
             return Array(HMAC<SHA256>.authenticationCode(for: bytes, using: secret))
-        case .es384: return (try? longer.signature(for: bytes)).map { Array($0.rawRepresentation) }
+        case .es384: return (try? Self.longer.signature(for: bytes)).map { Array($0.rawRepresentation) }
         case .edDSA: return (try? edwards.signature(for: bytes)).map(Array.init)
         case .rs256, .ps256:
             let padding: _RSA.Signing.Padding = key == .ps256 ? .PSS : .insecurePKCS1v1_5
