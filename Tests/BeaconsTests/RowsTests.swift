@@ -10,7 +10,7 @@ struct RowsTests {
         let sources = try TestSources.all().filter { !$0.path.hasSuffix("RowsTests.swift") }
         let own = sources.filter { $0.path.hasPrefix("BeaconsTests/") }.map(\.text).joined()
         // Rows of other modules name the tests of these.
-        let all = sources.map(\.text).joined()
+        let all = SearchedText(sources.map(\.text).joined())
         let table = try String(contentsOf: folder.appending(path: "ROWS.md"), encoding: .utf8)
         for number in 1...30 {
             let row = "| BE-" + (number < 10 ? "0" : "") + "\(number) |"
@@ -18,7 +18,7 @@ struct RowsTests {
         }
         let names = table.matches(of: /“([^”]+)”/).map { String($0.1) }
         #expect(names.count > 50)
-        for name in names { #expect(all.contains("\"\(name)\""), "\(name)") }
+        #expect(names.filter { !all.contains("\"\($0)\"") } == [])
         #expect(TestSources.faults(ofRowsIn: table, sources: sources) == [])
         // And the other way round: a test that is for a row is in the table.
         for match in own.matches(of: /"(BE-\d\d[^"]*)"/) {
