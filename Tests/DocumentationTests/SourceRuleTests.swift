@@ -170,6 +170,22 @@ struct SourceRuleTests {
         }
     }
 
+    @Test("a suite that waits for other processes has threads of its own")
+    func ownThreads() throws {
+        var count = 0
+        for file in try Repository.files(below: ["Tests"], ending: ["swift"])
+        where file != "Tests/DocumentationTests/SourceRuleTests.swift" {
+            let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+            let suites = text.components(separatedBy: "@Suite(").dropFirst()
+            for suite in suites where suite.contains("(processExitsWith: ") {
+                count += 1
+                let hasThreads = suite.prefix { $0 != "{" }.contains(".ownThreads")
+                #expect(hasThreads, "\(file): see OwnThreadsTrait")
+            }
+        }
+        #expect(count > 10)
+    }
+
     @Test(
         "each clock is found, and one that a test drives is none",
         arguments: [

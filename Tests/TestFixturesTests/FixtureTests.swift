@@ -42,7 +42,7 @@ struct AsyncSemaphoreTests {
     }
 }
 
-@Suite("Temporary folders")
+@Suite("Temporary folders", .ownThreads)
 struct TemporaryFolderTests {
     @Test("are empty and distinct, and are removed with their value")
     func removal() throws {

@@ -8,7 +8,7 @@ import Testing
 
 #if os(Linux) || os(macOS)
 /// Kills a real process between every two steps of a refresh.
-@Suite("E1: a crash at any point of a refresh", .heavy, .serialized)
+@Suite("E1: a crash at any point of a refresh", .heavy, .ownThreads, .serialized)
 struct CrashTests {
     /// Where the process dies, and whether the session can have survived at a service whose refresh tokens work
     /// once.
@@ -62,12 +62,12 @@ struct CrashTests {
         let place = folder.place
         // The second caller finds the first one running: the answer takes its time.
         try world.inject("POST /oauth/token => delay 1")
-        async let own = account.send(.get, "profiles/me")
+        async let own = account.send(.get, "profiles/me", limits: World.limits)
         await #expect(processExitsWith: .success) {
             [origin = origin as String, client = client as String, place = place as VaultPlace] in
             let vault = try place.open()
             guard let account = try await Refresher.account(at: origin, client: client, in: vault),
-                try await account.send(.get, "profiles/me").head.status == .ok
+                try await account.send(.get, "profiles/me", limits: World.limits).head.status == .ok
             else { exit(3) }
         }
         #expect(try await own.head.status == .ok)
@@ -80,7 +80,7 @@ struct CrashTests {
 enum Refresher {
     static func account(at origin: String, client: String, in vault: any Vault) async throws -> Account? {
         let service = Service.recurseCenter.at(try EndpointURL(origin, security: .allowingInsecureLoopback))
-        return try await Handshake(Client(service: service, id: client), vault: vault).account()
+        return try await Handshake(Client(service: service, id: client), vault: vault, limits: World.limits).account()
     }
 }
 

@@ -206,7 +206,7 @@ extension RequestMessage {
 
 #if os(Linux) || os(macOS)
 /// Sign-ins and sessions that one process begins and another goes on with.
-@Suite("M413: a key and the processes of one vault", .heavy, .serialized)
+@Suite("M413: a key and the processes of one vault", .heavy, .ownThreads, .serialized)
 struct DPoPProcessTests {
     private struct Begun: Codable {
         let url: String
@@ -233,7 +233,8 @@ struct DPoPProcessTests {
             [place = place as VaultPlace, origin = origin as String] in
             guard let account = try await Self.app(at: origin, in: place.open()).account() else { exit(3) }
             try await account.refresh()
-            guard try await account.send(.get, origin + "/api/whoami").head.status == .ok else { exit(4) }
+            let response = try await account.send(.get, origin + "/api/whoami", limits: World.limits)
+            guard response.head.status == .ok else { exit(4) }
         }
         try await account.refresh()
         #expect(account.record.grant.accessToken.reveal() != refused)
@@ -262,7 +263,7 @@ struct DPoPProcessTests {
             service: service, id: "sandbox-dpop",
             redirect: .uri(try RedirectURI("http://127.0.0.1:1/callback")))
         client.options.dpop = .always
-        return try Handshake(client, vault: vault)
+        return try Handshake(client, vault: vault, limits: World.limits)
     }
 }
 #endif

@@ -6,7 +6,7 @@ import TestFixtures
 import Testing
 
 #if os(Linux) || os(macOS)
-@Suite("Keepers in several processes", .heavy, .serialized)
+@Suite("Keepers in several processes", .heavy, .ownThreads, .serialized)
 struct KeeperProcessTests {
     @Test(
         "VL48: keepers in two processes, one of which is killed, refresh each account once, at a server that notices reuse"

@@ -7,7 +7,7 @@ import Synchronization
 import TestFixtures
 import Testing
 
-@Suite("Sign-in", .heavy)
+@Suite("Sign-in", .heavy, .ownThreads)
 struct SignInTests {
     @Test(
         "A1, A3: a user signs in at every service with PKCE by S256 and a state of 256 bits",
@@ -225,7 +225,7 @@ struct SignInTests {
             let service = Service.recurseCenter.at(try EndpointURL(origin, security: .allowingInsecureLoopback))
             let client = Client(
                 service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
-            let attempt = try await Handshake(client, vault: try place.open()).beginSignIn()
+            let attempt = try await Handshake(client, vault: try place.open(), limits: World.limits).beginSignIn()
             try Files.make(Array(attempt.page.url.utf8), at: note)
             kill(getpid(), SIGKILL)
         }

@@ -12,7 +12,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite("A file vault's owners, modes and links", .heavy)
+@Suite("A file vault's owners, modes and links", .heavy, .ownThreads)
 struct FileVaultAccessTests {
     /// What a vault consists of.
     enum Part: CaseIterable {

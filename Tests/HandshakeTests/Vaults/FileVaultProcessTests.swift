@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 #if os(Linux) || os(macOS)
-@Suite("A file vault in several processes", .heavy, .serialized)
+@Suite("A file vault in several processes", .heavy, .ownThreads, .serialized)
 struct FileVaultProcessTests {
     private let folder: VaultFolder
 

@@ -12,7 +12,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite("The folder of a vault's key", .heavy)
+@Suite("The folder of a vault's key", .heavy, .ownThreads)
 struct KeyFolderTests {
     private let folder: VaultFolder
     private var place: KeyPlace { KeyPlace(parent: folder.parent) }
