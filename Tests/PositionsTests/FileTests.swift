@@ -48,7 +48,8 @@ struct FileTests {
         await #expect(throws: CancellationError.self) { try await reading.value }
     }
 
-    @Test("a named pipe is read when its writer comes")
+    // Opening the pipe to write blocks until its reader comes.
+    @Test("a named pipe is read when its writer comes", .ownThreads)
     func writtenPipe() async throws {
         let path = NSTemporaryDirectory() + "track-\(UUID().uuidString)"
         try #require(mkfifo(path, 0o600) == 0)
