@@ -1,6 +1,6 @@
 import TestFixtures
 import Testing
 
-/// What runs the built command. One after the other: each process starts two cores' worth of threads.
-@Suite("The built command", .serialized, .heavy)
+/// What runs the built command, in a folder of each test's own.
+@Suite("The built command", .heavy)
 struct CommandTests {}
