@@ -108,14 +108,14 @@ extension CommandTests {
             let secret = "very-secret-0123456789"
             let seen = command.folder + "/seen"
             // What a process of the same user sees; then the browser ends the command.
-            let browser = try command.file(
+            let browser = try command.program(
                 "browser",
                 """
                 #!/bin/sh
                 { printf '%s\\n' "$@"; env; tr '\\0' '\\n' < /proc/$PPID/cmdline; tr '\\0' '\\n' < /proc/$PPID/environ; } > '\(seen)'
                 kill -TERM $PPID
 
-                """, mode: 0o700)
+                """)
             let done = try await command.run(
                 "login", "mine", "--issuer", try sandbox.origin("standard"), "--client-id", "mine", "--par", "never",
                 "--client-secret-file", try command.file("secret", secret + "\n"),
@@ -132,7 +132,7 @@ extension CommandTests {
             let origin = try sandbox.origin("standard")
             let pipe = command.folder + "/page"
             #expect(mkfifo(pipe, 0o600) == 0)
-            let browser = try command.file("page-browser", "#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n", mode: 0o700)
+            let browser = try command.program("page-browser", "#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n")
             for (choice, opener) in [("print", ""), ("system", "/nowhere/browser"), ("system", browser)] {
                 try await signIn(at: origin)
                 let done = try await command.run(

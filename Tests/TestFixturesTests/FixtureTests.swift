@@ -69,3 +69,43 @@ struct TemporaryFolderTests {
         #expect(!FileManager.default.fileExists(atPath: String(path)))
     }
 }
+
+#if os(Linux)
+@Suite("Programs of a test", .heavy)
+struct ProgramTests {
+    @Test("start, however many processes other tests start meanwhile")
+    func starts() throws {
+        let folder = try TemporaryFolder()
+        let isDone = Mutex(false)
+        let others = DispatchGroup()
+        defer {
+            isDone.withLock { $0 = true }
+            others.wait()
+        }
+        for _ in 0..<4 {
+            DispatchQueue.global().async(group: others) {
+                while !isDone.withLock({ $0 }) { _ = Self.start("/bin/true") }
+            }
+        }
+        var refused: [Int32] = []
+        for number in 0..<100 {
+            let program = folder.path + "/\(number)"
+            try writeProgram(Data("#!/bin/true\n".utf8), to: program)
+            let code = Self.start(program)
+            if code != 0 { refused.append(code) }
+        }
+        #expect(refused == [])
+    }
+
+    /// Starts a program, waits for its end, and returns the error number of the start.
+    private static func start(_ program: String) -> Int32 {
+        var process = pid_t()
+        let name = strdup(program)
+        defer { free(name) }
+        let code = posix_spawn(&process, program, nil, nil, [name, nil], nil)
+        var status: Int32 = 0
+        if code == 0 { while waitpid(process, &status, 0) < 0 && errno == EINTR {} }
+        return code
+    }
+}
+#endif

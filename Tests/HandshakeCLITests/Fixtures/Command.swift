@@ -87,10 +87,12 @@ final class Command: Sendable {
     /// Makes a program in the folder beside the home.
     func program(_ name: String, _ bytes: Data) throws -> String {
         let path = folder + "/" + name
-        try bytes.write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        try writeProgram(bytes, to: path)
         return path
     }
+
+    /// Makes a program from the text of a script.
+    func program(_ name: String, _ script: String) throws -> String { try program(name, Data(script.utf8)) }
 
     /// Makes a file in the folder beside the home, with mode 0600 unless stated.
     func file(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {

@@ -112,8 +112,7 @@ struct EndOfSessionTests {
         #expect(page.url.contains("id_token_hint="))
         let folder = try TemporaryFolder()
         let (browser, pipe) = (folder.path + "/browser", folder.path + "/seen")
-        try Data("#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n".utf8).write(to: URL(fileURLWithPath: browser))
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: browser)
+        try writeProgram(Data("#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n".utf8), to: browser)
         #expect(mkfifo(pipe, 0o600) == 0)
         #expect(try await SystemBrowser(environment: ["BROWSER": browser]).show(signOut: page) == nil)
         // Blocks until the browser has written.

@@ -69,8 +69,7 @@ struct BrowserTests {
         let (program, note) = (folder.path + "/browser", folder.path + "/note")
         #expect(mkfifo(note, 0o600) == 0)
         let script = "#!/bin/sh\necho x >> '\(folder.path)/started'\n{ echo $#; printf '%s\\n' \"$@\"; } > '\(note)'\n"
-        try script.write(toFile: program, atomically: false, encoding: .utf8)
-        #expect(chmod(program, 0o700) == 0)
+        try writeProgram(Data(script.utf8), to: program)
         return (SystemBrowser(environment: ["BROWSER": program, "PATH": "/usr/bin:/bin"]), note)
     }
 
