@@ -156,8 +156,11 @@ let package = Package(
         // Floor 0: deadlines, queues, files and texts of errors, for all floors.
         .target(name: "AsyncSupport", swiftSettings: strict),
 
+        // Floor 0: the large words and scripts of the user interfaces, embedded by C's compiler.
+        .target(name: "HandshakeEmbeddedFiles"),
+
         // Floor 0: string catalogues and the locales that they are in.
-        .target(name: "Translations", swiftSettings: strict),
+        .target(name: "Translations", dependencies: ["HandshakeEmbeddedFiles"], swiftSettings: strict),
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", dependencies: ["AsyncSupport"], swiftSettings: strict),
@@ -324,10 +327,10 @@ let package = Package(
 
         // Floor 3: the button, as data and in two renderings.
         .target(
-            name: "ConnectButton", dependencies: ["Handshake", "IFTTTConnect", "OAuth", "Translations"],
-            // Scripts/minify-button makes the script that is carried.
-            exclude: ["Web/connect-button.js"],
-            resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.min.js")],
+            name: "ConnectButton",
+            dependencies: ["HandshakeEmbeddedFiles", "Handshake", "IFTTTConnect", "OAuth", "Translations"],
+            // Scripts/minify-button makes the script that is embedded.
+            exclude: ["Words/Strings.xcstrings", "Web/connect-button.js", "Web/connect-button.min.js"],
             swiftSettings: strict),
         .testTarget(
             name: "ConnectButtonTests",
@@ -341,11 +344,11 @@ let package = Package(
 
         // Floor 3: the choice of a genetic file and the sheet for registration, as data and in two renderings.
         .target(
-            name: "FileSelector", dependencies: ["Handshake", "OAuth", "Sequencing", "Translations"],
-            resources: [
-                .embedInCode("Words/Strings.xcstrings"), .embedInCode("Look/Look.json"),
-                .embedInCode("Web/shared.js"), .embedInCode("Web/file-selector.js"),
-                .embedInCode("Web/registration-sheet.js"),
+            name: "FileSelector",
+            dependencies: ["HandshakeEmbeddedFiles", "Handshake", "OAuth", "Sequencing", "Translations"],
+            exclude: [
+                "Words/Strings.xcstrings", "Look/Look.json", "Web/shared.js", "Web/file-selector.js",
+                "Web/registration-sheet.js",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -355,9 +358,9 @@ let package = Package(
 
         // Floor 3: the list of a user's accounts, as data and in two renderings.
         .target(
-            name: "ConnectedAccountsUI", dependencies: ["Handshake", "OAuth", "Translations", httpTypes],
-            resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connected-accounts.js")],
-            swiftSettings: strict),
+            name: "ConnectedAccountsUI",
+            dependencies: ["HandshakeEmbeddedFiles", "Handshake", "OAuth", "Translations", httpTypes],
+            exclude: ["Words/Strings.xcstrings", "Web/connected-accounts.js"], swiftSettings: strict),
         .testTarget(
             name: "ConnectedAccountsUITests",
             dependencies: [
@@ -481,5 +484,7 @@ let package = Package(
             ],
             swiftSettings: strict),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    // For `#embed` in HandshakeEmbeddedFiles.
+    cLanguageStandard: .c2x
 )

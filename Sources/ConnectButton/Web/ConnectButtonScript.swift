@@ -1,3 +1,6 @@
+import HandshakeEmbeddedFiles
+import Translations
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -7,7 +10,7 @@ public import Foundation
 /// The web component `<connect-button>`: a JavaScript module without dependencies.
 public enum ConnectButtonScript {
     /// The module's bytes, minified; serve them as `text/javascript`.
-    public static let javaScript = Data(PackageResources.connect_button_min_js)
+    public static let javaScript = Data(.connectButtonScript)
 
     /// Rules for the page's style sheet that reserve the button's space. They apply until the module is loaded, so that
     /// nothing moves.

@@ -1,3 +1,4 @@
+import HandshakeEmbeddedFiles
 import Translations
 
 #if canImport(FoundationEssentials)
@@ -90,5 +91,5 @@ enum Catalogue {
         return entry?[locale.tag] ?? entry?[ConnectButtonLocale.americanEnglish.tag]
     }
 
-    static let texts = Translation.catalogue(Data(PackageResources.Strings_xcstrings))
+    static let texts = Translation.catalogue(Data(.connectButtonWords))
 }

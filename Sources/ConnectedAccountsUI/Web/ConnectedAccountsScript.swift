@@ -1,3 +1,4 @@
+import HandshakeEmbeddedFiles
 import OAuth
 import Translations
 
@@ -12,7 +13,7 @@ public enum ConnectedAccountsScript {
     /// The module's bytes; serve them as `text/javascript`.
     ///
     /// The texts and the actions of each state stand before the component's own code: the same that SwiftUI draws.
-    public static let javaScript = Data((embedded + "\n").utf8) + Data(PackageResources.connected_accounts_js)
+    public static let javaScript = Data((embedded + "\n").utf8) + Data(.connectedAccountsScript)
 
     /// The constants of the module that come from Swift.
     private static var embedded: String {

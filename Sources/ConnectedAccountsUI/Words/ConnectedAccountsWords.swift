@@ -1,3 +1,4 @@
+import HandshakeEmbeddedFiles
 import Translations
 
 #if canImport(FoundationEssentials)
@@ -51,7 +52,7 @@ enum ConnectedAccountsWords: String, Sendable, CaseIterable {
         return Translation.fill(text, arguments.map(Translation.isolated))
     }
 
-    static let catalogue = Translation.catalogue(Data(PackageResources.Strings_xcstrings))
+    static let catalogue = Translation.catalogue(Data(.connectedAccountsWords))
 }
 
 extension ConnectedAccount.Action {

@@ -1,3 +1,6 @@
+import HandshakeEmbeddedFiles
+import Translations
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -27,7 +30,7 @@ struct FileSelectorLook: Decodable, Sendable {
     }
 
     /// The look that is embedded in the code.
-    static let standard = FileSelectorLook(Data(PackageResources.Look_json))
+    static let standard = FileSelectorLook(Data(.fileSelectorLook))
 
     private init(_ file: Data) {
         let plain = Picture(size: 44, arcs: 7, ring: 18, saturation: 52)

@@ -1,3 +1,4 @@
+import HandshakeEmbeddedFiles
 import OAuth
 import Translations
 
@@ -12,20 +13,20 @@ public import Foundation
 /// They are modules without dependencies. The texts and the look stand before each component's own code: the same that SwiftUI draws.
 public enum FileSelectorScript {
     /// The bytes of `<file-selector>`; serve them as `text/javascript`.
-    public static let javaScript = module(PackageResources.file_selector_js) {
+    public static let javaScript = module(.fileSelectorScript) {
         !$0.isOfRegistration && !$0.isOfCopying
     }
 
     /// The bytes of `<registration-sheet>`; serve them as `text/javascript`.
-    public static let registration = module(PackageResources.registration_sheet_js) {
+    public static let registration = module(.registrationSheetScript) {
         $0.isOfRegistration || [.cancel, .close].contains($0)
     }
 
-    private static func module(_ code: [UInt8], _ isUsed: (FileSelectorWords) -> Bool) -> Data {
+    private static func module(_ code: EmbeddedFile, _ isUsed: (FileSelectorWords) -> Bool) -> Data {
         let used = FileSelectorWords.allCases.filter(isUsed)
         let words = object(FileSelectorLocale.all.map { ($0.tag, Self.words(used, in: $0)) })
-        let look = String(decoding: PackageResources.Look_json, as: UTF8.self)
-        return Data("const WORDS = \(words.json)\nconst LOOK = \(look)\n".utf8) + Data(PackageResources.shared_js)
+        let look = String(decoding: Data(.fileSelectorLook), as: UTF8.self)
+        return Data("const WORDS = \(words.json)\nconst LOOK = \(look)\n".utf8) + Data(.fileSelectorSharedScript)
             + Data(code)
     }
 

@@ -1,3 +1,4 @@
+import HandshakeEmbeddedFiles
 import Translations
 
 #if canImport(FoundationEssentials)
@@ -142,7 +143,7 @@ enum FileSelectorWords: String, Sendable, CaseIterable {
         return Translation.fill(translation?.form(category) ?? translation?.form("other") ?? rawValue, arguments)
     }
 
-    static let catalogue = Translation.catalogue(Data(PackageResources.Strings_xcstrings))
+    static let catalogue = Translation.catalogue(Data(.fileSelectorWords))
 }
 
 extension FileSelectorState.Tab {
