@@ -203,8 +203,8 @@ struct EncounterTracker: Sendable {
     /// Who of the same kind gives way: suspect and relayed people first, then who is silent and was near for the shortest time,
     /// then the farthest one, if that is farther than the new person. Where no power is stated, the weaker signal is the farther one.
     private func dispensable(for sighting: Sighting) -> UserNumber? {
-        let kind = presences.filter { $0.value.trust == sighting.trust }
-        func shortest(_ people: [UserNumber: Presence]) -> UserNumber? {
+        let kind = presences.lazy.filter { $0.value.trust == sighting.trust }
+        func shortest(_ people: some Sequence<(key: UserNumber, value: Presence)>) -> UserNumber? {
             people.min {
                 ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard)
             }?.key
