@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from selector_page import ShadowPerson
 
 # Seconds until what has to come must be there. Tests/Mutations has less: what it takes away does not come.
-PATIENCE = float(os.environ.get("HANDSHAKE_PATIENCE", 30))
+TIMEOUT = float(os.environ.get("HANDSHAKE_BROWSER_TIMEOUT", 30))
 
 
 # Runs before the page's own scripts: while `held` is true, what is set moving stands still at its beginning and waits to be led. So a busy
@@ -67,7 +67,7 @@ def footer(page: Page, name: str = "one") -> str:
 
 def until(page: Page, expression: str) -> None:
     """Waits for an expression; the page's policy forbids the evaluation that `wait_for_function` does inside it."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not page.evaluate(expression):
         assert time.monotonic() < deadline, f"never: {expression}"
         page.wait_for_timeout(20)
@@ -118,7 +118,7 @@ def knob_place(page: Page) -> float:
 
 def heard_by(server: ButtonServer, page: Page, condition: Callable[[], bool]) -> None:
     """Waits until the server has seen something."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < deadline, (server.asked, server.messages, server.listening)
         page.wait_for_timeout(20)
@@ -136,7 +136,7 @@ def events(server: ButtonServer) -> list[str]:
 
 def knob_comes_to(page: Page, place: float) -> None:
     """The knob is drawn with the next frame, whenever that is."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while abs(knob_place(page) - place) > 0.02:
         assert time.monotonic() < deadline, f"the knob is at {knob_place(page)}, not at {place}"
         page.wait_for_timeout(20)

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import sandbox as stand_ins
 from button_page import ButtonServer, serving
-from button_visit import HOLDING, PATIENCE
+from button_visit import HOLDING, TIMEOUT
 from sandbox import RedirectCatcher, Sandbox, Service
 from shop_visit import Shop, open_shop
 
@@ -87,7 +87,7 @@ def catcher() -> Iterator[RedirectCatcher]:
 
 OpenPage = Callable[..., Page]
 # For what has to come: it ends when it is there, and a busy machine needs its time.
-expect.set_options(timeout=PATIENCE * 1000)
+expect.set_options(timeout=TIMEOUT * 1000)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
     def make(*, scheme: str = "light", width: int = 1024, height: int = 768, **options: object) -> Page:
         context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": height},  # type: ignore[arg-type]
                                        bypass_csp=False, **options)  # type: ignore[arg-type]
-        context.set_default_timeout(PATIENCE * 1000)
+        context.set_default_timeout(TIMEOUT * 1000)
         context.add_init_script(HOLDING)
         contexts.append((context, asked := []))
         context.on("request", lambda request: asked.append(request.url))

@@ -197,18 +197,18 @@ struct Crowd: Sendable {
     func play() async -> Stampede.Round {
         let start = monotonicSeconds()
         let senders = (0..<requests).map { _ in Task { await succeeds() } }
-        let patience = Task {
-            try await Task.sleep(for: Self.patience)
+        let timer = Task {
+            try await Task.sleep(for: Self.timeout)
             for sender in senders { sender.cancel() }
         }
         var failures = 0
         for sender in senders where await !sender.value { failures += 1 }
-        patience.cancel()
+        timer.cancel()
         return Stampede.Round(start: start, end: monotonicSeconds(), failures: failures)
     }
 
     /// A request that has no answer by then is given up, and has failed.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
 
     /// The same with the children of one task group, which takes each off its list when it ends.
     func playInGroup() async -> Stampede.Round {
