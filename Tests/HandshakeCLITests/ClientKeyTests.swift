@@ -22,6 +22,24 @@ extension CommandTests {
             #expect(!"\(token) \(done)".contains(String(sandbox.clientKey.dropLast(2).suffix(30))))
         }
 
+        @Test("a client that signed in for itself does so again, without a browser, and has no ID token")
+        func again() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let key = try command.file("key.json", sandbox.clientKey)
+            #expect(try await command.signIn(by: "client-credentials", at: sandbox, "--key", key).ending == .status(0))
+            // A sign-in page would wait for a user.
+            let again = try await command.run("login", "robot", "--timeout", "60")
+            #expect(again.ending == .status(0), "\(again)")
+            let none = try await command.run("token", "robot", "--kind", "id")
+            #expect(none.ending == .status(64) && none.stderr.contains("without a user"), "\(none)")
+            let other = try await command.run("login", "robot", "--client-id", "other", "--timeout", "60")
+            #expect(other.ending == .status(64), "\(other)")
+            #expect(other.stderr.contains("was made with another client ID, “sandbox-key”"), "\(other)")
+            let whole = "handshake login robot --grant client-credentials --issuer \(try sandbox.origin("standard"))"
+            #expect(other.stderr.contains("\nThen sign in with: \(whole) --client-id other\n"), "\(other)")
+        }
+
         @Test("a key of the settings signs, and is found by its name")
         func settings() async throws {
             let command = try Command()

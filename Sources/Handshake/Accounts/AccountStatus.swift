@@ -22,6 +22,8 @@ public struct AccountStatus: Sendable, Hashable {
     public let expiresAt: Double?
     /// Whether a new access token can be had without the user.
     public let isRefreshable: Bool
+    /// Whether the client gets its tokens without a user's sign-in. See RFC 6749, section 4.4; RFC 7523, section 2.1.
+    package let isWithoutUser: Bool
     /// Whether the access token is bound to a key (RFC 9449). It is then of no use to a program without that key.
     public let isBound: Bool
     /// Who the user is, from the verified ID token; nil when the service gave none.
@@ -49,6 +51,7 @@ public struct AccountStatus: Sendable, Hashable {
         expiresAt = if case .ended = record.state { nil } else { record.grant.expiresAt }
         isRefreshable =
             record.isUsable && (record.grant.refreshToken != nil || record.refreshMethod == .clientCredentials)
+        isWithoutUser = record.refreshMethod == .clientCredentials
         isBound = record.isUsable && record.isBound
         identity = record.grant.identity
         authorizationDetails = record.grant.authorizationDetails

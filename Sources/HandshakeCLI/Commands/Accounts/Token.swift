@@ -109,6 +109,8 @@ struct WantedToken {
             .usage(
                 "\(known.client.service.displayName) gives “\(quoted(account, limit: 200))” no token that is valid for "
                     + "\(minimumValidity ?? 0) seconds. Ask for less with --min-valid.")
+        case .id where known.account.status.isWithoutUser:
+            .usage("“\(quoted(account, limit: 200))” has no ID token: the client signs in without a user.")
         case .id:
             CommandError(
                 status: .signInNeeded, code: "sign_in_required",

@@ -22,8 +22,7 @@ struct AssertionChoice {
     /// Whether the sign-in is one of these: the options say so, or say nothing and the last one was.
     var isMeant: Bool {
         options.grant == .jwtBearer
-            || (options.statedGrant == nil && previous != nil && options.opensPage && options.redirect == nil
-                && options.browser == nil)
+            || (previous != nil && options.leavesGrantOpen)
     }
 
     /// Whether a service is the one of the account's last sign-in, or there was none.

@@ -72,12 +72,16 @@ struct Login: AsyncParsableCommand {
         let registrations = Registrations(in: vault)
         let name = options.account ?? service
         let previous = try await KnownAccount.naming(name) { try await registrations.client(named: name) }
+        let wasWithoutUser = try await KnownAccount.naming(name) {
+            guard let previous else { return false }
+            return try await Handshake(previous, vault: vault).account(name)?.status.isWithoutUser ?? false
+        }
         let unfinished = UnfinishedRegistrations(of: name, in: vault)
         let known = try await unfinished.clients().map(\.id) + (previous.map { [$0.id] } ?? [])
         let makePlan = { (isPurged: Bool) in
             try await LoginPlan(
-                service: service, options: options, settings: settings, previous: previous, isPurged: isPurged,
-                unfinished: unfinished
+                service: service, options: options, settings: settings, previous: previous,
+                wasWithoutUser: wasWithoutUser, isPurged: isPurged, unfinished: unfinished
             ) { try await registrations.remember($0, as: name) }
         }
         let first = try await makePlan(false)

@@ -205,6 +205,17 @@ struct LoginOptions: ParsableArguments {
     /// The grant type.
     var grant: Grant { statedGrant ?? .authorizationCode }
 
+    /// Whether the account's last sign-in decides how this one goes: no grant is stated, and no way to a page.
+    var leavesGrantOpen: Bool { statedGrant == nil && opensPage && redirect == nil && browser == nil }
+
+    /// The options with the grant of the account's last sign-in, which had no user. Options that only a page can use mean a page.
+    func repeating(_ grant: Grant) -> LoginOptions {
+        guard leavesGrantOpen, param.isEmpty, authorizeURL == nil, authorizationDetails == nil else { return self }
+        var options = self
+        options.statedGrant = grant
+        return options
+    }
+
     /// The command of this sign-in for the user to complete: all that says which service and account are meant, and no client.
     ///
     /// - Parameters:

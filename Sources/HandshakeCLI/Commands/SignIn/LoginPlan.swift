@@ -17,19 +17,26 @@ struct LoginPlan {
     /// - Parameters:
     ///   - previous: the client of the account's last sign-in, which counts where neither option, variable nor setting says
     ///     otherwise.
+    ///   - wasWithoutUser: whether the client signed in to that account without a user.
     ///   - isPurged: whether the server no longer knows that client, so that it has to be registered again.
     ///   - unfinished: what was registered for sign-ins of this account that are not done.
     ///   - store: stores a registration that was changed.
     init(
-        service name: String, options: LoginOptions, settings: Settings, previous: Client? = nil,
-        isPurged: Bool = false, unfinished: UnfinishedRegistrations? = nil,
+        service name: String, options: LoginOptions, settings: Settings, previous last: Client? = nil,
+        wasWithoutUser: Bool = false, isPurged: Bool = false, unfinished: UnfinishedRegistrations? = nil,
         store: @escaping (Client) async throws -> Void = { _ in }
     ) async throws {
         let table = settings.service(name)
         let stated = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
         let previous = Self.applicable(
-            previous, to: name, clientID: stated,
+            last, to: name, clientID: stated,
             at: try options.issuer.map { try StatedValue(value: $0, name: "--issuer").issuer() }, options)
+        let lastGrant = last?.assertion == nil ? LoginOptions.Grant.clientCredentials : .jwtBearer
+        let repeated = wasWithoutUser ? options.repeating(lastGrant) : options
+        let statedOptions = options
+        // Only a sign-in on a page registers an app again (``ServiceChoice/mayRegister(_:authenticatedBy:statesSecret:)``).
+        // ``AssertionChoice`` recognizes a client that makes assertions itself.
+        let options = previous == nil || isPurged || lastGrant == .jwtBearer ? options : repeated
         account = options.account ?? name
         guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
@@ -75,6 +82,9 @@ struct LoginPlan {
             }
             self.client = client
             return
+        }
+        if let last, previous == nil, stated != nil, last.service.name == name, !server.isKnown {
+            try Self.checkClient(after: last, of: account, repeated)
         }
         let service = try server.service()
         // What one server gave at registration goes to no other, whichever endpoints are stated (`any-server.md` 9).
@@ -126,8 +136,11 @@ struct LoginPlan {
                     of: name, options, demanding: credential == nil ? server.demandedCredential : nil))
         }
         guard credential != nil || options.grant == .authorizationCode else {
+            let isRepeated = statedOptions.statedGrant == nil
             throw CommandError.usage(
-                "--grant client-credentials needs --client-secret-file FILE, --key FILE or --certificate FILE.")
+                (isRepeated ? "The account's " : "")
+                    + "--grant client-credentials needs --client-secret-file FILE, --key FILE or --certificate FILE"
+                    + (isRepeated ? ", or add --grant authorization-code." : "."))
         }
         let resources =
             try Self.resources(options.resource, settings, of: name, table.resource) ?? previous?.resources ?? []
@@ -143,6 +156,27 @@ struct LoginPlan {
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
         client.certificate = certificate
         self.client = client
+    }
+
+    /// Refuses another client for a server that only the account's last sign-in has named.
+    private static func checkClient(after last: Client, of account: String, _ options: LoginOptions) throws {
+        guard options.tokenFile == nil, last.id != PersonalToken.clientID else { return }
+        let server: [(option: String, address: String?)] =
+            switch (last.confinement, last.service.authorizationServer) {
+            case (let resource?, _): [("--resource", resource.string)]
+            case (nil, .discovered(let issuer, _)): [("--issuer", issuer.string)]
+            case (nil, .described(let known)):
+                [
+                    ("--authorize-url", options.opensPage ? known.authorizationEndpoint?.string : nil),
+                    ("--token-url", known.tokenEndpoint.string),
+                ]
+            }
+        let named = server.map { option, address in address.map { " \(option) \(KnownAccount.shellWord($0))" } ?? "" }
+        throw CommandError.usage(
+            "The account “\(quoted(account, limit: 200))” was made with another client ID, “\(quoted(last.id, limit: 80))”. "
+                + "Sign it out with: handshake logout \(KnownAccount.shellWord(account))\n"
+                + "Then sign in with: \(options.command(last.service.name))\(named.joined())\(options.clientWords)\n"
+                + "Or keep it, and give the new account another name in that command: --account NAME")
     }
 
     /// What to do without a client ID.
