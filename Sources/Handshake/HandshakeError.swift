@@ -121,6 +121,14 @@ extension HandshakeError: CustomStringConvertible {
         }
     }
 
+    private static func headline(_ issuer: Issuer, _ failures: [MetadataFailure]) -> String {
+        guard !failures.isEmpty, failures.allSatisfy({ $0.error.isFromNetwork || $0.isTemporary }) else {
+            return "No metadata was found at \(issuer). Check the issuer URL, or state the server's endpoints."
+        }
+        let isFromNetwork = failures.allSatisfy(\.error.isFromNetwork)
+        return "The metadata of \(issuer) could not be fetched." + (isFromNetwork ? " Check the network." : "")
+    }
+
     /// What happened, why, and what to do.
     public var description: String {
         switch self {
@@ -129,10 +137,7 @@ extension HandshakeError: CustomStringConvertible {
         case .exchange(let error): "\(error)"
         case .network(let error): "\(error)"
         case .undiscovered(let issuer, let failures):
-            (!failures.isEmpty && failures.allSatisfy(\.error.isFromNetwork)
-                ? "The metadata of \(issuer) could not be fetched. Check the network."
-                : "No metadata was found at \(issuer). Check the issuer URL.")
-                + failures.map { "\n  \($0.location): \($0.error)" }.joined()
+            Self.headline(issuer, failures) + failures.map { "\n  \($0.location): \($0.reason)" }.joined()
         case .rejected(let response): "\(response)"
         case .vault(let error): "\(error)"
         case .signInRequired(let account, .absent): "Sign in to \(account): the vault has no such account."

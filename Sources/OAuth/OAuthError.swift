@@ -240,8 +240,8 @@ extension OAuthError {
 }
 
 extension String {
-    /// Whether the text is made of whole sentences: it begins with a capital letter and ends with a full stop.
-    package var isSentence: Bool { first?.isUppercase == true && hasSuffix(".") }
+    /// Whether the text is made of whole sentences: it begins with a capital letter or a digit, and ends with a full stop.
+    package var isSentence: Bool { first.map { $0.isUppercase || $0.isNumber } == true && hasSuffix(".") }
 }
 
 extension Refusal: CustomStringConvertible {

@@ -45,7 +45,8 @@ public struct SigningKey: Sendable {
             throw Self.wrong("the file has more than \(Self.maximumLength) bytes, which no key has")
         }
         guard let text = String(validating: content, as: UTF8.self) else {
-            throw Self.wrong("the file is not text; convert it with: openssl pkey -inform DER -in FILE -out key.pem")
+            throw Self.wrong(
+                "the file is not text; convert a key in DER form with “openssl pkey -inform DER -in FILE -out key.pem”")
         }
         try Self.checkName(keyID)
         if content.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {

@@ -61,8 +61,8 @@ struct PrivateKeyBlock {
             return "the file has only the public half; give the file with the private key"
         }
         return
-            "the file has no key in PEM or JWK form that is known: PRIVATE KEY, RSA PRIVATE KEY, EC PRIVATE KEY or a "
-            + "JSON object; convert it with: openssl pkey -in FILE -out key.pem"
+            "the file has no private key as PEM (PRIVATE KEY, RSA PRIVATE KEY, EC PRIVATE KEY) or JWK; convert a key of "
+            + "another form with “openssl pkey -in FILE -out key.pem”"
     }
 
     private static func trimmed(_ line: Substring) -> Substring {

@@ -86,15 +86,17 @@ struct GeoJSONTests {
     @Test(
         "text that is not JSON is refused with its line",
         arguments: [
-            "", "{", "{\"a\":[1,2", "{\"type\":\"Feature\"", "{\"type\" \"Feature\"}", "{\"a\":01}", "{\"a\":1.}",
+            "{", "{\"a\":[1,2", "{\"type\":\"Feature\"", "{\"type\" \"Feature\"}", "{\"a\":01}", "{\"a\":1.}",
             "{\"a\":-}",
             "{\"a\":\"\u{1}\"}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12\"}", "{\"a\":tru}", "{\"a\":1,}",
             "{\"type\":\"Feature\"}}",
             "{\"a\":nul", "{\"a\":\"", "{\"a\":\"\\", "{\"a\":1e}",
         ])
     func notJSON(text: String) throws {
-        let error = #expect(throws: GeofencesError.self) { try Self.read("\n" + text) }
-        #expect(error == .notJSON(line: 2))
+        #expect(throws: GeofencesError.notJSON(line: 2)) { try Self.read("\n" + text) }
+        // Blank lines at the end are not to blame.
+        #expect(throws: GeofencesError.notJSON(line: 2)) { try Self.read("\n" + text + " \n\r\n") }
+        #expect(throws: GeofencesError.notJSON(line: 1)) { try Self.read("\n") }
     }
 
     @Test("a value that is no object is named as what it should be", arguments: ["[1]", "3", "\"x\"", "null"])

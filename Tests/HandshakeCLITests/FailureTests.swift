@@ -130,6 +130,21 @@ struct FailureTests {
         }
     }
 
+    @Test("logout says of one token and of two what it could not revoke")
+    func notRevocable() {
+        var report = SignOutReport()
+        #expect(report.notRevocableSentence == nil)
+        report.notRevocable = [.accessToken]
+        #expect(
+            report.notRevocableSentence
+                == "The service cannot revoke the access token. It stays valid until it expires.")
+        report.notRevocable = [.accessToken, .refreshToken]
+        #expect(
+            report.notRevocableSentence
+                == "The service cannot revoke the access token and the refresh token. They stay valid until they expire."
+        )
+    }
+
     @Test("an account that does not exist is named, with the command that helps")
     func absent() {
         // Only the name of a service can be signed in to.

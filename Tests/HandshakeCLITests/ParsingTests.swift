@@ -295,15 +295,65 @@ struct ParsingTests {
         #expect(plan.account == "gitlab-self-managed")
     }
 
+    @Test("a sign-in without a user is repeated, unless an option means a page or another grant")
+    func repeatedGrant() throws {
+        for arguments in [[], ["--scope", "a"], ["--client-id", "app"], ["--timeout", "5"]] {
+            #expect(try LoginOptions.parse(arguments).repeating(.clientCredentials).grant == .clientCredentials)
+        }
+        for arguments in [
+            ["--param", "acr_values=gold"], ["--redirect", "loopback"], ["--browser", "print"], ["--device"],
+            ["--authorize-url", "https://id.example/authorize"], ["--authorization-details", "[]"],
+            ["--grant", "authorization-code"], ["--token-file", "-"],
+        ] {
+            let options = try LoginOptions.parse(arguments)
+            #expect(options.repeating(.clientCredentials).grant == .authorizationCode, "\(arguments)")
+        }
+        #expect(try LoginOptions.parse(["--grant", "jwt-bearer"]).repeating(.clientCredentials).grant == .jwtBearer)
+    }
+
+    @Test("another client ID is refused where only the last sign-in has named the server, with the whole command")
+    func otherClient() async throws {
+        let endpoints = AuthorizationServerMetadata(
+            issuer: try Issuer("https://id.example"), authorizationEndpoint: try EndpointURL("https://id.example/a"),
+            tokenEndpoint: try EndpointURL("https://id.example/t"))
+        var last = Client(service: try Service(name: "mine", authorizationServer: .described(endpoints)), id: "app")
+        func message(_ arguments: [String], wasWithoutUser: Bool = false) async throws -> String {
+            let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + arguments) as? Login)
+            let settings = Settings(home: "/nowhere", environment: [:], file: Settings.File())
+            do {
+                _ = try await LoginPlan(
+                    service: login.service ?? "", options: login.options, settings: settings, previous: last,
+                    wasWithoutUser: wasWithoutUser)
+                return ""
+            } catch { return (error as? CommandError)?.message ?? "\(error)" }
+        }
+        let other = ["mine", "--account", "work", "--client-id", "other", "--scope", "a b"]
+        let command = "\nThen sign in with: handshake login mine --account work --scope 'a b'"
+        let logout = "“app”. Sign it out with: handshake logout work" + command
+        let places = " --authorize-url https://id.example/a --token-url https://id.example/t --client-id other\n"
+        #expect(try await message(other).contains(logout + places))
+        let robot = " --grant client-credentials --token-url https://id.example/t --client-id other\n"
+        #expect(try await message(other, wasWithoutUser: true).contains(logout + robot))
+        last.confinement = try EndpointURL("https://api.example/mcp")
+        #expect(try await message(other).contains(logout + " --resource https://api.example/mcp --client-id other\n"))
+        // A name that the account's service does not have.
+        let foreign = try await message(["foo", "--account", "work", "--client-id", "other"])
+        #expect(foreign.contains("“foo” is not a built-in service"), "\(foreign)")
+    }
+
     @Test(
         "a sign-in that the service's description does not allow is status 64 and says what to write",
         arguments: [
             (["gitlab-self-managed"], "--set host=gitlab.example.org"),
             (["gitlab-self-managed", "--set", "host"], "--set takes NAME=VALUE"),
             (["gitlab-self-managed", "--set", "host=a/b"], "gitlab.example.org"),
-            (["gitlab-self-managed", "--set", "host=a.example", "--tenant", "b"], "no such placeholder"),
-            (["github", "--set", "host=evil.example"], "no such placeholder"),
+            (
+                ["gitlab-self-managed", "--set", "host=a.example", "--tenant", "b"],
+                "has no placeholder “tenant”; it has host."
+            ),
+            (["github", "--set", "host=evil.example"], "has no placeholder “host”; it has app."),
             (["wechat"], "not supported"), (["no-such-service"], "--issuer URL"),
+            (["mine", "--authorize-url", "https://id.example/authorize"], "add --token-url URL"),
         ])
     func misdescribed(_ arguments: [String], _ words: String) async throws {
         var failure: Failure.Report?

@@ -35,6 +35,10 @@ extension CommandTests {
             for line in ["check", "stats"] {
                 let done = try await command.run("vault", line, "--vault", files, "--json")
                 #expect(done.ending == .status(7) && done.stderr.contains("vault_missing"), "\(done)")
+                #expect(done.stderr.contains("Check its name."), "\(done)")
+                // The user has named no vault whose name could be wrong.
+                let first = try await command.run("vault", line)
+                #expect(first.ending == .status(7) && first.stderr.contains("handshake login SERVICE"), "\(first)")
             }
             for isNew in [true, false] {
                 let done = try await command.run("vault", "migrate", "--vault", files, "--json")

@@ -20,6 +20,10 @@ struct ErrorTextTests {
         let rejected = ServerError(step: .token, code: "invalid_client", text: "unknown client", status: 401)
         let busy = ServerError(step: .revocation, code: nil, status: 503, retryAfter: 7)
         let redirect = try EndpointURL("https://op.example/.well-known/openid-configuration")
+        func undiscovered(_ answer: ServerError) -> HandshakeError {
+            let failure = MetadataFailure(location: redirect, error: .exchange(.server(answer)))
+            return .undiscovered(issuer: issuer, failures: [failure])
+        }
         return [
             Row(
                 error: .configuration(member: "redirect", problem: "p"), code: "invalid_configuration",
@@ -105,10 +109,16 @@ struct ErrorTextTests {
                     issuer: issuer,
                     failures: [MetadataFailure(location: redirect, error: .network(.timedOut(host: "op.example")))]
                 ), code: "timed_out", names: ["https://op.example", "Check", "openid-configuration"]),
+            Row(
+                error: undiscovered(ServerError(step: .metadata, code: nil, status: 404)), code: "http_404",
+                names: ["No metadata was found", "the server's endpoints", "openid-configuration: status 404"]),
+            Row(
+                error: undiscovered(ServerError(step: .metadata, code: nil, status: 503, retryAfter: 30)),
+                code: "http_503", names: ["could not be fetched.\n", "Retry in 30 seconds"]),
             Row(error: .vault(.locked("no key")), code: "vault_locked", names: ["vault", "no key"]),
             Row(
                 error: .vault(.damaged(what: "the account x", reason: "r")), code: "vault_damaged",
-                names: ["the account x", "not changed", "Restore it"]),
+                names: ["the account x", "left as it is", "Restore it"]),
             Row(error: .signInRequired(account, .answerLost), code: "sign_in_required", names: ["mine", "again"]),
             Row(error: .refreshUncertain(account, nil), code: "refresh_uncertain", names: ["mine", "Try again"]),
             Row(
@@ -155,6 +165,8 @@ struct ErrorTextTests {
         ] {
             #expect("\(HandshakeError.configuration(member: "par", problem: problem))" == sentence)
         }
+        let digits = "42 School has no placeholder “a”."
+        #expect("\(HandshakeError.configuration(member: "a", problem: digits))" == digits)
         #expect(HandshakeError.contentNotReplayable.configurationMember == nil)
     }
 

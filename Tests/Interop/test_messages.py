@@ -69,6 +69,13 @@ def test_areas_that_are_no_geojson_are_named(handshake: Handshake, tmp_path: Pat
     says(handshake.run("places", "list", "--regions", "-", stdin=content), 64, "handshake: Standard input", reason)
 
 
+def test_a_position_that_is_none_is_refused_with_an_example(handshake: Handshake, tmp_path: Path) -> None:
+    path = tmp_path / "areas"
+    path.write_text('{"type": "FeatureCollection", "features": []}')
+    done = handshake.run("places", "list", "--regions", str(path), "--at", "abc")
+    says(done, 64, "“abc” is not a position. Write LATITUDE,LONGITUDE, such as 40.7251,-73.9967.")
+
+
 @pytest.mark.parametrize(("content", "text"), [
     ("garbage\n", " is neither GPX nor NMEA."), ("", " is neither GPX nor NMEA."),
     ("<gpx><trk><trkseg/></trk></gpx>", " has no usable position: its track has no points."),
@@ -196,7 +203,7 @@ def test_the_doctor_prints_a_whole_cure(handshake: Handshake) -> None:
     key.write_bytes(b"short")
     done = handshake.run("doctor")
     says(done, 7, "Without the right key the accounts cannot be read: if you have no copy, move "
-                  f"“{handshake.home}/vault” away and sign in again. It was not changed. Restore it from a backup. "
+                  f"“{handshake.home}/vault” away and sign in again. It is left as it is. Restore it from a backup. "
                   "No account was deleted.")
     assert "vault_" not in done.stdout + done.stderr and "…" not in done.stdout + done.stderr
 

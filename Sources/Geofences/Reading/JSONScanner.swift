@@ -23,8 +23,11 @@ package struct JSONScanner {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
     }
 
+    /// What is wrong at the next byte. A text that ends too early is wrong in its last line that is not blank.
     package var failure: Failure {
-        .notJSON(line: 1 + bytes.prefix(offset).reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) })
+        var end = min(offset, bytes.count)
+        if end == bytes.count { while end > 0, bytes[end - 1] <= 0x20 { end -= 1 } }
+        return .notJSON(line: 1 + bytes[..<end].reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) })
     }
 
     /// The first byte of the next value; 0 at the end.

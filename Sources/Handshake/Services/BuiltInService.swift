@@ -71,8 +71,8 @@ extension BuiltInService {
             let known = placeholders.map(\.name)
             throw .configuration(
                 member: quoted(name, limit: 80),
-                problem: "\(title) has no such placeholder"
-                    + (known.isEmpty ? "" : "; it has \(known.joined(separator: ", "))"))
+                problem: "\(title) has no placeholder “\(quoted(name, limit: 80))”"
+                    + (known.isEmpty ? "." : "; it has \(known.joined(separator: ", "))."))
         }
         guard !placeholders.isEmpty else { return facts }
         let others = missing(in: values).dropFirst().map { "“\($0.name)” (such as “\($0.example)”)" }

@@ -8,6 +8,22 @@ public struct MetadataFailure: Sendable, Hashable {
     public let location: EndpointURL
     /// Why its answer is no metadata.
     public let error: HandshakeError
+
+    /// The error. Of an answer with no more than a status, the status: the line before says what to do.
+    var reason: String {
+        if !isTemporary, case .exchange(.server(let answer)) = error, answer.code == nil, answer.text == nil,
+            let status = answer.status
+        {
+            return "status \(status)"
+        }
+        return "\(error)"
+    }
+
+    /// Whether the server has answered that it cannot answer now.
+    var isTemporary: Bool {
+        guard case .exchange(.server(let answer)) = error, let status = answer.status else { return false }
+        return status >= 500 || status == 429
+    }
 }
 
 extension Environment {

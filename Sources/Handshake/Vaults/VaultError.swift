@@ -30,7 +30,7 @@ extension VaultError: CustomStringConvertible {
         switch self {
         case .locked(let reason): "The vault is locked: \(reason.clause)."
         case .damaged(let what, let reason):
-            "In the vault, \(what) is damaged: \(reason.clause). It was not changed. Restore it from a backup."
+            "In the vault, \(what) is damaged: \(reason.clause). It is left as it is. Restore it from a backup."
         case .denied(let what, let reason): "The vault cannot use “\(what)”: \(reason)"
         case .busy(let what): "Another process has locked \(what) for too long. Try again."
         case .unavailable(let reason): "The vault's storage failed: \(reason.clause)."

@@ -42,7 +42,7 @@ struct KnownAccount {
         return CommandError(
             status: .vault, code: error.code,
             message:
-                "\(error) To remove it: handshake logout \(name) --local Then sign in again with: handshake login \(name)"
+                "\(error)\nOr remove the account with: handshake logout \(shellWord(name)) --local\nThen sign in again."
         )
     }
 

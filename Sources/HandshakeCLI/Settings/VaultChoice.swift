@@ -46,6 +46,8 @@ struct VaultChoice {
     }
 
     private let kind: Kind
+    /// Whether an option, a variable or a setting says which vault.
+    private let isNamed: Bool
     private let stated: VaultKeyChoice?
     /// The option that says where the key comes from.
     private let keyOption: String
@@ -61,6 +63,7 @@ struct VaultChoice {
         let stated = try key.map { try VaultKeyChoice($0) }
         let choice = settings.stated(option, "vault", "VAULT", settings.file.vault)
         let kind = try choice.map { try Self.kind($0, settings: settings) } ?? .unstated(settings.home + "/vault")
+        isNamed = choice != nil
         (self.kind, self.stated) = Self.joined(kind, stated)
         try requireNoKey(key)
     }
@@ -75,6 +78,7 @@ struct VaultChoice {
         self.keyOption = keyOption
         let key = key.map { StatedValue(value: $0, name: keyOption) }
         let kind = try Self.kind(StatedValue(value: value, name: name), settings: settings)
+        isNamed = true
         (self.kind, self.stated) = Self.joined(kind, try key.map { try VaultKeyChoice($0) })
         try requireNoKey(key)
     }
@@ -162,7 +166,8 @@ struct VaultChoice {
             guard !Self.isAbsent(path) else {
                 throw CommandError(
                     status: .vault, code: "vault_missing",
-                    message: "There is no vault at “\(quoted(path, limit: 4096))”. Check its name.")
+                    message: "There is no vault at “\(quoted(path, limit: 4096))”. "
+                        + (isNamed ? "Check its name." : "The first sign-in makes it: handshake login SERVICE"))
             }
         // Opening says which command makes the tables.
         case .memory, .postgres: break

@@ -149,7 +149,7 @@ final class CircleAttempts: Sendable {
         }
     }
 
-    /// Takes the approval of an attempt, once. The attempt is over then, and its place is free.
+    /// Takes the approval of an attempt, once. The attempt has ended then, and its place is free.
     ///
     /// - Throws: 403 for another verifier and for who is no member; 410 when there is no such attempt.
     /// - Returns: the attempt, and who was approved; nil while the user has not decided.
@@ -157,7 +157,7 @@ final class CircleAttempts: Sendable {
         _ id: String, verifier: String, at now: Double
     ) throws(RequestRefusal) -> (attempt: Attempt, applicant: CircleApplicant)? {
         let result = attempts.withLock { attempts -> Result<(Attempt, CircleApplicant)?, RequestRefusal> in
-            guard let attempt = attempts[id], attempt.expires > now else { return .failure(Self.over) }
+            guard let attempt = attempts[id], attempt.expires > now else { return .failure(Self.ended) }
             let digest = Array(SHA256.hash(data: Array(verifier.utf8)))
             guard Secret(Base64URL.encode(digest)).matches(Secret(Base64URL.encode(attempt.challenge))) else {
                 return .failure(
@@ -181,7 +181,7 @@ final class CircleAttempts: Sendable {
         attempts.withLock { $0[attempt.id] = attempt }
     }
 
-    private static let over = RequestRefusal(.gone, "attempt_gone", "This attempt is over. Start again")
+    private static let ended = RequestRefusal(.gone, "attempt_gone", "This attempt has ended; start again")
 
     /// Eight letters without those that are mistaken for others.
     private func code() -> String {

@@ -53,8 +53,8 @@ enum CirclePages {
             status: .forbidden)
     }
 
-    static let over = page(
-        title: "This page is over",
+    static let ended = page(
+        title: "This page can no longer be used",
         body: "<p>Start again on your device, and open the new page within ten minutes.</p>",
         status: .gone)
 

@@ -18,7 +18,7 @@ extension CircleRoutes {
             await failures.answering { try await begin(request, context) }
         }
         router.get("v1/attempts/:id/verify") { _, context in
-            guard let attempt = attempt(context) else { return CirclePages.over }
+            guard let attempt = attempt(context) else { return CirclePages.ended }
             return CirclePages.verify(attempt, circle: circle.name, service: serviceName)
         }
         router.post("v1/attempts/:id/verify") { request, context in
@@ -67,7 +67,7 @@ extension CircleRoutes {
     private func signIn(_ request: Request, _ context: Context) async throws -> Response {
         try siteCheck.check(request)
         guard let attempt = attempt(context), attempts.countSignIn(attempt.id, at: circle.time.now()) else {
-            return CirclePages.over
+            return CirclePages.ended
         }
         let known = cookies.browser(of: request)
         let new = known == nil ? cookies.newBrowser() : nil
@@ -89,7 +89,7 @@ extension CircleRoutes {
             let note = try await handshake.note(ofSignIn: state)?.split(separator: " "), note.count == 2,
             let browser = cookies.browser(of: request), Secret(String(note[0])).matches(Secret(browser.digest)),
             let attempt = attempts.attempt(String(note[1]), at: now), case .pending = attempt.progress
-        else { return CirclePages.over }
+        else { return CirclePages.ended }
         let found: CircleApplicant?
         do {
             // Continues when the browser disconnects, so that the service's token is revoked in any case.
@@ -133,12 +133,12 @@ extension CircleRoutes {
         guard parts.count == 2, let attempt = attempts.attempt(parts[0], at: now),
             case .asking(let applicant, let owner) = attempt.progress, let browser = cookies.browser(of: request),
             browser.digest == owner, Secret(formToken(attempt.id, browser.digest)).matches(Secret(parts[1]))
-        else { return CirclePages.over }
+        else { return CirclePages.ended }
         let isYes = fields["answer"] == "yes"
         let isFirst = attempts.advance(attempt.id, at: now, to: isYes ? .approved(applicant) : .refused) {
             if case .asking = $0 { true } else { false }
         }
-        guard isFirst else { return CirclePages.over }
+        guard isFirst else { return CirclePages.ended }
         return isYes ? CirclePages.joined : CirclePages.declined
     }
 

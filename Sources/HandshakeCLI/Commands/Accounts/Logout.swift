@@ -51,7 +51,7 @@ struct Logout: BoundedCommand {
         let vault = try await common.existingVault(settings)
         try await forgetPlaces(in: vault)
         var people = try await forgetPeople(in: vault, settings)
-        // Each account has a registration of its own: with the account it is of no more use (RFC 7592, section 2.3).
+        // Each account has its own client registration, which has no use after the account is removed (RFC 7592, section 2.3).
         let client = try? await Registrations(in: vault).client(named: account)
         if try await forgetUnfinished(besides: client, in: vault) { return }
         let report = local ? try await forget(in: vault) : try await signOut(in: vault, returningTo: redirect)
@@ -93,7 +93,8 @@ struct Logout: BoundedCommand {
         return true
     }
 
-    /// Removes where a user of IFTTT was, before the account, so that a failure leaves a command that does it.
+    /// Removes what is stored about where an IFTTT user was. Runs before the account is removed, so that after a failure the same
+    /// command can be run again.
     private func forgetPlaces(in vault: any Vault) async throws {
         do {
             guard try await Registrations(in: vault).client(named: account)?.service.name == Service.ifttt.name else {
@@ -121,7 +122,7 @@ struct Logout: BoundedCommand {
     ) async throws -> SignOutReport {
         let known = try await KnownAccount.open(account, in: vault).account
         guard endSession else { return try await known.signOut() }
-        // Sooner than the deadline of the whole command, which would hide what was done.
+        // Shorter than the command's own timeout, which would end the command before it reports what was done.
         let wait = Duration.seconds(max(1, timeout - 5))
         return try await known.signOut(returningTo: redirect, timeout: wait) { [browser] page in
             Output.note(page.prompt())
@@ -187,14 +188,19 @@ struct Logout: BoundedCommand {
             return
         }
         if !report.revoked.isEmpty { Output.note("Revoked: \(report.revoked.map(\.words).joined(separator: ", ")).") }
-        if !report.notRevocable.isEmpty {
-            Output.note(
-                "The service cannot revoke \(report.notRevocable.map(\.words).joined(separator: " and ")), which stays valid until it expires."
-            )
-        }
+        if let sentence = report.notRevocableSentence { Output.note(sentence) }
         if report.isForgotten { Output.note("The account “\(account)” was removed.") }
         if let people, !people.isEmpty { Output.note(people.sentence) }
         if let session = report.serverSession { Output.note(session.words) }
+    }
+}
+
+extension SignOutReport {
+    /// Which tokens the service cannot revoke, as a sentence; nil when there are none.
+    var notRevocableSentence: String? {
+        guard !notRevocable.isEmpty else { return nil }
+        let rest = notRevocable.count == 1 ? "It stays valid until it expires." : "They stay valid until they expire."
+        return "The service cannot revoke \(notRevocable.map(\.words).joined(separator: " and ")). \(rest)"
     }
 }
 

@@ -90,7 +90,8 @@ struct PlacesList: BoundedCommand {
     private static func position(_ text: String) throws -> Coordinate {
         let parts = text.split(separator: ",").map { Double($0.trimmingPrefix { $0 == " " }) }
         guard parts.count == 2, let latitude = parts[0], let longitude = parts[1] else {
-            throw CommandError.usage("“\(quoted(text, limit: 80))” is not a position. Use LATITUDE,LONGITUDE")
+            throw CommandError.usage(
+                "“\(quoted(text, limit: 80))” is not a position. Write LATITUDE,LONGITUDE, such as 40.7251,-73.9967.")
         }
         return try Coordinate(latitude: latitude, longitude: longitude)
     }

@@ -32,7 +32,7 @@ struct ServiceChoice {
                 "\nApps are registered at https://www.recurse.com/settings/apps. To try it without one, run: handshake sandbox"
         }
         return BuiltInService.named(name)?.facts["documentation"]?.string.map {
-            "\nIts documentation: \($0)"
+            "\nThe service's documentation: \($0)"
         } ?? ""
     }
 
@@ -178,6 +178,11 @@ struct ServiceChoice {
         _ issuer: StatedValue?, authorize: StatedValue?, token: StatedValue?
     ) throws -> Service {
         guard token != nil || (issuer != nil && authorize == nil) else {
+            if let authorize {
+                throw CommandError.usage(
+                    "\(authorize.name) alone names no server: add --token-url URL, or give --issuer URL in its place."
+                )
+            }
             guard !name.contains("://") else { throw Self.address(name) }
             throw CommandError.usage(
                 "“\(quoted(name, limit: 80))” is not a built-in service. "
