@@ -1,5 +1,7 @@
 extension JSONValue {
     /// The value as compact JSON text: members sorted by name, numbers as they were spelled (RFC 8259).
+    ///
+    /// `JSONEncoder` would write numbers in its own spelling.
     package var json: String {
         var text = ""
         write(to: &text)

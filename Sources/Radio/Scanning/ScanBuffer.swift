@@ -2,6 +2,9 @@ import Beacons
 import Synchronization
 
 /// Buffers events between a radio that does not wait and one reader.
+///
+/// The bounded buffers of the standard library and of swift-async-algorithms drop elements whatever they are. Here only
+/// advertisements are dropped, never a status.
 final class ScanBuffer: Sendable {
     fileprivate struct State {
         var waiting: [ScanEvent] = []

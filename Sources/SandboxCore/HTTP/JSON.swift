@@ -1,5 +1,5 @@
 #if Sandbox
-/// A JSON value whose objects keep the order of their members.
+/// A JSON value whose objects keep the order of their members, which `JSONEncoder` does not.
 package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
