@@ -9,8 +9,9 @@ public struct DevicePolling: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// `authorization_pending`: the user has not decided yet.
         case pending
-        /// Poll 5 seconds less often, for good, or as seldom as the server asks. The answer was `slow_down`, or status
-        /// 429 or 503.
+        /// `slow_down`, or status 429 or 503: poll less often from now on.
+        ///
+        /// The interval grows by 5 seconds, or to the one that the server states if that is longer.
         case slowDown(interval: Double? = nil)
         /// No answer, or a server that failed: wait longer until it answers again.
         case failed
@@ -27,7 +28,9 @@ public struct DevicePolling: Sendable, Hashable {
     static let longestWait: Double = 3600
     private static let longestWaitAfterFailure: Double = 60
 
-    /// Begins with the server's interval in seconds. What is no positive number counts as 5.
+    /// Starts with the server's interval in seconds.
+    ///
+    /// It is 5 seconds if `interval` is not a positive, finite number.
     public init(interval: Double) {
         let isUsable = interval.isFinite && interval > 0
         self.interval = isUsable ? min(interval, Self.longestWait) : Self.defaultInterval
@@ -80,7 +83,8 @@ extension TokenRequest {
     ///   - response: the token endpoint's response.
     ///   - polling: told what the poll brought.
     ///   - now: seconds since 1970 when the poll was sent.
-    ///   - retryAfter: the seconds that a `Retry-After` in the response asks for. Nil reads its seconds form alone.
+    ///   - retryAfter: the seconds that a `Retry-After` in the response asks for. When nil, a `Retry-After` in seconds is read from the
+    ///     response, and one with a date is ignored.
     /// - Returns: the tokens; nil when the user has not decided yet: wait for ``DevicePolling/wait`` and poll again.
     /// - Throws: ``OAuthError/server(_:)`` when polling is over: ``ServerError/isDenial``, ``ServerError/isExpiry``, or an
     ///   error of another kind; otherwise what ``response(from:now:)`` throws.

@@ -6,11 +6,14 @@ import Handshake
 /// The database of a vault: its statements, each group in a transaction of its own.
 ///
 /// Nothing here blocks a thread of the concurrency runtime: statements run on GRDB's queues.
+///
+/// A record's `name` is the digest of its `VaultKey`, by which it is found. Its `label` is the `VaultKey` itself, sealed.
 final class SQLiteStore: Sendable {
-    /// Makes what a write stores, once its version and the number of its key are known; nil without that key.
+    /// Seals a record's new content, given its version and the number of the active key. Nil if the caller does not have that key.
     typealias Sealing = @Sendable (_ version: Int64, _ key: Int64) throws(VaultError) -> SealedRecord?
 
     private static let pageSize = 1000
+    /// How long the lease of a removed record is kept, in milliseconds: 30 days.
     private static let leaseLife: Int64 = 30 * 24 * 3600 * 1000
 
     let pool: DatabasePool
@@ -83,7 +86,7 @@ final class SQLiteStore: Sendable {
         }
     }
 
-    /// The next sealed names of a kind, in the order of their digests.
+    /// The next labels of a kind, at most a page of them, in the order of the names.
     func labels(of kind: VaultKey.Kind, after last: [UInt8]) async throws(VaultError) -> [SealedLabel] {
         try await read { db in
             let statement = try db.cachedStatement(
@@ -103,7 +106,7 @@ final class SQLiteStore: Sendable {
     /// Replaces a record, or removes it, if its lease is still as the hold knows it.
     ///
     /// - Parameter newest: a version that the record's next one is above, whatever is stored.
-    /// - Returns: the next version; nil, and nothing was written, when the maker of the row does not have the key that seals now.
+    /// - Returns: the next version. Nil when `sealing` does not have the active key; then nothing was written.
     func write(
         _ sealing: Sealing?, under name: [UInt8], with hold: SQLiteHold, above newest: Int64
     ) async throws(VaultError) -> Int64? {
@@ -151,6 +154,7 @@ final class SQLiteStore: Sendable {
             let stored = try Self.lease(name, db)
             // Versions go on after both, whichever was written by hand.
             let last = max(stored?.version ?? 0, Int64.fromDatabaseValue(row["version"]) ?? 0)
+            // The fence counts the record's holders. One that cannot be counted up starts again, so that the record can still be removed.
             let fence = stored?.fence ?? 0
             let lease = SQLiteLease(
                 holder: SQLiteHold.newHolder(), fence: fence < .max - 1 ? fence + 1 : 1,
@@ -189,9 +193,10 @@ final class SQLiteStore: Sendable {
         try await read { db in (try Int64.fetchOne(db, sql: "SELECT max(id) FROM key") ?? 0) &+ 1 }
     }
 
-    /// Makes a key the one that seals, and the one before an old one, if that is still the active one.
+    /// Makes a new key the active one, and the one before an old one.
     ///
-    /// - Returns: false when it is not.
+    /// - Parameter active: the number of the key that the caller takes for the active one.
+    /// - Returns: false when another key is active; then nothing was changed.
     func add(_ key: MasterKeyEntry, after active: Int64) async throws(VaultError) -> Bool {
         try await change { db in
             guard try Int64.fetchOne(db, sql: "SELECT id FROM key WHERE state = 'active'") == active else {
@@ -203,7 +208,7 @@ final class SQLiteStore: Sendable {
         }
     }
 
-    /// The next names of records that other keys sealed, in the order of their digests.
+    /// The next names of records that other keys sealed, at most a page of them, in order.
     func names(sealedOtherThan key: Int64, after last: [UInt8]) async throws(VaultError) -> [[UInt8]] {
         try await read { db in
             let statement = try db.cachedStatement(

@@ -28,7 +28,7 @@ private let spoiled: [[UInt8]] = {
         [], Array("{}".utf8), Array(#"{"entries":{},"forgotten":0}"#.utf8), [0], [1], [2] + zeros(8),
         // Times that are no numbers.
         [1, 0x7F, 0xF8] + zeros(6), [1] + zeros(8 + 16) + [0x7F, 0xF0] + zeros(7),
-        // Entries that end too early, and one that is neither claimed nor taken.
+        // Entries that end too early, and one that is neither claimed nor accepted.
         entry, entry + [1], entry + [1] + zeros(16 + 7), entry + [2],
     ]
 }()
@@ -39,7 +39,7 @@ struct DeliveryTests {
 
     /// What one process has.
     private func process(_ vault: any Vault, handling: Duration = .seconds(3600)) -> DeliveryLedger {
-        DeliveryLedger(vault: vault, time: calendar.time, tolerance: 900, handling: handling, log: World.log)
+        DeliveryLedger(vault: vault, time: calendar.time, tolerance: 900, handlerTimeout: handling, log: World.log)
     }
 
     private func webhook(
@@ -71,7 +71,7 @@ struct DeliveryTests {
         }
         let handed = calls.withLock { $0 } == 0 ? "" : ", handed over"
         return switch outcome {
-        case .taken: "taken" + handed
+        case .accepted: "accepted" + handed
         case .busy: "busy" + handed
         case .full: "full" + handed
         case .forgotten: "forgotten" + handed
@@ -82,10 +82,10 @@ struct DeliveryTests {
     @Test("a webhook is the same with another time, and another with another connection or identifier")
     func identity() async throws {
         let vault = MemoryVault()
-        #expect(try await outcome(try webhook(), process(vault)) == "taken, handed over")
-        #expect(try await outcome(try webhook(sentAt: Calendar.start + 60), process(vault)) == "taken")
-        #expect(try await outcome(try webhook(connection: "mAnyFt05"), process(vault)) == "taken, handed over")
-        #expect(try await outcome(try webhook("id-2"), process(vault)) == "taken, handed over")
+        #expect(try await outcome(try webhook(), process(vault)) == "accepted, handed over")
+        #expect(try await outcome(try webhook(sentAt: Calendar.start + 60), process(vault)) == "accepted")
+        #expect(try await outcome(try webhook(connection: "mAnyFt05"), process(vault)) == "accepted, handed over")
+        #expect(try await outcome(try webhook("id-2"), process(vault)) == "accepted, handed over")
     }
 
     @Test("a webhook that was sent again is remembered for as long as its new time counts")
@@ -93,10 +93,10 @@ struct DeliveryTests {
         let vault = MemoryVault()
         let ledger = process(vault)
         _ = try await outcome(try webhook(), ledger)
-        #expect(try await outcome(try webhook(sentAt: Calendar.start + 600), ledger) == "taken")
+        #expect(try await outcome(try webhook(sentAt: Calendar.start + 600), ledger) == "accepted")
         calendar.set(by: 1200)
         _ = try await outcome(try neighbour(of: try webhook(), sentAt: calendar.now), ledger)
-        #expect(try await outcome(try webhook(sentAt: Calendar.start + 600), ledger) == "taken")
+        #expect(try await outcome(try webhook(sentAt: Calendar.start + 600), ledger) == "accepted")
     }
 
     @Test("however many webhooks come, there are 4096 records, and what is too old is dropped from them")
@@ -143,7 +143,7 @@ struct DeliveryTests {
         calendar.clock.advance(by: .seconds(15))
         #expect(try await first == "failed, handed over")
         await cancelled.wait()
-        #expect(try await outcome(webhook, two) == "taken, handed over")
+        #expect(try await outcome(webhook, two) == "accepted, handed over")
         never.open()
     }
 
@@ -159,14 +159,14 @@ struct DeliveryTests {
         }
         await begun.wait()
         for _ in 0..<9 {
-            await calendar.clock.sleeper(for: DeliveryLedger.renewal)
+            await calendar.clock.sleeper(for: DeliveryLedger.renewalInterval)
             #expect(try await outcome(webhook, two) == "busy")
             #expect(try await outcome(webhook, one) == "busy")
-            calendar.clock.advance(by: DeliveryLedger.renewal)
+            calendar.clock.advance(by: DeliveryLedger.renewalInterval)
         }
         done.open()
-        #expect(try await first == "taken, handed over")
-        #expect(try await outcome(webhook, two) == "taken")
+        #expect(try await first == "accepted, handed over")
+        #expect(try await outcome(webhook, two) == "accepted")
     }
 
     @Test("the webhook of a process that died is handed over when its lease is over")
@@ -176,7 +176,7 @@ struct DeliveryTests {
         let delivery = Delivery(webhook, tolerance: 900)
         try await vault.update(delivery.record) { held in
             var record = DeliveryRecord()
-            let dead = DeliveryRecord.Claim(holder: Tag(high: 0, low: 1), lease: Calendar.start + 60)
+            let dead = DeliveryRecord.Claim(holder: Tag(high: 0, low: 1), expiresAt: Calendar.start + 60)
             _ = record.claim(delivery, dead, now: Calendar.start)
             try await held.replace(with: record.bytes)
         }
@@ -184,7 +184,7 @@ struct DeliveryTests {
         calendar.set(by: 60)
         #expect(try await outcome(webhook, process(vault)) == "busy")
         calendar.set(by: 1)
-        #expect(try await outcome(webhook, process(vault)) == "taken, handed over")
+        #expect(try await outcome(webhook, process(vault)) == "accepted, handed over")
     }
 
     @Test("a claim that was lost is another's: a failure of the first leaves it, and a success of either counts")
@@ -202,7 +202,7 @@ struct DeliveryTests {
         await begun.wait()
         // No renewal arrives, as if the process stood still.
         failing.fail()
-        await calendar.clock.sleeper(for: DeliveryLedger.renewal)
+        await calendar.clock.sleeper(for: DeliveryLedger.renewalInterval)
         calendar.set(by: 61)
         async let second = outcome(webhook, two) { _ in
             begunAgain.open()
@@ -214,8 +214,8 @@ struct DeliveryTests {
         #expect(try await first == "failed, handed over")
         #expect(try await outcome(webhook, process(vault)) == "busy")
         doneAgain.open()
-        #expect(try await second == "taken, handed over")
-        #expect(try await outcome(webhook, one) == "taken")
+        #expect(try await second == "accepted, handed over")
+        #expect(try await outcome(webhook, one) == "accepted")
     }
 
     @Test("in one process a webhook that is under way is not begun again, wherever the clock jumps")
@@ -233,22 +233,22 @@ struct DeliveryTests {
             #expect(try await outcome(webhook, ledger) == "busy")
         }
         done.open()
-        #expect(try await first == "taken, handed over")
-        #expect(try await outcome(webhook, ledger) == "taken")
+        #expect(try await first == "accepted, handed over")
+        #expect(try await outcome(webhook, ledger) == "accepted")
     }
 
     @Test("a clock that is set back makes no webhook new that was forgotten")
     func setBack() async throws {
         let vault = MemoryVault()
         let webhook = try webhook()
-        #expect(try await outcome(webhook, process(vault)) == "taken, handed over")
+        #expect(try await outcome(webhook, process(vault)) == "accepted, handed over")
         calendar.set(by: 3600)
         let later = try neighbour(of: webhook, sentAt: calendar.now)
-        #expect(try await outcome(later, process(vault)) == "taken, handed over")
+        #expect(try await outcome(later, process(vault)) == "accepted, handed over")
         calendar.set(by: -3600)
         #expect(try await outcome(webhook, process(vault)) == "forgotten")
         let newer = try self.webhook(sentAt: Calendar.start + 1)
-        #expect(try await outcome(newer, process(vault)) == "taken, handed over")
+        #expect(try await outcome(newer, process(vault)) == "accepted, handed over")
     }
 
     @Test(
@@ -263,8 +263,8 @@ struct DeliveryTests {
                 if !succeeds { throw CancellationError() }
             }
         }
-        #expect(try await first.value == (succeeds ? "taken, handed over" : "failed, handed over"))
-        #expect(try await outcome(webhook, process(vault)) == (succeeds ? "taken" : "taken, handed over"))
+        #expect(try await first.value == (succeeds ? "accepted, handed over" : "failed, handed over"))
+        #expect(try await outcome(webhook, process(vault)) == (succeeds ? "accepted" : "accepted, handed over"))
     }
 
     @Test("a vault that fails after the app took a webhook does not make this process hand it over again")
@@ -274,13 +274,13 @@ struct DeliveryTests {
         let ledger = process(failing)
         let webhook = try webhook()
         failing.fail(after: 1)
-        #expect(try await outcome(webhook, ledger) == "taken, handed over")
+        #expect(try await outcome(webhook, ledger) == "accepted, handed over")
         calendar.set(by: 61)
-        #expect(try await outcome(webhook, ledger) == "taken")
+        #expect(try await outcome(webhook, ledger) == "accepted")
         failing.recover()
         // Now it is written down, and others know it too.
-        #expect(try await outcome(webhook, ledger) == "taken")
-        #expect(try await outcome(webhook, process(vault)) == "taken")
+        #expect(try await outcome(webhook, ledger) == "accepted")
+        #expect(try await outcome(webhook, process(vault)) == "accepted")
     }
 
     @Test("a vault that fails before anything was handed over throws, and the webhook may come again")
@@ -290,7 +290,7 @@ struct DeliveryTests {
         failing.fail()
         await #expect(throws: VaultError.self) { try await outcome(try webhook(), ledger) }
         failing.recover()
-        #expect(try await outcome(try webhook(), ledger) == "taken, handed over")
+        #expect(try await outcome(try webhook(), ledger) == "accepted, handed over")
     }
 
     @Test(
@@ -301,20 +301,20 @@ struct DeliveryTests {
         let vault = MemoryVault()
         let webhook = try webhook()
         try await vault.update(Delivery(webhook, tolerance: 900).record) { try await $0.replace(with: contents) }
-        #expect(try await outcome(webhook, process(vault)) == "taken, handed over")
-        #expect(try await outcome(webhook, process(vault)) == "taken")
+        #expect(try await outcome(webhook, process(vault)) == "accepted, handed over")
+        #expect(try await outcome(webhook, process(vault)) == "accepted")
     }
 
     @Test("a record is stored in the layout that its documentation tells")
     func layout() throws {
-        // A claimed webhook that is taken until 2.0, by 1…16 until -0.5; 1.0 is the latest that was forgotten.
+        // A claimed webhook that is valid until 2.0, by 1…16 until -0.5; 1.0 is the latest that was forgotten.
         let entry: [UInt8] = Array(0xA0...0xAF) + [0x40] + zeros(7)
         let claim: [UInt8] = Array(1...16) + [0xBF, 0xE0] + zeros(6)
         let stored: [UInt8] = [1, 0x3F, 0xF0] + zeros(6) + entry + [1] + claim
         var record = DeliveryRecord(stored: stored)
         #expect(record.bytes == stored && record.count == 1)
         let claimed = Delivery(tag: Tag(0xA0...0xAF), record: VaultKey(.delivery, ["0"]), until: 2)
-        let renewals = [Tag(2...17), Tag(1...16)].map { record.renew(claimed, .init(holder: $0, lease: 2)) }
+        let renewals = [Tag(2...17), Tag(1...16)].map { record.renew(claimed, .init(holder: $0, expiresAt: 2)) }
         #expect(renewals == [false, true])
         #expect(record.bytes == stored.dropLast(8) + [0x40] + zeros(7))
         record.finish(claimed, now: 0)
@@ -327,7 +327,7 @@ struct DeliveryTests {
     @Test("a full record takes no more until the oldest is too old, and still knows what it holds")
     func full() throws {
         var record = DeliveryRecord()
-        let claim = DeliveryRecord.Claim(holder: Tag(high: 0, low: 1), lease: Calendar.start + 60)
+        let claim = DeliveryRecord.Claim(holder: Tag(high: 0, low: 1), expiresAt: Calendar.start + 60)
         let deliveries = try (0...DeliveryRecord.capacity).map { number in
             Delivery(try webhook("\(number)", sentAt: Calendar.start + Double(number)), tolerance: 900)
         }
@@ -337,7 +337,7 @@ struct DeliveryTests {
         }
         let last = try #require(deliveries.last)
         #expect(record.claim(last, claim, now: Calendar.start) == .full)
-        #expect(record.claim(deliveries[0], claim, now: Calendar.start) == .taken)
+        #expect(record.claim(deliveries[0], claim, now: Calendar.start) == .accepted)
         #expect(DeliveryRecord(stored: record.bytes) == record && record.count == DeliveryRecord.capacity)
         #expect(record.claim(last, claim, now: Calendar.start + 900) == .full)
         #expect(record.claim(last, claim, now: Calendar.start + 901) == .new)

@@ -274,10 +274,10 @@ extension Keeper {
         for (service, count) in counts { telemetry.gauge("handshake_keeper_accounts", count, at: service) }
     }
 
-    /// Reports whether a service is left alone, also when it is not: of a keeper that says nothing, an alert could not tell.
+    /// Reports whether a service is paused, also when it is not: without a value an alert could not tell the two apart.
     func tellPaused(_ service: String) {
         guard let telemetry else { return }
-        let isPaused = lanes.withLock { $0 }.contains { $0.key.service == service && $0.value.isPaused }
+        let isPaused = lanes.withLock { $0 }.contains { $0.key.service == service && $0.value.isServiceFailing }
         telemetry.gauge("handshake_keeper_paused", isPaused ? 1 : 0, at: service)
     }
 

@@ -20,7 +20,7 @@ final class KeeperLane: Sendable {
         var known: Set<KeptName> = []
         /// The accounts whose refresh is repeated, beside their places in the queue.
         var repeated: Set<KeptName> = []
-        /// Identifiers without their names.
+        /// One account for each client with its resources. `KeptName` numbers them; the name of this account is not used.
         var groups: [AccountID] = []
         var running = 0
         /// The next time that the rate allows a start.
@@ -30,11 +30,12 @@ final class KeeperLane: Sendable {
         var failures = 0
         /// Failures of the vault in a row.
         var vaultFailures = 0
-        /// Identifiers of endings that were reported, of accounts that are still queued.
+        /// For accounts that are still queued: the identifier of the ended session that was reported last.
         var endings: [KeptName: String] = [:]
-        /// Rises with each counted failure: work that was begun before it says nothing new.
+        /// Rises with each counted failure. Work that was started earlier counts neither as a success nor as a failure.
         var epoch = 0
 
+        /// Whether the service or the vault has failed since the last success.
         var isFailing: Bool { failures > 0 || vaultFailures > 0 }
 
         mutating func forget(_ item: KeeperQueue.Item) {
@@ -57,8 +58,9 @@ final class KeeperLane: Sendable {
     }
 
     var count: Int { state.withLock { $0.known.count } }
-    /// Whether the service fails, and is left alone but for one account.
-    var isPaused: Bool { state.withLock { $0.failures > 0 } }
+    /// Whether the service has failed since its last success. Until it succeeds, one account at a time tries, after a pause.
+    /// Failures of the vault do not count.
+    var isServiceFailing: Bool { state.withLock { $0.failures > 0 } }
 
     func contains(_ id: AccountID) -> Bool {
         state.withLock { state in
@@ -100,7 +102,8 @@ final class KeeperLane: Sendable {
 
     /// Refreshes accounts as they come due.
     ///
-    /// - Parameter end: nil to go on until the task is cancelled; otherwise accounts due by then are tried once.
+    /// - Parameter end: nil to go on until the task is cancelled. Otherwise each account that is due by then is tried once, until the
+    ///   service or the vault fails; the rest is counted as postponed.
     func run(for keeper: Keeper, _ hook: KeeperHook, until end: Double?) async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
@@ -145,20 +148,20 @@ final class KeeperLane: Sendable {
     private func step(at now: Double, until end: Double?) -> Step {
         state.withLock { state in
             // After a failure one account tries for all.
-            let places = state.isFailing ? 1 : limit.concurrent
+            let maximumRunning = state.isFailing ? 1 : limit.concurrent
             if let end, state.isFailing || (state.queue.first?.due ?? .infinity) > end {
                 return state.running == 0 ? .end : .wait(seconds: Self.longestSleep)
             }
-            guard let first = state.queue.first, state.running < places else {
+            guard let first = state.queue.first, state.running < maximumRunning else {
                 return .wait(seconds: Self.longestSleep)
             }
             // A clock that was set back makes no pause longer than it was meant to be.
             let pause = min(state.pausedUntil - now, maximumPause * 1.1)
-            let slot = min(state.nextStart - now, max(1, 1 / limit.perSecond))
+            let rateWait = min(state.nextStart - now, max(1, 1 / limit.perSecond))
             let due = end == nil ? first.due - now : 0
-            let wait = max(pause, slot, due)
+            let wait = max(pause, rateWait, due)
             guard wait <= 0, let item = state.queue.pop() else { return .wait(seconds: wait) }
-            state.nextStart = max(now + min(slot, 0), now - Self.burst) + 1 / limit.perSecond
+            state.nextStart = max(now + min(rateWait, 0), now - Self.burst) + 1 / limit.perSecond
             state.running += 1
             let group = state.groups[Int(item.account.group)]
             return .start(item, group.named(item.account.name), epoch: state.epoch)
@@ -178,6 +181,7 @@ final class KeeperLane: Sendable {
         case .kept(let at, let isProof):
             next = at
             isDone = true
+            // Only an answer of the service proves that it works.
             if isProof { noteSuccess(epoch, keeper) }
         case .accountFailed(let error, let pause):
             failures = min(item.failures, 200) + 1
@@ -224,7 +228,9 @@ final class KeeperLane: Sendable {
         if isNews { keeper.announce(.resumed, at: service) }
     }
 
-    /// Counts a failure of the service, and says until when it is left alone.
+    /// Counts a failure of the service, and pauses.
+    ///
+    /// - Returns: the end of the pause.
     private func noteFailure(
         _ epoch: Int, _ retryAfter: Double?, _ now: Double, _ error: HandshakeError, _ keeper: Keeper
     ) -> Double {
@@ -237,7 +243,9 @@ final class KeeperLane: Sendable {
     /// The longest pause in seconds while the vault fails: it fails for all services, and all of them come due meanwhile.
     private static let longestVaultPause = 60.0
 
-    /// Counts a failure of the vault, and says until when this lane leaves it alone. The service is not said to fail.
+    /// Counts a failure of the vault, and pauses. The service is not reported as failing.
+    ///
+    /// - Returns: the end of the pause.
     private func noteVaultFailure(
         _ epoch: Int, _ now: Double, _ error: HandshakeError, _ keeper: Keeper
     ) -> Double {
@@ -250,10 +258,10 @@ final class KeeperLane: Sendable {
         return until
     }
 
-    /// Counts a failure, unless its work was begun before the last one, and pauses.
+    /// Counts a failure, unless its work was started before the last counted one, and pauses.
     ///
-    /// - Parameter least: for how long another one asks, in seconds.
-    /// - Returns: until when, and the failures in a row where this one was counted.
+    /// - Parameter least: the service's `Retry-After` in seconds; 0 without one.
+    /// - Returns: the end of the pause, and the number of failures in a row; nil for the number when this failure was not counted.
     private func pause(
         _ counter: WritableKeyPath<State, Int>, _ epoch: Int, longest: Double, least: Double = 0, _ now: Double,
         chance: Double
@@ -269,7 +277,7 @@ final class KeeperLane: Sendable {
             let count = state[keyPath: counter]
             let backOff = BackOff(first: .seconds(2), longest: .seconds(longest))
             let own = backOff.pause(afterFailures: count) / .seconds(1)
-            // Never before the time that the service asked for; a little later, so that processes do not return together.
+            // At least the `Retry-After`, but at most `maximumPause`. Then up to a tenth more, so that processes do not return together.
             let pause = min(max(own * (0.5 + 0.5 * chance), least), maximumPause)
             state.pausedUntil = max(min(state.pausedUntil, now + maximumPause * 1.1), now + pause * (1 + 0.1 * chance))
             return (state.pausedUntil, isCounted ? count : nil)

@@ -4,50 +4,53 @@ import IFTTTConnect
 import Logging
 import OAuth
 
-/// Delivers each webhook once: accepted webhooks are recorded in the vault, for all processes.
+/// Records accepted webhooks in the vault, so that none is delivered again.
+///
+/// A webhook can still be delivered twice: after a lost claim, after a clock jumped ahead, after a failed write, and after a record
+/// was damaged. Each case is described below.
 ///
 /// There are at most 4096 records. A webhook's digest selects its record, so a delivery reads that record and writes it
 /// twice, however many webhooks are remembered; each write drops expired entries. While the app handles a webhook it is
-/// claimed, and the claim is renewed. Only a process that dies, or is suspended for longer than ``lease``, loses a
-/// claim.
+/// claimed, and the claim is renewed. A process that dies, or is suspended for longer than ``leaseDuration``, loses its
+/// claim: then another process may deliver the webhook.
 ///
-/// **Clocks.** A clock that is set back makes no webhook new: one that is not remembered, and no newer than a forgotten one
-/// of its record, is ``Outcome/forgotten``. It prolongs the claims of processes that died by as much. A clock that jumps
+/// **Clocks.** After a clock was set back, an old webhook can seem recent again. So each record keeps the latest expiry of the
+/// webhooks that it dropped. An unknown webhook that does not expire later may be one of them: it is ``Outcome/forgotten``, and
+/// is not delivered. The claim of a process that died then stays valid for longer, by as much as the clock was set back. A clock that jumps
 /// ahead of the others by more than 40 s may end a claim of another process; within one process, a webhook in progress is
 /// never started again.
 ///
 /// **Storage.** If the vault cannot be read or written when a webhook is claimed, the webhook is not delivered and the error
 /// is thrown. If the vault cannot be written after the app accepted the webhook, this process remembers it and writes it at
-/// the next delivery attempt; another process may receive it after ``lease``. A damaged record is replaced by an empty one: one in
-/// 4096 of the latest webhooks may then be delivered twice, rather than never.
+/// the next delivery attempt; another process may deliver it after ``leaseDuration``. A damaged record is replaced by an empty
+/// one: one in 4096 of the latest webhooks may then be delivered twice, rather than never.
 struct DeliveryLedger: Sendable {
     /// Seconds after which a process that does not renew its claim counts as dead.
-    static let lease = 60.0
+    static let leaseDuration = 60.0
     /// How often a claim is renewed: a single failed renewal has no effect.
-    static let renewal = Duration.seconds(20)
+    static let renewalInterval = Duration.seconds(20)
 
     let vault: any Vault
     let time: TimeSource
     /// The accepted delay in seconds.
     let tolerance: Double
-    /// The handler's timeout.
-    let handling: Duration
+    let handlerTimeout: Duration
     let log: Logger
     var random = RandomSource.system
     private let own = OwnDeliveries()
 
-    init(vault: any Vault, time: TimeSource, tolerance: Double, handling: Duration, log: Logger) {
+    init(vault: any Vault, time: TimeSource, tolerance: Double, handlerTimeout: Duration, log: Logger) {
         self.vault = vault
         self.time = time
         self.tolerance = tolerance
-        self.handling = handling
+        self.handlerTimeout = handlerTimeout
         self.log = log
     }
 
     /// The result of a delivery.
     enum Outcome: Sendable {
         /// The app accepted it, now or before.
-        case taken
+        case accepted
         /// A process is handling it.
         case busy
         /// Its record is full.
@@ -69,7 +72,7 @@ struct DeliveryLedger: Sendable {
         case .underway?: return .busy
         case .unwritten?:
             await finish(delivery)
-            return .taken
+            return .accepted
         case nil: break
         }
         let holder = Tag(random.bytes(16))
@@ -90,7 +93,7 @@ struct DeliveryLedger: Sendable {
             return .failed(error)
         }
         await finish(delivery)
-        return .taken
+        return .accepted
     }
 
     /// The handler's timeout has passed.
@@ -110,7 +113,7 @@ struct DeliveryLedger: Sendable {
             }
         }
         let alarm = Task {
-            try await time.clock.sleep(for: handling)
+            try await time.clock.sleep(for: handlerTimeout)
             end.yield(.failure(Overdue()))
             work.cancel()
         }
@@ -126,7 +129,7 @@ struct DeliveryLedger: Sendable {
     }
 
     private func claim(_ holder: Tag) -> DeliveryRecord.Claim {
-        .init(holder: holder, lease: time.now() + Self.lease)
+        .init(holder: holder, expiresAt: time.now() + Self.leaseDuration)
     }
 
     /// Runs a body while renewing its claim.
@@ -140,7 +143,7 @@ struct DeliveryLedger: Sendable {
 
     /// Renews a claim until the task is cancelled or another process has the claim.
     private func renew(_ delivery: Delivery, _ holder: Tag) async {
-        while (try? await time.clock.sleep(for: Self.renewal)) != nil {
+        while (try? await time.clock.sleep(for: Self.renewalInterval)) != nil {
             do {
                 guard try await update(delivery, { $0.renew(delivery, claim(holder)) }) else {
                     log.warning("a claim to a webhook was lost: this process was suspended, or a clock jumped")
@@ -200,7 +203,7 @@ extension DeliveryLedger.Outcome {
     fileprivate init?(_ verdict: DeliveryRecord.Verdict) {
         switch verdict {
         case .new: return nil
-        case .taken: self = .taken
+        case .accepted: self = .accepted
         case .busy: self = .busy
         case .full: self = .full
         case .forgotten: self = .forgotten

@@ -2,7 +2,7 @@
 /// One record of a ``DeliveryLedger``: webhooks by digest, each until it would be rejected as too old.
 ///
 /// All times are seconds since 1970. Format: a byte 1 (the version); the latest forgotten time; then for each webhook its
-/// digest, its expiry, and a byte that says whether claimant and lease follow. Digests and claimants are 16 bytes, times 8
+/// digest, its expiry, and a byte that says whether the claim's holder and expiry follow. Digests and holders are 16 bytes, times 8
 /// (IEEE 754), most significant byte first.
 struct DeliveryRecord: Sendable, Equatable {
     /// The maximum number of webhooks per record: 25 kB. 20,000 webhooks each quarter of an hour are 1.9 million a day, 469 per record and by
@@ -13,8 +13,8 @@ struct DeliveryRecord: Sendable, Equatable {
     struct Claim: Sendable, Equatable {
         /// The holder: unguessable, new for each claim.
         let holder: Tag
-        /// When the holder counts as dead.
-        let lease: Double
+        /// When the holder counts as dead, unless it renews the claim.
+        let expiresAt: Double
     }
 
     private struct Entry: Equatable {
@@ -44,8 +44,8 @@ struct DeliveryRecord: Sendable, Equatable {
             switch claimed {
             case 0: entries[tag] = Entry(until: until, claim: nil)
             case 1:
-                guard let holder = reader.tag(), let lease = reader.time() else { return }
-                entries[tag] = Entry(until: until, claim: Claim(holder: holder, lease: lease))
+                guard let holder = reader.tag(), let expiresAt = reader.time() else { return }
+                entries[tag] = Entry(until: until, claim: Claim(holder: holder, expiresAt: expiresAt))
             default: return
             }
         }
@@ -63,7 +63,7 @@ struct DeliveryRecord: Sendable, Equatable {
             bytes.append(entry.claim == nil ? 0 : 1)
             if let claim = entry.claim {
                 bytes.write(claim.holder)
-                bytes.write(claim.lease)
+                bytes.write(claim.expiresAt)
             }
         }
         return bytes
@@ -77,7 +77,7 @@ struct DeliveryRecord: Sendable, Equatable {
         /// It is new; the claim is stored.
         case new
         /// It was accepted before.
-        case taken
+        case accepted
         /// A process is handling it.
         case busy
         /// The record is full.
@@ -94,9 +94,9 @@ struct DeliveryRecord: Sendable, Equatable {
             guard let current = known.claim else {
                 // Sent again with a later time: remember it for longer.
                 entries[delivery.tag]?.until = until
-                return .taken
+                return .accepted
             }
-            guard now > current.lease else { return .busy }
+            guard now > current.expiresAt else { return .busy }
         } else {
             forget(now: now)
             guard until > forgotten else { return .forgotten }
@@ -129,7 +129,7 @@ struct DeliveryRecord: Sendable, Equatable {
 
     /// Drops expired webhooks that are not in progress.
     private mutating func forget(now: Double) {
-        let old = entries.filter { $0.value.until < now && ($0.value.claim?.lease ?? 0) < now }
+        let old = entries.filter { $0.value.until < now && ($0.value.claim?.expiresAt ?? 0) < now }
         for (tag, entry) in old {
             entries[tag] = nil
             forgotten = max(forgotten, entry.until)

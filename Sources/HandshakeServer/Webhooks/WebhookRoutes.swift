@@ -82,8 +82,8 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         }
         try limits.check()
         ledger = DeliveryLedger(
-            vault: vault, time: time, tolerance: limits.maximumAge / .seconds(1), handling: limits.handlerTimeout,
-            log: log)
+            vault: vault, time: time, tolerance: limits.maximumAge / .seconds(1),
+            handlerTimeout: limits.handlerTimeout, log: log)
         self.time = time
         self.limits = limits
         self.log = log
@@ -100,12 +100,12 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     }
 
     private enum Answer {
-        case taken
+        case accepted
         case refused(RequestRefusal)
 
         var response: Response {
             switch self {
-            case .taken: .json(Data("{}".utf8))
+            case .accepted: .json(Data("{}".utf8))
             case .refused(let refusal): refusal.response
             }
         }
@@ -160,7 +160,7 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
 
     private func take(_ webhook: ConnectWebhook) async throws -> Answer {
         switch try await ledger.deliver(webhook, to: handler) {
-        case .taken: return .taken
+        case .accepted: return .accepted
         case .busy:
             return .refused(RequestRefusal(.serviceUnavailable, "busy", "This webhook is being handled", retryAfter: 5))
         case .full:

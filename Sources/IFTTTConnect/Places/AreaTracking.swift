@@ -10,21 +10,25 @@ public import Foundation
 #endif
 
 /// Where the user is with regard to the areas, when the app itself reports positions.
+///
+/// An *area* is what a trigger of IFTTT watches. Its circle is a region, a `Geofence`. *Places* is the name of the feature, and of its
+/// records in the vault.
 struct AreaTracking: Sendable {
     var monitor: GeofenceMonitor
     /// What the vault holds.
     var stored: PlaceStore.Progress
     /// The last fix that an earlier launch took; recordings are taken up after it.
     let resumed: Date?
-    /// To whom it belongs: a deactivation or a sign-in in any process ends that.
+    /// The installation and the user to whom the positions belong. When the vault names another owner, after a deactivation or a sign-in
+    /// in any process, they are forgotten.
     let owner: WatchedConnections.Owner?
 }
 
 extension PlacesSynchronizer {
-    /// Takes a position that the app reports (dossier 6.6, Android). It evaluates the areas and records crossings
-    /// durably.
+    /// Takes a position that the app reports, and records crossings durably.
     ///
-    /// Positions are taken one after another, in the order of the calls.
+    /// IFTTT's SDK for Android offers the same (`Documentation/Protocols/ifttt-connect.md`, section 6.6). Positions are taken one after
+    /// another, in the order of the calls.
     ///
     /// - Parameters:
     ///   - fix: the position.
@@ -37,8 +41,10 @@ extension PlacesSynchronizer {
         try await inTurn { try await $0.take(fix, now: now) }
     }
 
-    /// Confirms what only waits for time to pass. For sources that fall silent when the user stands still. Call it
-    /// about once a second; the last fix holds for `GeofenceMonitor.Configuration.maximumAge`.
+    /// Evaluates the areas again with the last position, at a later time.
+    ///
+    /// Some crossings count only after the user has stayed for a while. Call it about once a second with a source that reports no
+    /// positions while the user stands still. The last fix holds for `GeofenceMonitor.Configuration.maximumAge`.
     ///
     /// - Parameter now: the present.
     /// - Returns: what happened, and the crossings that were recorded.
@@ -136,17 +142,17 @@ extension PlacesSynchronizer {
         stored.crossings = []
         do {
             let monitor = try GeofenceMonitor(regions, restoring: stored.state)
-            // What an earlier version took of the future holds up nothing.
+            // An earlier version may have stored a fix dated in the future. Recordings must not be ignored until then.
             let resumed = monitor.lastFix.flatMap { isOfTheFuture($0, monitor) ? nil : $0.time }
             return AreaTracking(
                 monitor: monitor, stored: stored, resumed: resumed, owner: connections?.owner)
         } catch {
-            // The regions of a registry have different names.
+            // Thrown only for two regions with one identifier, and `WatchedConnections.regions` leaves those out.
             throw ConnectError.input(member: "regions", problem: error.description)
         }
     }
 
-    /// Moves crossings that a crash kept out of the queue there.
+    /// Queues crossings that were stored with the position before a crash.
     func queueFoundCrossings() async throws { try await queueCrossings(of: store.progress()) }
 
     private func queueCrossings(of progress: PlaceStore.Progress) async throws {
@@ -154,116 +160,5 @@ extension PlacesSynchronizer {
         try await record(crossings: progress.crossings)
         try await store.removeFound(progress.crossings)
         tracking?.stored.crossings = []
-    }
-}
-
-/// The records of an account in the vault besides the queue.
-struct PlaceStore: Sendable {
-    let vault: any Vault
-    let account: String
-    let random: RandomSource
-
-    /// Where the user was, with the crossings found by that, which may not be in the queue yet.
-    struct Progress: Sendable, Hashable, Codable {
-        var state: GeofenceMonitor.State?
-        var crossings: [AreaCrossing] = []
-    }
-
-    private var connectionsKey: VaultKey { VaultKey(.places, [account, "connections"]) }
-    private var progressKey: VaultKey { VaultKey(.places, [account, "progress"]) }
-
-    /// The connections, with an installation that is drawn if there is none yet.
-    func connections() async throws -> WatchedConnections {
-        if let stored = try await storedConnections() { return stored }
-        return try await change { _ in }
-    }
-
-    /// The connections; nil before the first activation and after a deactivation.
-    func storedConnections() async throws -> WatchedConnections? {
-        do { return try await vault.record(connectionsKey).map { try Self.decode($0) } } catch {
-            throw ConnectError.placingVault(error)
-        }
-    }
-
-    /// Changes the connections against every task and process.
-    ///
-    /// - Returns: the connections as they are now.
-    @discardableResult
-    func change(_ body: @escaping @Sendable (inout WatchedConnections) -> Void) async throws -> WatchedConnections {
-        guard let installation = AnonymousID(random: random)?.rawValue else {
-            throw ConnectError.input(member: "random", problem: "the source of random numbers gave too few")
-        }
-        do {
-            return try await vault.update(connectionsKey) { record in
-                let bytes = await record.contents
-                let stored: WatchedConnections? = try bytes.map { try Self.decode($0) }
-                var connections = stored ?? WatchedConnections(installation: installation)
-                body(&connections)
-                if connections != stored { try await record.replace(with: Array(JSONEncoder().encode(connections))) }
-                return connections
-            }
-        } catch { throw ConnectError.placingVault(error) }
-    }
-
-    func progress() async throws -> Progress {
-        do {
-            return try await vault.record(progressKey).map { try Self.decode($0) } ?? Progress()
-        } catch { throw ConnectError.placingVault(error) }
-    }
-
-    /// Stores where a user is, unless the user was forgotten or is another one now.
-    ///
-    /// ``removeAll()`` removes the connections first, so what is stored before that, it still removes.
-    ///
-    /// - Returns: whether it was stored.
-    func save(_ progress: Progress, of owner: WatchedConnections.Owner?) async throws -> Bool {
-        do {
-            let bytes = Array(try JSONEncoder().encode(progress))
-            return try await vault.update(progressKey) { record in
-                guard let owner, try await storedConnections()?.owner == owner else { return false }
-                try await record.replace(with: bytes)
-                return true
-            }
-        } catch { throw ConnectError.placingVault(error) }
-    }
-
-    /// Forgets crossings that are in the queue now.
-    func removeFound(_ crossings: [AreaCrossing]) async throws {
-        let queued = Set(crossings.map(\.id))
-        do {
-            try await vault.update(progressKey) { record in
-                guard let bytes = await record.contents else { return }
-                var progress: Progress = try Self.decode(bytes)
-                progress.crossings.removeAll { queued.contains($0.id) }
-                try await record.replace(with: Array(JSONEncoder().encode(progress)))
-            }
-        } catch { throw ConnectError.placingVault(error) }
-    }
-
-    func removeAll() async throws {
-        do { try await vault.remove(connectionsKey) } catch { throw ConnectError.placingVault(error) }
-        try await removeProgress()
-    }
-
-    func removeProgress() async throws {
-        do { try await vault.remove(progressKey) } catch { throw ConnectError.placingVault(error) }
-    }
-
-    /// Makes the next synchronization ask whose the token is. Without a record it does so anyway.
-    ///
-    /// - Returns: whether there is a record.
-    @discardableResult
-    func noteSignIn() async throws -> Bool {
-        do {
-            guard try await vault.record(connectionsKey) != nil else { return false }
-        } catch { throw ConnectError.placingVault(error) }
-        try await change { $0.forgetToken() }
-        return true
-    }
-
-    private static func decode<Value: Decodable>(_ bytes: [UInt8]) throws -> Value {
-        do { return try JSONDecoder().decode(Value.self, from: Data(bytes)) } catch {
-            throw VaultError.damaged(what: "the record of places", reason: "it cannot be read")
-        }
     }
 }

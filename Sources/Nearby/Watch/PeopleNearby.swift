@@ -6,16 +6,19 @@ public import Beacons
 /// shows alerts. Guarantees:
 ///
 /// * A person is announced at most once in ``EncounterRules/announcementInterval``, also across restarts and processes:
-///   the log records it before the alert appears. A crash between the two loses the alert. Who is verified by a key after an alert
-///   about an unverified number is announced again.
+///   the log records it before the alert appears. A crash between the two loses the alert. A person whom a key
+///   verifies only after an alert about the unverified number is announced again.
 /// * Each person has at most one look-up in flight; all together at most ``maximumConcurrentLookups``. A person who left
 ///   before the look-up started is not looked up. Look-ups start in a burst of at most 300, then once in two seconds.
 /// * An alert appears ``alertDelay`` after the person was first heard, without the name if that is not known by then, and is
 ///   replaced when the name arrives. More than eight people who arrive within a minute give one alert, because a sender can
-///   invent thousands; paired people are announced alone all the same. Who was one of a crowd is announced later only with a
-///   higher trust. A transmitter that is three people raises none about those whom no key verifies, and only those about paired
-///   people when it is nine whom keys verify. Of three to eight of these each is announced, with the remark that another device
-///   may relay them.
+///   invent thousands; paired people are still announced one by one. A person who was one of a crowd is announced later only
+///   with a higher trust.
+/// * A device that sends the numbers of several people may invent or relay them. People whom no key verifies are neither looked
+///   up nor announced while they are heard only from devices that send for three people or more. People whom a key verifies are
+///   announced with the remark that another device may relay them, when they are heard only from devices that send for three
+///   verified people or more. From nine verified people on, only the paired ones are announced. A person whom two devices send
+///   at the same time is announced all the same, with that remark.
 /// * When the task is cancelled, running encounters are in the log before ``run(on:report:)`` returns.
 ///
 /// A sighting is no proof: any sender can use any number (beacons dossier 8.1).
@@ -37,9 +40,11 @@ public struct PeopleNearby: Sendable {
     private let clock: any Clock<Duration>
     private let lookup: Lookup
 
-    /// The time between two ticks.
+    /// Whether a tick waits for the look-ups of the tick before.
+    ///
+    /// A tick is one list of sightings. A radio gives one about once a second.
     public enum Pace: Sendable, Hashable {
-        /// Follows the clock, without waiting for look-ups.
+        /// Takes each tick when it comes, without waiting for look-ups.
         case live
         /// Reads a recording. The next tick waits for the look-ups of this one, so that names arrive as early as they
         /// would have arrived live.
@@ -54,7 +59,7 @@ public struct PeopleNearby: Sendable {
     ///   - log: stores encounters, and has the rules.
     ///   - own: the user's own number, which is ignored; nil when there is none.
     ///   - alerts: shows alerts to the user.
-    ///   - pace: the time between two ticks.
+    ///   - pace: whether a tick waits for the look-ups of the tick before.
     ///   - clock: measures the timeout at the end of a run.
     ///   - lookup: looks up a person. It should end when its task is cancelled.
     public init(
@@ -78,9 +83,9 @@ public struct PeopleNearby: Sendable {
     public func run<Sightings: AsyncSequence & Sendable>(
         on sightings: Sightings, report: @escaping @Sendable (NearbyUpdate) async -> Void
     ) async throws where Sightings.Element == SightingList {
-        let (questions, asking) = AsyncStream.makeStream(of: UserNumber.self)
+        let (lookupRequests, requestLookup) = AsyncStream.makeStream(of: UserNumber.self)
         let (toShow, showing) = AsyncStream.makeStream(of: Watch.Notice.self)
-        let watch = Watch(log: log, ignoring: own, report: report, ask: asking, show: showing, alerts: alerts)
+        let watch = Watch(log: log, ignoring: own, report: report, ask: requestLookup, show: showing, alerts: alerts)
         async let shown: Void = { [alerts] in
             for await notice in toShow {
                 switch notice {
@@ -94,13 +99,13 @@ public struct PeopleNearby: Sendable {
             group.addTask { .sightingsEnded(await feed(sightings, to: watch)) }
             for _ in 0..<Self.maximumConcurrentLookups {
                 group.addTask { [lookup] in
-                    for await person in questions where await watch.isStillNeeded(person) {
+                    for await person in lookupRequests where await watch.isStillNeeded(person) {
                         await watch.note(await lookup(person), about: person)
                     }
-                    return .askerDone
+                    return .lookupTaskEnded
                 }
             }
-            return await end(&group, asking)
+            return await end(&group, requestLookup)
         }
         let isComplete = if case .success = ending { true } else { false }
         // In an unstructured task, because the log must be written even after cancellation.
@@ -112,7 +117,8 @@ public struct PeopleNearby: Sendable {
 
     private enum Step: Sendable {
         case sightingsEnded(Result<Void, any Error>)
-        case askerDone
+        /// One of the tasks that look people up has ended.
+        case lookupTaskEnded
         case timeoutEnded
     }
 
@@ -124,7 +130,8 @@ public struct PeopleNearby: Sendable {
             for try await list in sightings {
                 await watch.take(list)
                 guard pace == .recorded else { continue }
-                while await watch.isAsking, await answers.next() != nil {}
+                // A signal can stand for several look-ups that ended, so the watch is asked after each.
+                while await watch.hasPendingLookups, await answers.next() != nil {}
             }
             try Task.checkCancellation()
             return .success(())
@@ -135,23 +142,23 @@ public struct PeopleNearby: Sendable {
 
     /// Waits for the end of the sightings and, unless they failed, for pending look-ups up to the timeout.
     private func end(
-        _ group: inout TaskGroup<Step>, _ asking: AsyncStream<UserNumber>.Continuation
+        _ group: inout TaskGroup<Step>, _ requestLookup: AsyncStream<UserNumber>.Continuation
     ) async -> Result<Void, any Error> {
         var ending = Result<Void, any Error>.success(())
-        var askers = Self.maximumConcurrentLookups
+        var lookupTasks = Self.maximumConcurrentLookups
         while let step = await group.next() {
             switch step {
             case .sightingsEnded(let result):
                 ending = result
-                asking.finish()
+                requestLookup.finish()
                 if case .failure = result { group.cancelAll() }
                 group.addTask { [clock] in
                     try? await clock.sleep(for: Self.alertDelay)
                     return .timeoutEnded
                 }
-            case .askerDone:
-                askers -= 1
-                if askers == 0 { group.cancelAll() }
+            case .lookupTaskEnded:
+                lookupTasks -= 1
+                if lookupTasks == 0 { group.cancelAll() }
             case .timeoutEnded:
                 group.cancelAll()
             }

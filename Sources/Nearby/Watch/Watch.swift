@@ -15,7 +15,7 @@ actor Watch {
     private var instant = Duration.zero
     /// The calendar time of the last tick.
     private var time = 0.0
-    private var questions = 0
+    private var pendingLookups = 0
     /// Yields after each look-up that ended since the last read.
     nonisolated let answers: AsyncStream<Void>
     private let answered: AsyncStream<Void>.Continuation
@@ -64,7 +64,7 @@ actor Watch {
     }
 
     /// Whether a look-up is pending.
-    var isAsking: Bool { questions > 0 }
+    var hasPendingLookups: Bool { pendingLookups > 0 }
 
     /// Processes one tick.
     func take(_ list: SightingList) async {
@@ -85,7 +85,7 @@ actor Watch {
         updateBrake()
         for person in inOrderOfArrival() where !lookups.isUnknown(person, at: instant) {
             guard !tracker.isSuspect(person), lookups.begin(person, at: instant) else { continue }
-            questions += 1
+            pendingLookups += 1
             ask.yield(person)
         }
         await save(all: false)
@@ -111,7 +111,7 @@ actor Watch {
     func isStillNeeded(_ person: UserNumber) -> Bool {
         if tracker.encounter(with: person) != nil { return true }
         lookups.withdraw(person, at: instant)
-        questions -= 1
+        pendingLookups -= 1
         answered.yield()
         return false
     }
@@ -120,7 +120,7 @@ actor Watch {
     func note(_ introduction: Introduction, about person: UserNumber) async {
         lookups.note(introduction, about: person, at: instant)
         defer {
-            questions -= 1
+            pendingLookups -= 1
             answered.yield()
         }
         switch introduction {

@@ -7,7 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Monitors any number of regions by a system that takes only a few. It hands on their crossings.
+/// Monitors any number of regions with a system that accepts only a few.
+///
+/// It hands on their crossings.
 ///
 /// The regions around the user are registered, with a boundary around them (`RegionSelection`). When the boundary is
 /// left, or a fix or a visit shows that it was, they are chosen again. A region that is registered while the user is
@@ -17,9 +19,12 @@ import Foundation
 /// app for a crossing and delivers it then. Nothing is registered before a position is known. The system knows only
 /// circles; give areas of other shapes to a `GeofenceMonitor`.
 ///
-/// An actor, because positions, crossings and other regions come concurrently. Registrations follow one another.
+/// An actor, because positions, crossings and other regions come concurrently. The registered regions are changed by one of them at a
+/// time.
 public actor RegionCoordinator {
-    /// The region whose exit asks for other regions. Its crossings are not handed on.
+    /// The identifier of the boundary. When the user leaves it, the regions are chosen again.
+    ///
+    /// Its crossings are not handed on.
     public static let boundaryID = "handshake.boundary"
 
     private let system: any RegionMonitoring
@@ -36,7 +41,7 @@ public actor RegionCoordinator {
     private var isDue = true
     /// Regions that were registered while a fix could not tell whether the user is inside, and when.
     private var undetermined: [String: Date] = [:]
-    /// Registrations follow one another in it.
+    /// Runs the changes of the registered regions one after another.
     private var turns = TurnQueue()
 
     /// The greatest age of a fix that counts as the present position, in seconds.
@@ -70,8 +75,11 @@ public actor RegionCoordinator {
 
     /// Replaces the monitored regions. Returns when those around the user are registered.
     ///
-    /// Leaves out regions that are not circles and those with another owner's identifier. A circle beyond the system's greatest radius
-    /// gets that radius. Of two regions with one identifier the first counts.
+    /// Without a current position, waits up to 8 seconds for one. If none comes, it returns with no registration changed: the next
+    /// position registers the regions.
+    ///
+    /// Leaves out regions that are not circles, those with another owner's identifier, and one named ``boundaryID``. A circle beyond the
+    /// system's greatest radius gets that radius. Of two regions with one identifier the first counts.
     public func monitor(_ regions: [Geofence]) async {
         let maximum = max(system.maximumRadius, 1)
         var names: Set<String> = [Self.boundaryID]
@@ -102,7 +110,7 @@ public actor RegionCoordinator {
             for try await crossing in system.crossings() {
                 if crossing.region == Self.boundaryID {
                     guard crossing.kind == .exit else { continue }
-                    // Beside the loop: the time that the system gives for a crossing must not pass with a search for a position.
+                    // In another task: the next crossings must not wait while a position is searched for, which takes seconds.
                     group.addTask { await self.inTurn { await self.boundaryLeft(at: crossing.date) } }
                 } else if isOwned(crossing.region), await !isFirstLook(crossing) {
                     try await record(crossing)
@@ -175,6 +183,7 @@ public actor RegionCoordinator {
         guard let wanted else { return }
         let monitored = await system.regions
         let isOurs = { [isOwned] (id: String) in id == Self.boundaryID || isOwned(id) }
+        // It fails only for an unusable identifier, and the boundary's is usable.
         let selection = try? RegionSelection(
             of: wanted, around: fix, limit: system.limit, others: monitored.count { !isOurs($0.id) },
             boundaryID: Self.boundaryID,

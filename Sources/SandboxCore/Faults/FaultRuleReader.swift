@@ -53,12 +53,13 @@ struct FaultRuleReader {
         }
     }
 
-    /// Removes `#N` and `xN` from the end of the action.
+    /// Removes `#N` and `xN` from the end of the action, in either order.
     mutating func occurrence() -> (skipped: Int, remaining: Int?) {
-        let late = number(after: "x")
+        let lastCount = number(after: "x")
         let position = number(after: "#")
-        let early = late ?? number(after: "x")
-        return (position.map { $0 - 1 } ?? 0, early ?? (position == nil ? nil : 1))
+        // What stood before `#N` is at the end now.
+        let count = lastCount ?? number(after: "x")
+        return (position.map { $0 - 1 } ?? 0, count ?? (position == nil ? nil : 1))
     }
 
     private mutating func number(after mark: Character) -> Int? {
@@ -96,10 +97,10 @@ struct FaultRuleReader {
             }
             return .change(word == "null" ? .null(name: rest) : .without(name: rest))
         case "member": return try member(rest)
-        case "garbage", "drop", "endless", "empty", "malformed", "numbers-as-strings", "strings-as-numbers":
+        default:
+            guard let action = Self.actionWithoutArgument(word) else { throw .actionUnknown(found: word) }
             guard rest.isEmpty else { throw Self.unclear(word, rest, "no argument") }
-            return Self.bare(word)
-        default: throw .actionUnknown(found: word)
+            return action
         }
     }
 
@@ -135,15 +136,17 @@ struct FaultRuleReader {
         text == "-" ? Optional<JSON>.none : JSON(parsing: Array(text.utf8)) ?? .string(text)
     }
 
-    private static func bare(_ word: String) -> FaultRule.Action {
+    /// The action that a word without an argument names; nil for other words.
+    private static func actionWithoutArgument(_ word: String) -> FaultRule.Action? {
         switch word {
         case "garbage": .garbage
         case "drop": .drop
+        case "endless": .endless
         case "empty": .empty
         case "malformed": .malformed
         case "numbers-as-strings": .change(.numbersAsStrings)
         case "strings-as-numbers": .change(.stringsAsNumbers)
-        default: .endless
+        default: nil
         }
     }
 

@@ -21,7 +21,7 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
     /// The files that are not this import's: they were listed before its start, or are another import's.
     var known: Set<FileID>
     /// Whether ``known`` has the files from before the start. Until then the import has not been sent.
-    var isListed = false
+    var hasBaseline = false
     /// The files of which one is this import's, once it has ended without a file that is certainly its own.
     ///
     /// It stays in the list for the others: none of these files is certainly theirs.
@@ -34,6 +34,11 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
         isConfirmed = false
     }
 
+    private enum CodingKeys: String, CodingKey {
+        case id, source, started, login, account, isConfirmed, known, possible
+        case hasBaseline = "isListed"
+    }
+
     /// Reads an import. An earlier version wrote neither `isListed` nor `possible`, nor what attempts are joined by.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -44,12 +49,12 @@ public struct UnfinishedImport: Sendable, Hashable, Codable, Identifiable {
         account = try container.decodeIfPresent(String.self, forKey: .account)
         isConfirmed = try container.decodeIfPresent(Bool.self, forKey: .isConfirmed)
         known = try container.decode(Set<FileID>.self, forKey: .known)
-        isListed = try container.decodeIfPresent(Bool.self, forKey: .isListed) ?? true
+        hasBaseline = try container.decodeIfPresent(Bool.self, forKey: .hasBaseline) ?? true
         possible = try container.decodeIfPresent(Set<FileID>.self, forKey: .possible)
     }
 
     /// Whether it may run, and its file is awaited.
-    var isAwaited: Bool { isListed && possible == nil }
+    var isAwaited: Bool { hasBaseline && possible == nil }
 
     /// Whether both are one import. A number is used again when the list was empty.
     func isSame(as other: UnfinishedImport) -> Bool { id == other.id && started == other.started }

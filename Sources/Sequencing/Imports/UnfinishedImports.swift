@@ -17,6 +17,24 @@ public import Foundation
 /// let login = try await unfinished.noting(.twentyThreeAndMe, login: name) {
 ///     try await imports.from23andMe(.init(login: name, password: password))
 /// }
+/// switch login.answer {
+/// case .question(let question):
+///     started = try await unfinished.noting(.twentyThreeAndMe, login: name) {
+///         try await imports.answer(ask(question.text), to: question)
+///     }.started
+/// case .ended: started = login.started
+/// }
+/// ```
+///
+/// Wait for the file of an import that has started:
+///
+/// ```swift
+/// guard let started else { return }
+/// switch try await unfinished.arrival(of: started, polling: Polling(timeout: .seconds(600))) {
+/// case .file(let file): show("New: \(file.displayName)")
+/// case .oneOf(let files): show("Your file is one of these: \(files.map(\.displayName))")
+/// case .late: show("Look again later.")
+/// }
 /// ```
 ///
 /// Imports that were started elsewhere (on the website, by another app) are not in the vault. Where their files cannot be distinguished from
@@ -84,10 +102,10 @@ public struct UnfinishedImports: Sendable {
         do {
             answer = try await call()
         } catch {
-            if Self.isRefusal(error) {
+            if Self.startedNothing(error) {
                 try await forget(noted)
             } else {
-                // Without the vault, two attempts stay in the list instead of one.
+                // If the vault cannot be written, this attempt and earlier ones stay separate imports.
                 _ = try? await joinAttempts(at: noted, isConfirmed: false)
             }
             throw error
@@ -99,9 +117,9 @@ public struct UnfinishedImports: Sendable {
         return (answer, try await joinAttempts(at: noted, isConfirmed: true))
     }
 
-    /// Makes one import of an attempt and of the earlier ones at it whose answers were lost.
+    /// Joins an attempt with earlier ones at the same import whose answers were lost.
     ///
-    /// One that was forgotten during the call stays forgotten: it was given up, or another user has signed in.
+    /// If the attempt was forgotten during the call, it stays forgotten: it was given up, or another user has signed in.
     private func joinAttempts(at noted: UnfinishedImport, isConfirmed: Bool) async throws -> UnfinishedImport {
         try await settle { imports in
             guard let place = imports.firstIndex(where: { $0.isSame(as: noted) }) else { return noted }
@@ -115,7 +133,7 @@ public struct UnfinishedImports: Sendable {
     }
 
     /// Whether a failed call has certainly started nothing.
-    private static func isRefusal(_ error: any Error) -> Bool {
+    private static func startedNothing(_ error: any Error) -> Bool {
         switch error as? SequencingError {
         case .input: true
         case .service(let status, _, _): (400..<500).contains(status)
@@ -125,9 +143,9 @@ public struct UnfinishedImports: Sendable {
         }
     }
 
-    /// Notes an import before its start.
+    /// Notes an import before its start, with the files that exist before it: its baseline.
     ///
-    /// It is in the list before the files are read, so that a file which another wait finds meanwhile becomes known to it.
+    /// The import is stored before the files are read. A file that another wait finds meanwhile is then added to its known files.
     private func begin(
         _ source: ThirdPartyImport.Source, _ login: String?, _ time: Date
     ) async throws -> UnfinishedImport {
@@ -140,14 +158,14 @@ public struct UnfinishedImports: Sendable {
             let files = Set(try await genome.files(Self.subset).map(\.id))
             return try await change { imports in
                 let place = imports.firstIndex { $0.isSame(as: noted) }
-                var listed = place.map { imports[$0] } ?? noted
-                listed.known.formUnion(files)
-                listed.isListed = true
-                if let place { imports[place] = listed }
-                return listed
+                var ready = place.map { imports[$0] } ?? noted
+                ready.known.formUnion(files)
+                ready.hasBaseline = true
+                if let place { imports[place] = ready }
+                return ready
             }
         } catch {
-            // Nothing was started. What cannot be removed is never awaited, because it is not listed.
+            // Nothing was started. If the import cannot be removed, it is still never awaited: it has no baseline.
             try? await forget(noted)
             throw error
         }
@@ -155,10 +173,10 @@ public struct UnfinishedImports: Sendable {
 
     /// Waits for an import's own file. Only the list of files shows that an import has finished.
     ///
-    /// An import whose file is found is unfinished no more. One that is late stays in the list: wait for it again.
+    /// An import that has ended is no longer in ``all``. One that is late stays there: wait for it again.
     ///
     /// - Parameters:
-    ///   - started: an import of the list.
+    ///   - started: an import that `noting` returned, or one of ``all``.
     ///   - polling: interval and deadline; an import can take minutes.
     /// - Throws: what ``Sequencing/files(_:)`` throws; ``SequencingError/account(_:)`` when the vault cannot be read or written.
     public func arrival(of started: UnfinishedImport, polling: Polling? = nil) async throws -> ImportArrival {
@@ -166,7 +184,8 @@ public struct UnfinishedImports: Sendable {
         while true {
             // Reads the imports after the files, so that the import of every listed file is among them.
             let files = try await genome.files(Self.subset)
-            var imports = try await list(at: started.started).filter { $0.source == started.source && $0.isListed }
+            // As of this import's start, not now: however long the wait takes, no other import that may add a file expires.
+            var imports = try await list(at: started.started).filter { $0.source == started.source && $0.hasBaseline }
             if !imports.contains(where: started.isSame) { imports.append(started) }
             let matching = ImportMatching(imports, files)
             if let arrival = matching.arrival(of: started.id) {
@@ -183,8 +202,8 @@ public struct UnfinishedImports: Sendable {
     /// counts as the file of another import that is awaited.
     ///
     /// - Throws: ``SequencingError/account(_:)`` when the vault cannot be written.
-    public func forget(_ lost: UnfinishedImport) async throws {
-        try await settle { imports in imports.removeAll { $0.isSame(as: lost) } }
+    public func forget(_ abandoned: UnfinishedImport) async throws {
+        try await settle { imports in imports.removeAll { $0.isSame(as: abandoned) } }
     }
 
     /// Forgets all imports of an account. Call it when the user signs out, and when another user signs in.
@@ -228,7 +247,7 @@ public struct UnfinishedImports: Sendable {
         try await stored.change { imports in
             let result = body(&imports)
             imports = Self.living(imports, at: imports.map(\.started).max() ?? .distantPast)
-            // One that has ended is of use only to those of its source that have not.
+            // An ended import is kept only while another one from its source is awaited: see `UnfinishedImport.possible`.
             let sources = Set(imports.filter { $0.possible == nil }.map(\.source))
             imports.removeAll { !sources.contains($0.source) }
             return result

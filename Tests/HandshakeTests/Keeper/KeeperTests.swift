@@ -176,7 +176,7 @@ struct KeeperTests {
         // Listed first: only the updates fail.
         await pass(.milliseconds(250), waitingFor: [running]) { running.failures.count >= 7 }
         #expect(running.events.allSatisfy { $0.pausedUntil == nil })
-        #expect(running.keeper.lanes.withLock { $0.values.allSatisfy { !$0.isPaused } })
+        #expect(running.keeper.lanes.withLock { $0.values.allSatisfy { !$0.isServiceFailing } })
         let pauses = running.failures
         // Half of each is by chance, and a tenth more.
         #expect(zip(pauses, [2, 4, 8, 16, 32, 60, 60.0]).allSatisfy { ($1 / 2...$1 * 1.1).contains($0) }, "\(pauses)")
