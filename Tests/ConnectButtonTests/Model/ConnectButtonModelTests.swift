@@ -34,9 +34,7 @@ import Testing
             try await running(model) {
                 await until { model.state.step == .connect }
                 #expect(model.connection?.id.rawValue == ModelScene.connection)
-                model.send(.turnOn)
-                await until { model.state.step == .email }
-                model.send(.email(model.email))
+                await ModelScene.submitEmail(model)
                 await until { heard.events == ["connected enabled"] }
                 #expect(model.state.step == .connected)
                 let token = try await UserTokens(in: accounts).token()
@@ -58,9 +56,7 @@ import Testing
             try await running(model) {
                 await until { model.state.step == .connect }
                 let second = Task { await model.run() }
-                model.send(.turnOn)
-                await until { model.state.step == .email }
-                model.send(.email(model.email))
+                await ModelScene.submitEmail(model)
                 await until { heard.events.contains("connected enabled") }
                 model.send(.turnOff)
                 await until { model.state.step == .confirmDisconnect }
@@ -188,10 +184,7 @@ import Testing
             }
             let heard = Heard(model)
             try await running(model) {
-                await until { model.state.step == .connect }
-                model.send(.turnOn)
-                await until { model.state.step == .email }
-                model.send(.email(model.email))
+                await ModelScene.submitEmail(model)
                 await until { model.state.step == .pending }
                 model.send(.setUp)
                 await until { heard.events.last == "set up \(ModelScene.connection)" }
@@ -210,9 +203,7 @@ import Testing
             try await running(model) {
                 await until { model.state.step == .connect }
                 #expect(model.setUpPage == nil, "nothing is to be set up")
-                model.send(.turnOn)
-                await until { model.state.step == .email }
-                model.send(.email(model.email))
+                await ModelScene.submitEmail(model)
                 await until { model.state.step == .pending }
                 let page = try #require(model.setUpPage)
                 #expect(page == model.state.manageURL && page.path().hasSuffix("/edit"))

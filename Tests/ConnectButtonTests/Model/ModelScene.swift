@@ -80,12 +80,17 @@ struct ModelScene: Sendable {
 
     /// Turns the connection on as a new user, until the app is left for IFTTT's pages and the attempt is in the vault.
     @MainActor func leaveForService(_ model: ConnectButtonModel) async {
+        await Self.submitEmail(model)
+        await until { model.state.step == .goingToService }
+        while await attempt() == nil { await Task.yield() }
+    }
+
+    /// Turns the connection on, and submits the address that the model has.
+    @MainActor static func submitEmail(_ model: ConnectButtonModel) async {
         await until { model.state.step == .connect }
         model.send(.turnOn)
         await until { model.state.step == .email }
         model.send(.email(model.email))
-        await until { model.state.step == .goingToService }
-        while await attempt() == nil { await Task.yield() }
     }
 
     /// Someone who agrees to everything, and returns to the app.

@@ -24,6 +24,11 @@ struct CircleMeeting {
         _ = try await log(of: zoe).note(encounter, with: Self.adasNumber, wasLogged: false)
     }
 
+    /// Runs a test of two who have met, in a circle of its own.
+    static func with(_ body: (CircleMeeting, CircleWorld) async throws -> Void) async throws {
+        try await CircleWorld.with { world in try await body(CircleMeeting(world), world) }
+    }
+
     /// The two meet again, now.
     func meetAgain() async throws {
         let encounter = Encounter(

@@ -69,8 +69,7 @@ struct CircleTraceTests {
 
     @Test("CI49, CI50: no name, number, photo or key of a member is left in any record", arguments: Way.allCases)
     func left(way: Way) async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             let vault = meeting.ada.vault
             let traces = try await traces(meeting)
             let log = meeting.log(of: meeting.ada)

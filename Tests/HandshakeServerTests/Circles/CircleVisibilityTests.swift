@@ -191,8 +191,7 @@ struct CircleVisibilityTests {
 
     @Test("CI57: who takes no waves cannot be waved at, and cannot wave: no answer could come")
     func waves() async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             let keys = try #require(await world.circle.members[759]?.keys)
             #expect(try await meeting.adas.change(.init(waves: false)))
             let mine = await #expect(throws: NearbyError.self) { try await meeting.adaWaves() }

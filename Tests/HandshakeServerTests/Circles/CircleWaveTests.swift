@@ -37,8 +37,7 @@ struct CircleWaveTests {
 
     @Test("CI43: who is waved at and does not wave sees nothing, and the wave expires after a day")
     func unanswered() async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             try await meeting.adaWaves()
             let requests = meeting.zoe.transport.sent.count
             for _ in 0..<8 {
@@ -69,8 +68,7 @@ struct CircleWaveTests {
             try await meeting.zoeWaves()
             #expect(try await meeting.adas.collectWaves().map(\.text) == ["Tea!"])
         }
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             try await meeting.adaWaves()
             // Zoë claims a meeting four hours later.
             world.time.advance(by: 14_400)
@@ -115,8 +113,7 @@ struct CircleWaveTests {
 
     @Test("who was waved at is forgotten after the next day, and when the person is")
     func wavedDays() async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             let records = try #require(
                 try await CircleRecords.all(in: meeting.ada.vault, community: "recurse-center").first)
             try await meeting.adaWaves()
@@ -138,8 +135,7 @@ struct CircleWaveTests {
 
     @Test("waving needs a meeting and a text that fits, and is limited to once a person and day")
     func conditions() async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, _ in
             func problem(_ body: () async throws -> Void) async -> String? {
                 do {
                     try await body()
@@ -171,8 +167,7 @@ struct CircleWaveTests {
         "CI44: a member of whom only a number was heard that any device can send was not met, and cannot be waved at",
         arguments: [nil, .unverified, .circle, .paired] as [Trust?])
     func unverifiedMeeting(trust: Trust?) async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             let log = meeting.log(of: meeting.ada)
             try await log.forgetEveryone()
             let heard = Encounter(firstSeen: world.now - 60, lastSeen: world.now, duration: 60, trust: trust)
@@ -191,8 +186,7 @@ struct CircleWaveTests {
 
     @Test("CI45: a wave that was answered cannot be sent again, and a repetition by the server reveals nothing")
     func repeated() async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             try await meeting.adaWaves()
             let wave = try #require(await world.circle.waves.values.first)
             try await meeting.zoeWaves()
@@ -215,8 +209,7 @@ struct CircleWaveTests {
 
     @Test("a box that the other member did not seal is dropped")
     func forgedBox() async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             try await meeting.adaWaves()
             var wave = try #require(await world.circle.waves.values.first)
             // A server that answers in Zoë's name, with Ada's own box and with an invented one.
@@ -253,8 +246,7 @@ struct CircleWaveTests {
 
     @Test("waves of another shape are refused, and one that is withdrawn is never matched")
     func shapes() async throws {
-        try await CircleWorld.with { world in
-            let meeting = try await CircleMeeting(world)
+        try await CircleMeeting.with { meeting, world in
             let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 16) }
             let values = (1...8).map { value($0) }
             let box = [UInt8](repeating: 1, count: WaveSecret.boxLength)
