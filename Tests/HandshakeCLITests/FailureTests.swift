@@ -157,6 +157,11 @@ struct FailureTests {
         #expect(
             KnownAccount.absent("githb", among: ["mine", "github"]).message
                 == "There is no account “githb”. Did you mean “github”? List the accounts with: handshake accounts")
+        // Who signs out wants no sign-in.
+        #expect(
+            KnownAccount.absent("sequencing", among: ["sequencing2"], isLeaving: true).message
+                == "There is no account “sequencing”. Did you mean “sequencing2”? "
+                + "List the accounts with: handshake accounts")
     }
 
     @Test("tokens on an earlier certificate are no session that has ended, and the command that helps is named")

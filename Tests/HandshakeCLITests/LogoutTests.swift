@@ -25,6 +25,17 @@ extension CommandTests {
         }
 
         @Test(
+            "an account that is not there, whose name is a service's, is not to be signed in",
+            arguments: [[], ["--local"]])
+        func absent(_ options: [String]) async throws {
+            let done = try await Command().start(["logout", "sequencing", "--json"] + options).finish()
+            #expect(done.ending == .status(3), "\(done)")
+            #expect(
+                done.error["message"] as? String
+                    == "There is no account “sequencing”. List the accounts with: handshake accounts")
+        }
+
+        @Test(
             "an option of the service's page without --end-session is refused",
             arguments: [
                 ["--browser", "print"], ["--browser", "system"], ["--return-to", "http://127.0.0.1:8765/signed-out"],

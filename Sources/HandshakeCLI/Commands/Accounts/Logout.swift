@@ -84,7 +84,8 @@ struct Logout: BoundedCommand {
             for other in unfinished where other.id != client?.id { await other.unregister() }
         }
         let isAbsent = (try? await vault.record(VaultKey(.registration, [account])) == nil) ?? false
-        guard isAbsent, !unfinished.isEmpty else { return false }
+        guard isAbsent else { return false }
+        guard !unfinished.isEmpty else { throw try await KnownAccount.absent(account, in: vault, isLeaving: true) }
         if common.json {
             print(SignOutReport(), nil)
         } else {
