@@ -84,7 +84,7 @@ struct PeopleNearbyTests {
         #expect(scene.mostConcurrentLookups <= PeopleNearby.maximumConcurrentLookups)
         #expect(scene.mostLookupsOfOnePerson == 1)
         #expect(scene.crowds == [CrowdAlert(count: 200)] && scene.alerts.isEmpty)
-        #expect(try await scene.log.contents(at: 1_000_020).people.count == 200)
+        #expect(try await scene.log.contents(at: 1_000_020).people.isEmpty, "any device can send such a crowd")
     }
 
     @Test("a crowd of invented numbers that is gone is not looked up, and the next person is immediately")

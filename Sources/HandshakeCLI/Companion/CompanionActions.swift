@@ -40,7 +40,9 @@ struct CompanionActions: Sendable {
                 state.sends = before
                 throw error
             }
-            return sends ? "Sending begins: the line above says whether it works." : "Sending ends."
+            return sends
+                ? "Sending starts. The line that begins with Bluetooth shows whether it works; if not, see “What needs attention”."
+                : "Sending ends."
         case "wave":
             let person = try person(request)
             let circle = try await circle(of: person)
@@ -161,13 +163,14 @@ struct CompanionActions: Sendable {
 
     // MARK: What is asked for
 
+    /// How many encounters the page shows.
+    private static let maximumEncounters = 500
+
     /// The log, newest encounter first.
     func history() async throws -> JSONText {
         let people = try await log.contents(at: Now.seconds).people
-        let rows = people.flatMap { history in history.encounters.map { (history, $0) } }
-            .sorted { $0.1.lastSeen > $1.1.lastSeen }.prefix(500)
         return .array(
-            rows.map { history, encounter in
+            Self.shown(of: people).map { history, encounter in
                 .object([
                     ("person", .integer(Int64(history.person.value))), ("name", .optional(history.known?.name)),
                     ("batch", .optional(history.known?.batch)), ("first", .seconds(encounter.firstSeen)),
@@ -178,6 +181,20 @@ struct CompanionActions: Sendable {
                     ("trust", .optional(encounter.trust?.word)),
                 ])
             })
+    }
+
+    /// The newest encounters, newest first. Of too many, those that any device can have invented are left out first.
+    static func shown(of people: [PersonHistory]) -> [(PersonHistory, Encounter)] {
+        let rows = people.flatMap { history in history.encounters.map { (history, $0) } }
+            .sorted { $0.1.lastSeen > $1.1.lastSeen }
+        let verified = rows.count { $0.1.trust != .unverified }
+        var room = max(0, maximumEncounters - verified)
+        return Array(
+            rows.filter { _, encounter in
+                guard encounter.trust == .unverified else { return true }
+                room -= 1
+                return room >= 0
+            }.prefix(maximumEncounters))
     }
 
     /// The members of all circles.

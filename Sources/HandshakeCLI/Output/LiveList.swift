@@ -4,7 +4,7 @@ import Foundation
 import Nearby
 import OAuth
 
-/// A list on the terminal that is redrawn in place: one line a person, the nearest first.
+/// A list on the terminal that is redrawn in place: one line a person, in the order of the watch.
 struct LiveList {
     /// The widths of the lines drawn last.
     private var widths: [Int] = []

@@ -222,7 +222,8 @@ private struct NearbyReport: ~Copyable, Sendable {
                 ("batch", .optional(known?.batch)), ("first_seen", .seconds(encounter.firstSeen)),
                 ("last_seen", .seconds(encounter.lastSeen)), ("duration_seconds", .seconds(encounter.duration)),
             ])
-        } else {
+        } else if !isLive || (encounter.trust ?? .unverified) > .unverified {
+            // Inventions that come and go must not move alerts off the screen; the list shows who is near.
             text("\(name(person, known)) left after \(Span.text(encounter.duration)).")
         }
         proximities[person] = nil

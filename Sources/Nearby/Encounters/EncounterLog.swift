@@ -142,20 +142,30 @@ public struct EncounterLog: Sendable {
 
     /// Deletes encounters older than the retention, and people who have no others.
     ///
+    /// Of people whom no key has verified, and any device can have invented, it keeps 512. Does nothing where the rules have no
+    /// retention.
+    ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: how many people were deleted.
     @discardableResult public func prune(at now: Double) async throws -> Int {
+        try await prune(at: now, sparing: [])
+    }
+
+    /// Deletes as ``prune(at:)``, and neither counts nor deletes unverified people who are near: a watch takes the end of a record
+    /// for the user's wish to forget the person.
+    func prune(at now: Double, sparing near: Set<UserNumber>) async throws -> Int {
+        // As of a recording: its times are of any year, and its people as many as its author likes.
         guard let oldest = oldest(at: now) else { return 0 }
         let listing = try await mappingVaultErrors { try await vault.keys(of: .encounters) }
         var count = 0
+        var unverified: [PersonHistory.Rank] = []
         for person in listing.keys.compactMap(person(of:)) {
-            do {
-                guard var known = try await history(of: person), known.removeEncounters(before: oldest) else {
-                    continue
-                }
-            } catch NearbyError.damaged {
-                continue
+            guard var known = try await readable(person) else { continue }
+            let isPast = known.removeEncounters(before: oldest)
+            if known.isUnverified, !near.contains(person), !isPast || !known.encounters.isEmpty {
+                unverified.append(known.rank)
             }
+            guard isPast else { continue }
             count += try await change(person) { history in
                 guard history?.removeEncounters(before: oldest) == true, history?.encounters.isEmpty == true else {
                     return 0
@@ -164,7 +174,30 @@ public struct EncounterLog: Sendable {
                 return 1
             }
         }
+        let surplus = max(0, unverified.count - Self.maximumUnverified)
+        guard surplus > 0 else { return count }
+        unverified.sort { $0 < $1 }
+        for (_, _, _, _, person) in unverified.prefix(surplus) {
+            count += try await change(person) { history in
+                // A key may have verified the person meanwhile.
+                guard history?.isUnverified == true else { return 0 }
+                history = nil
+                return 1
+            }
+        }
         return count
+    }
+
+    /// How many people whom any device can have invented are stored: as many as can be near at the same time.
+    static var maximumUnverified: Int { Trust.unverified.places }
+
+    /// A person's history; nil for none, and for one that is damaged.
+    private func readable(_ person: UserNumber) async throws -> PersonHistory? {
+        do {
+            return try await history(of: person)
+        } catch NearbyError.damaged {
+            return nil
+        }
     }
 
     /// Deletes what has expired: encounters, and what else ``StoredPeople/expire(at:)`` deletes. Does nothing where the rules
@@ -172,11 +205,12 @@ public struct EncounterLog: Sendable {
     ///
     /// - Parameters:
     ///   - now: seconds since 1970.
+    ///   - near: the people who are near: none of them is deleted for there being too many.
     ///   - alerts: where alerts that have expired may still be shown: they are removed.
-    func expire(at now: Double, alerts: (any Alerts)? = nil) async throws {
+    func expire(at now: Double, sparing near: Set<UserNumber> = [], alerts: (any Alerts)? = nil) async throws {
         guard rules.retention != nil else { return }
-        try await prune(at: now)
-        _ = try await StoredPeople(in: vault, community: community, alerts: alerts).expire(at: now)
+        _ = try await prune(at: now, sparing: near)
+        _ = try await StoredPeople(in: vault, community: community, alerts: alerts).expire(at: now, sparing: near)
     }
 
     private func oldest(at now: Double) -> Double? {

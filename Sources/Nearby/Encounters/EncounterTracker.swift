@@ -230,14 +230,13 @@ struct EncounterTracker: Sendable {
     /// - Parameters:
     ///   - instant: the time.
     ///   - all: whether the run ends.
-    ///   - isCrowded: whether people who were heard once are left out: a crowd of inventions must not fill the disk.
+    ///   - isCrowded: whether people are left out who were heard once, or are unverified: a crowd of inventions must not fill the
+    ///     disk, nor hide a meeting in the log.
     mutating func encountersToSave(
         at instant: Duration, all: Bool = false, isCrowded: Bool = false
     ) -> [(person: UserNumber, encounter: Encounter)] {
         let due = presences.filter { _, presence in
-            guard presence.isChanged, !isCrowded || presence.encounter.duration > 0 || presence.trust == .paired else {
-                return false
-            }
+            guard presence.isChanged, !isLeftOut(presence, isCrowded: isCrowded) else { return false }
             guard !all, let saved = presence.saved else { return true }
             return seconds(instant - saved) >= rules.saveInterval
         }
@@ -246,6 +245,19 @@ struct EncounterTracker: Sendable {
             presences[person]?.isChanged = false
         }
         return due.map { ($0.key, $0.value.encounter) }.sorted { $0.0 < $1.0 }
+    }
+
+    /// Whether an encounter is not written, because it may be an invention. An unverified one of a crowd is written once it has lasted for
+    /// ``EncounterRules/absence``; one that was written before is continued.
+    private func isLeftOut(_ presence: Presence, isCrowded: Bool) -> Bool {
+        switch presence.trust {
+        case .paired: return false
+        case .circle: return isCrowded && presence.encounter.duration == 0
+        case .unverified:
+            guard presence.saved == nil else { return false }
+            if isSuspect(presence) { return true }
+            return (isCrowded || presence.isOfCrowd) && presence.encounter.duration < rules.absence
+        }
     }
 
     /// Marks an encounter as changed again after writing it failed.

@@ -21,6 +21,21 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     /// When the person was last heard: seconds since 1970.
     public var lastSeen: Double? { encounters.map(\.lastSeen).max() }
 
+    /// Whether any device can have sent all of it.
+    ///
+    /// It is false where that is not known of an encounter.
+    var isUnverified: Bool { encounters.allSatisfy { $0.trust == .unverified } }
+
+    /// What ``rank`` compares: whether the person is known, days, duration, the last time, and the number.
+    typealias Rank = (Int, Int, Double, Double, UserNumber)
+
+    /// What orders unverified people where they are too many: first goes whom no service knows, then who was met on the fewest
+    /// days, then who was near for the shortest time, then who was met the longest time ago.
+    var rank: Rank {
+        let days = Set(encounters.map { ($0.firstSeen / 86_400).rounded(.down) }).count
+        return (known == nil ? 0 : 1, days, encounters.reduce(0) { $0 + $1.duration }, lastSeen ?? 0, person)
+    }
+
     /// How many encounters are stored per person, whatever the retention. The oldest are deleted first.
     static let encounterLimit = 2000
 

@@ -10,7 +10,10 @@ public enum NearbyUpdate: Sendable, Hashable {
     case unknown(UserNumber)
     /// A person left; with the encounter as stored.
     case left(UserNumber, Person?, Encounter)
-    /// Everyone who is near, nearest first. Sent with every tick.
+    /// Everyone who is near. Sent with every tick.
+    ///
+    /// Those whom a key verifies come first, friends before members, and of equal trust the nearest; suspect people come last. A list
+    /// with room for some only is cut at its end: what any device can send then hides no member.
     case people([NearbyPerson])
     /// People of a kind are left out, because its places are taken.
     ///
@@ -75,4 +78,13 @@ extension NearbyPerson {
 
     /// The distance, a rough one where the sender states no power, in metres; for order only. Nil without a signal.
     package var estimatedDistance: Double? { distance ?? DistanceFormula.standard.roughMetres(rssi: rssi) }
+
+    /// The order of a list, which is cut where there is room for some only: no invention, however near it says that it is, may come
+    /// before a person whom a key verifies.
+    static func comesFirst(_ left: NearbyPerson, _ right: NearbyPerson) -> Bool {
+        guard left.isSuspect == right.isSuspect else { return right.isSuspect }
+        guard left.trust == right.trust else { return left.trust > right.trust }
+        return (left.estimatedDistance ?? .infinity, left.person)
+            < (right.estimatedDistance ?? .infinity, right.person)
+    }
 }

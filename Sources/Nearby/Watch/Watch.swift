@@ -31,8 +31,13 @@ actor Watch {
         case oneTransmitter, repeated
     }
 
+    /// How many people who are unverified were added to the log since it was looked through for too many of these.
+    private var unverifiedSince = 0
+
     /// A watch can run for weeks.
     private static let expiryInterval = Duration.seconds(6 * 3600)
+    /// After so many more the log is looked through for too many people who are unverified.
+    private static let unverifiedStep = 64
 
     private let log: EncounterLog
     private let own: UserNumber?
@@ -71,7 +76,7 @@ actor Watch {
         (instant, time) = (list.instant, list.time)
         if instant >= nextExpiry {
             nextExpiry = instant + Self.expiryInterval
-            await tryLog { try await log.expire(at: time, alerts: alerts) }
+            await tryLog { try await log.expire(at: time, sparing: logged, alerts: alerts) }
         }
         updateBrake()
         // Those who are near come before those who leave.
@@ -250,12 +255,13 @@ actor Watch {
         await report(.left(person, lookups.known(person), kept ?? encounter))
     }
 
-    /// Writes an encounter that has ended to the log. Who was heard once in a crowd leaves no trace.
+    /// Writes an encounter that has ended to the log. Who was heard once in a crowd leaves no trace. Who is unverified is written
+    /// while near, or is one of those whom ``EncounterTracker/encountersToSave(at:all:isCrowded:)`` leaves out.
     ///
     /// - Returns: the encounter as the log has it; nil where it is not in the log.
     private func store(_ encounter: Encounter, with person: UserNumber) async -> Encounter? {
         let wasLogged = logged.remove(person) != nil
-        guard wasLogged || !brake.isActive || encounter.duration > 0 else { return nil }
+        guard wasLogged || encounter.isVerified && (!brake.isActive || encounter.duration > 0) else { return nil }
         return await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) } ?? nil
     }
 
@@ -266,7 +272,9 @@ actor Watch {
             switch kept {
             case .some(.some(let merged)):
                 tracker.merge(merged, with: person)
-                guard logged.insert(person).inserted, let known = lookups.known(person) else { continue }
+                guard logged.insert(person).inserted else { continue }
+                if tracker.trust(person) == .unverified { unverifiedSince += 1 }
+                guard let known = lookups.known(person) else { continue }
                 // The look-up may have ended before the log had a record of the person.
                 await tryLog { try await log.introduce(person, as: known) }
             case .some(.none):
@@ -277,6 +285,9 @@ actor Watch {
                 tracker.saveAgain(person)
             }
         }
+        guard unverifiedSince >= Self.unverifiedStep else { return }
+        unverifiedSince = 0
+        await tryLog { try await log.prune(at: time, sparing: logged) }
     }
 
     private func people() -> [NearbyPerson] {
@@ -289,9 +300,7 @@ actor Watch {
                 proximity: last.proximity, encounter: encounter,
                 silence: max(0, seconds(instant - last.instant)), trust: tracker.trust(person),
                 isSuspect: tracker.isSuspect(person), isRelayed: tracker.isRelayed(person), rssi: last.rssi)
-        }.sorted {
-            ($0.estimatedDistance ?? .infinity, $0.person) < ($1.estimatedDistance ?? .infinity, $1.person)
-        }
+        }.sorted(by: NearbyPerson.comesFirst)
     }
 
     private func remarkThatFull(_ kind: Trust) async {
