@@ -57,9 +57,24 @@ struct ForgettingWordsTests {
             record 4f2a: its contents end before they should”. Restore them and forget the person again, or delete them.
             """
         #expect(deletion.sentence == "There was nothing to remove. \(two)")
-        // Of everyone it is an error, which says so itself.
+        #expect(deletion.failure == nil)
+    }
+
+    @Test("CI49: who forgets everyone is told of damaged records that remain, in whichever of the three ways")
+    func damageOfEveryone() throws {
+        var deletion = try forgotten([.profiles: 1])
         deletion.isAboutOnePerson = false
-        #expect(deletion.sentence == "There was nothing to remove.")
+        #expect(deletion.sentence == "Removed 1 person: 1 profile." && deletion.failure == nil)
+        deletion.damaged = [.vault(.damaged(what: "the record 4f2a", reason: "its contents end before they should"))]
+        let sentence = deletion.sentence
+        #expect(sentence.hasPrefix("Removed 1 person: 1 profile. But damaged records remain: "), "on the page")
+        #expect(sentence.contains("the record 4f2a"))
+        #expect(deletion.failure?.status == .vault && deletion.failure?.message == sentence, "in the terminal")
+        var later = StoredPeople.Deletion()
+        later.add(deletion)
+        #expect(later.damaged == deletion.damaged)
+        later.add(StoredPeople.Deletion())
+        #expect(later.damaged.isEmpty && later.records == [.profiles: 1], "it is gone by then")
     }
 }
 #endif

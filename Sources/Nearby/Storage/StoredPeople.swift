@@ -41,12 +41,12 @@ public struct StoredPeople: Sendable {
         /// Whether nothing was deleted.
         public var isEmpty: Bool { records.isEmpty }
 
-        /// Adds what was deleted later.
+        /// Adds what was deleted later. Of damaged records, those remain that were found then.
         public mutating func add(_ later: Deletion) {
             people.formUnion(later.people)
             records.merge(later.records) { $0 + $1 }
             unreadableCircles += later.unreadableCircles
-            addDamage(later.damaged)
+            damaged = later.damaged
         }
 
         /// Adds the errors that are new. An attacker may leave many damaged records: none is compared with all others.
@@ -215,9 +215,14 @@ public struct StoredPeople: Sendable {
     ///
     /// - Parameter now: seconds since 1970.
     public func expire(at now: Double) async throws -> Deletion {
+        try await expire(at: now, sparing: [])
+    }
+
+    /// Deletes as ``expire(at:)``, but of those who are near none for there being too many unverified people.
+    func expire(at now: Double, sparing near: Set<UserNumber>) async throws -> Deletion {
         try await mappingVaultErrors {
             var deletion = Deletion()
-            try await expireEncounters(at: now, &deletion)
+            try await expireEncounters(at: now, sparing: near, &deletion)
             let shown = try await notices.people(before: now - Self.retention)
             if !shown.isEmpty { try await withdraw(shown) }
             let met = Set(try await listed(.encounters, &deletion).compactMap(number(of:)))
@@ -256,10 +261,12 @@ public struct StoredPeople: Sendable {
             in: vault, community: community, transport: transport, at: Int64(max(0, min(now, 1e12))))
     }
 
-    private func expireEncounters(at now: Double, _ deletion: inout Deletion) async throws {
+    private func expireEncounters(
+        at now: Double, sparing near: Set<UserNumber>, _ deletion: inout Deletion
+    ) async throws {
         let log = EncounterLog(in: vault, community: community, rules: EncounterRules(retention: Self.retention))
         let before = Set(try await listed(.encounters, &deletion).compactMap(number(of:)))
-        guard try await log.prune(at: now) > 0 else { return }
+        guard try await log.prune(at: now, sparing: near) > 0 else { return }
         let gone = before.subtracting(try await listed(.encounters, &deletion).compactMap(number(of:)))
         deletion.people.formUnion(gone)
         deletion.records[.encounters, default: 0] += gone.count

@@ -73,6 +73,7 @@ struct Logout: BoundedCommand {
                     "\(failure) The account is kept, but cannot be used. Finish with: handshake logout \(account)\n"
                     + "Or remove it without revoking its tokens: handshake logout \(account) --local")
         }
+        if let failure = people?.failure { throw failure }
     }
 
     /// Removes what was registered for sign-ins of this account that were not finished.
@@ -112,10 +113,31 @@ struct Logout: BoundedCommand {
     private func forgetPeople(
         in vault: any Vault, _ settings: Settings
     ) async throws -> StoredPeople.Deletion? {
-        let service = (try? await Registrations(in: vault).client(named: account))?.service.name
-        guard service == Service.recurseCenter.name else { return nil }
+        do {
+            guard try await Registrations(in: vault).client(named: account)?.service.name == Service.recurseCenter.name
+            else { return nil }
+        } catch HandshakeError.vault(.damaged) {
+            guard local else { return nil }
+            guard try await hasIntroduced(in: vault) else {
+                Output.note(
+                    "The registration of “\(account)” cannot be read. If it was your Recurse Center account, remove what is stored about people nearby with: handshake nearby forget --everyone"
+                )
+                return nil
+            }
+        }
         try await vault.remove(HubCheckIn.key(account))
         return try await NearbyVault.forgetEveryone(in: vault, settings)
+    }
+
+    /// Whether an account whose registration is damaged was one of the community: by its name, or because it said who people are.
+    /// Everyone is forgotten with it, so the name of another service's account must not be enough.
+    private func hasIntroduced(in vault: any Vault) async throws -> Bool {
+        if account == Service.recurseCenter.name { return true }
+        for kind in [VaultKey.Kind.ownNumber, .profile, .photo] {
+            let keys = try await vault.keys(of: kind).keys
+            if keys.contains(where: { $0.components.starts(with: [NearbyCommand.community, account]) }) { return true }
+        }
+        return false
     }
 
     private func signOut(
@@ -175,7 +197,9 @@ struct Logout: BoundedCommand {
     private func print(_ report: SignOutReport, _ people: StoredPeople.Deletion?) {
         if common.json {
             let nearby = people.map { deletion in
-                JSONText.object([("people", .integer(Int64(deletion.people.count)))] + deletion.members)
+                JSONText.object(
+                    [("people", .integer(Int64(deletion.people.count)))] + deletion.members
+                        + [("unreadable_records", .integer(Int64(deletion.damaged.count)))])
             }
             Output.result(
                 JSONText.object([
@@ -191,7 +215,10 @@ struct Logout: BoundedCommand {
         if !report.revoked.isEmpty { Output.note("Revoked: \(report.revoked.map(\.words).joined(separator: ", ")).") }
         if let sentence = report.notRevocableSentence { Output.note(sentence) }
         if report.isForgotten { Output.note("The account “\(account)” was removed.") }
-        if let people, !people.isEmpty { Output.note(people.sentence) }
+        // An error says it instead, where there is no other one.
+        if let people, !people.isEmpty || people.failure != nil, report.failure != nil || people.failure == nil {
+            Output.note(people.sentence)
+        }
         if let session = report.serverSession { Output.note(session.words) }
     }
 }

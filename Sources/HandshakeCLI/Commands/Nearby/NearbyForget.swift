@@ -35,12 +35,7 @@ struct NearbyForget: AsyncParsableCommand {
             return try await stored.forgetEveryone()
         }
         await stored.deliverFarewells(over: .platform, at: Now.seconds)
-        // A damaged record cannot be assigned to a person and stays, so this is an error.
-        if everyone, let error = deletion.damaged.first {
-            throw CommandError(
-                status: .vault, code: error.code,
-                message: "\(deletion.sentence) But damaged records remain: \(quoted(error.message))")
-        }
+        if let failure = deletion.failure { throw failure }
         if common.json {
             var members = [("forgotten", JSONText.integer(Int64(deletion.people.count)))] + deletion.members
             members.append(("unreadable_circles", .integer(Int64(deletion.unreadableCircles))))
@@ -53,6 +48,12 @@ struct NearbyForget: AsyncParsableCommand {
 }
 
 extension StoredPeople.Deletion {
+    /// That something remains where everyone was to be forgotten: a damaged record cannot be assigned to a person and stays.
+    var failure: CommandError? {
+        guard !isAboutOnePerson, let error = damaged.first else { return nil }
+        return CommandError(status: .vault, code: error.code, message: sentence)
+    }
+
     /// What was removed, and what of it could not be read.
     var sentence: String { [removed, unreadable].compactMap(\.self).joined(separator: " ") }
 
@@ -92,7 +93,9 @@ extension StoredPeople.Deletion {
                 "The next synchronisation fetches the members again, with the identities that the server shows then.")
             sentences.append("Ask people in person, and pair with them.")
         }
-        if isAboutOnePerson, let error = damaged.first {
+        if !isAboutOnePerson, let error = damaged.first {
+            sentences.append("But damaged records remain: \(quoted(error.message))")
+        } else if let error = damaged.first {
             let fault =
                 if case .vault(.damaged(let what, let reason)) = error { "\(what): \(reason)" } else { error.message }
             let (isOne, shown) = (damaged.count == 1, "“\(quoted(fault))”")

@@ -26,27 +26,36 @@ struct NearbyShow: AsyncParsableCommand {
     func run() async throws {
         let vault = try await NearbyVault.open(common)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
-        let (history, days) = try await NearbyFailure.reported {
-            let friends = try await RollingKeys(in: vault, community: NearbyCommand.community).friends()
-            return (try await log.history(of: person), friends.keys.filter { $0.0 == person }.map(\.1.day))
+        let (history, days, introduced) = try await NearbyFailure.reported {
+            let rolling = RollingKeys(in: vault, community: NearbyCommand.community)
+            let days = try await rolling.friends().keys.filter { $0.0 == person }.map(\.1.day)
+            return try await (log.history(of: person), days, introduction(in: vault, rolling))
         }
         let acquaintances = Acquaintances(nil, in: vault, account: account)
         let profile = await acquaintances.cached(person)?.profile
         let picture = try await photo(in: vault, acquaintances)
-        guard history != nil || profile != nil || picture != nil || !days.isEmpty else {
+        guard history != nil || profile != nil || picture != nil || introduced != nil || !days.isEmpty else {
             throw CommandError(
                 status: .usage, code: "unknown_person",
                 message: "Nothing is stored about number \(person). People you met are in: handshake nearby log")
         }
         let facts = PersonFacts(
-            person: person, known: history?.known, profile: profile, photo: picture.flatMap { ImageFormat($0) },
-            encounters: history?.encounters ?? [], friendUntil: days.max())
+            person: person, known: history?.known ?? introduced, profile: profile,
+            photo: picture.flatMap { ImageFormat($0) }, encounters: history?.encounters ?? [], friendUntil: days.max())
         if let photo { try Self.write(picture, of: person, to: photo) }
         if common.json {
             Output.result(facts.json.text)
         } else {
             for line in facts.lines { Output.result(line) }
         }
+    }
+
+    /// The person as a circle's table says, otherwise with the name that was given when pairing; nil for who is neither.
+    private func introduction(in vault: any Vault, _ rolling: RollingKeys) async throws -> Person? {
+        for circle in try await JoinedCircle.all(in: NearbyVault.environment(vault)) {
+            if let member = try await circle.introduce(person) { return member }
+        }
+        return try await rolling.pairedNames()[person].map { Person(name: $0) }
     }
 
     /// The photo that a circle sent, otherwise the one that the service had.
