@@ -11,11 +11,12 @@ import Foundation
 /// Checks the user in when they enter the fence around the hub. There is one visit a day (New York time).
 ///
 /// Nothing is sent, and no day is stored, before ``agree()``. A day is stored in the vault before it is sent, and sent
-/// again at the next chance after a failure: with the next entry, with ``retry()``, and after a restart. A day that was
-/// sent is not sent again, so a visit that the user removed stays removed. Days are given up after a week.
+/// again at the next chance after a failure: with the next entry, with ``retry()`` and ``retryIfDue()``, and after a restart. A day
+/// that was sent is not sent again, so a visit that the user removed stays removed. Days are given up after a week.
 ///
 /// ```swift
 /// for event in monitor.receive(fix).events { try await checkIn.receive(event) }
+/// try await checkIn.retryIfDue()
 /// ```
 ///
 /// An actor, because entries and retries come concurrently and send a day once.
@@ -28,6 +29,17 @@ public actor HubCheckIn {
     private let key: VaultKey
     /// Days whose requests have not been answered yet.
     private var inFlight: Set<CalendarDate> = []
+    /// When days that wait were looked for last, in seconds since 1970.
+    private var lastTry: Double?
+
+    /// How long ``retryIfDue()`` waits after the last try, in seconds; nil where that did not fail.
+    private var pause: Double?
+
+    private static let shortestPause = 60.0
+    /// The longest pause where the next try may succeed, unless the service asks for more.
+    private static let longestPause = 900.0
+    /// The pause after the service has refused every day that waits: it will refuse it in a minute too.
+    private static let refusedPause = 21_600.0
 
     /// How many days a visit is tried, and remembered when it was sent.
     private static let lifetime = 7
@@ -113,9 +125,10 @@ public actor HubCheckIn {
     /// - Throws: ``RecurseCenterError`` of the first day that failed, after the others were tried; `CancellationError`.
     @discardableResult
     public func retry() async throws -> [HubVisit] {
+        lastTry = center.time.now()
         guard let record = try await stored() else { return [] }
         var visits: [HubVisit] = []
-        var failure: RecurseCenterError?
+        var failures: [RecurseCenterError] = []
         for day in record.waiting.sorted() where !Self.isOver(day, center.today) {
             // Consent may have been withdrawn, or another process may have sent the day, while the day before was sent.
             guard let now = try await stored(), now.person == record.person, now.waiting.contains(day),
@@ -124,7 +137,7 @@ public actor HubCheckIn {
             defer { inFlight.remove(day) }
             do { visits.append(try await center.checkIn(record.person, on: day)) } catch let error as RecurseCenterError
             {
-                failure = failure ?? error
+                failures.append(error)
                 continue
             }
             let today = center.today
@@ -134,8 +147,35 @@ public actor HubCheckIn {
                 record?.forget(before: today)
             }
         }
-        if let failure { throw failure }
+        pause = Self.pause(after: failures, earlier: pause)
+        if let failure = failures.first { throw failure }
         return visits
+    }
+
+    private static func pause(after failures: [RecurseCenterError], earlier: Double?) -> Double? {
+        guard !failures.isEmpty else { return nil }
+        guard failures.contains(where: { $0.mayPass }) else { return refusedPause }
+        var pause = shortestPause
+        if let earlier { pause = min(earlier * 2, longestPause) }
+        for case .tooManyRequests(let wait?) in failures { pause = max(pause, wait / .seconds(1)) }
+        return pause
+    }
+
+    /// Checks in for the days that wait, unless that was tried too lately.
+    ///
+    /// That is within a minute; after several failures within up to 15 minutes, or what the service has asked for; and where it
+    /// has refused the visits, within six hours.
+    ///
+    /// Call it with each position: a network that comes back does not say so, and the next entry is tomorrow's.
+    ///
+    /// - Returns: the visits that were created.
+    /// - Throws: as ``retry()``.
+    @discardableResult
+    public func retryIfDue() async throws -> [HubVisit] {
+        let now = center.time.now()
+        // A clock that was set back puts nothing off.
+        if let lastTry, now >= lastTry, now - lastTry < pause ?? Self.shortestPause { return [] }
+        return try await retry()
     }
 
     private static func isOver(_ day: CalendarDate, _ today: CalendarDate) -> Bool {
@@ -199,6 +239,12 @@ public actor HubCheckIn {
 }
 
 extension RecurseCenterError {
+    /// Whether the next try may succeed: the service did not refuse the request, or was not asked at all.
+    fileprivate var mayPass: Bool {
+        if case .account = self { return true }
+        return isRetryable
+    }
+
     fileprivate static func inVault(_ error: any Error) -> any Error {
         (error as? VaultError).map { account(.vault($0)) } ?? placing(error)
     }

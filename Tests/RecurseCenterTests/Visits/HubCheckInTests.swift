@@ -150,6 +150,61 @@ struct HubCheckInTests {
         #expect(try await restarted.retry().isEmpty)
     }
 
+    @Test("RC-29: a day that waits is sent while positions go on coming, and is tried once a minute")
+    func network() async throws {
+        let service = Self.service()
+        service.script("PATCH /api/v1/hub_visits/759/2025-07-01", [.lost, .lost, Self.visit("2025-07-01")])
+        let time = TestTime()
+        let checkIn = HubCheckIn(try await service.center(time: time), vault: MemoryVault())
+        try await checkIn.agree()
+        #expect(await centerError { try await checkIn.entered(at: Self.noon - 60) }?.code == "connection_cut")
+        for _ in 0..<59 {
+            time.advance(by: 1)
+            #expect(try await checkIn.retryIfDue().isEmpty)
+        }
+        #expect(Self.checkIns(service).count == 1)
+        time.advance(by: 1)
+        #expect(await centerError { try await checkIn.retryIfDue() }?.code == "connection_cut")
+        #expect(try await checkIn.retryIfDue().isEmpty)
+        #expect(Self.checkIns(service).count == 2)
+        // Also a clock that was set back in between puts it off no longer.
+        time.advance(by: -3_600)
+        #expect(try await checkIn.retryIfDue().map(\.date.description) == ["2025-07-01"])
+        time.advance(by: 60)
+        #expect(try await checkIn.retryIfDue().isEmpty)
+        #expect(Self.checkIns(service).count == 3)
+    }
+
+    @Test("RC-29: a day that the service refuses is tried every six hours, and after other failures the pauses grow")
+    func pauses() async throws {
+        // After how many seconds more a position comes, and how often the day was sent by then.
+        let rows: [(status: Int, wait: String?, tries: [(after: Double, count: Int)])] = [
+            (503, nil, [(0, 1), (60, 2), (119, 2), (1, 3), (239, 3), (1, 4), (480, 5), (899, 5), (1, 6), (900, 7)]),
+            (429, "600", [(0, 1), (599, 1), (1, 2), (600, 2), (300, 3)]),
+            (403, nil, [(0, 1), (60, 1), (21_539, 1), (1, 2), (21_599, 2), (1, 3)]),
+            (422, nil, [(0, 1), (900, 1), (20_700, 2)]),
+        ]
+        for (status, wait, tries) in rows {
+            let service = Self.service()
+            var headers = HTTPFields()
+            headers[.retryAfter] = wait
+            service.script(
+                "PATCH /api/v1/hub_visits/759/2025-07-01", [.json("{}", status: status, headers: headers)])
+            let time = TestTime()
+            let checkIn = HubCheckIn(try await service.center(time: time), vault: MemoryVault())
+            try await checkIn.agree()
+            #expect(await centerError { try await checkIn.entered(at: Self.noon - 60) } != nil)
+            for (after, count) in tries {
+                time.advance(by: after)
+                _ = await centerError { try await checkIn.retryIfDue() }
+                #expect(Self.checkIns(service).count == count, "\(status), \(after) seconds later")
+            }
+            // The user, or the next entry, waits for no pause.
+            service.script("PATCH /api/v1/hub_visits/759/2025-07-01", [Self.visit("2025-07-01")])
+            #expect(try await checkIn.retry().count == 1)
+        }
+    }
+
     @Test("a day that fails for a week is given up")
     func age() async throws {
         let service = Self.service()

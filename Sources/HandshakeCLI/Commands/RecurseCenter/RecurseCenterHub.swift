@@ -12,7 +12,8 @@ struct RecurseCenterHub: AsyncParsableCommand {
         commandName: "hub", abstract: "Check in at the hub when you arrive there, once a day, by New York time.",
         discussion: """
             Nothing is sent before you agree. Your positions stay on this machine; the Recurse Center gets the visit. A day that cannot \
-            be sent waits for the next chance, for a week; one that you removed stays removed.
+            be sent is tried again for a week: after a minute, later at longer pauses, every six hours if the Recurse Center \
+            refuses it, and after a restart. One that you removed stays removed.
             """)
 
     @Option(
@@ -76,18 +77,21 @@ struct RecurseCenterHub: AsyncParsableCommand {
         }
     }
 
-    private func watch(
+    /// Checks in while positions come.
+    func watch(
         _ positions: any PositionSource, _ fence: Geofence, _ checkIn: HubCheckIn, isLive: Bool
     ) async throws {
         var monitor = try GeofenceMonitor([fence])
         var notes = PositionNotes()
-        await send { try await checkIn.retry() }
+        var told: String?
+        await send(&told) { try await checkIn.retry() }
         for try await update in positions.updates() {
             switch update {
             case .fix(let fix):
                 let outcome = monitor.receive(fix, now: isLive ? Date() : nil)
                 if notes.take(fix, outcome, at: isLive ? Date() : nil) { notes.found(fix, [fence], isNow: isLive) }
-                for event in outcome.events { await send { try await checkIn.receive(event) } }
+                for event in outcome.events { await send(&told) { try await checkIn.receive(event) } }
+                await send(&told) { try await checkIn.retryIfDue() }
             case .unavailable(let error): notes.take(error)
             case .passedOver(let count): Output.note("\(count) positions were skipped.")
             }
@@ -100,9 +104,12 @@ struct RecurseCenterHub: AsyncParsableCommand {
     }
 
     /// Sends what waits. Watching goes on when the service cannot be asked.
-    private func send(_ body: () async throws -> [HubVisit]) async {
+    ///
+    /// - Parameter told: why nothing could be sent, as the user was told last: a network that is down for hours is one line.
+    private func send(_ told: inout String?, _ body: () async throws -> [HubVisit]) async {
         do {
             for visit in try await body() {
+                told = nil
                 if options.common.json {
                     Output.result(
                         JSONText.object([
@@ -113,7 +120,9 @@ struct RecurseCenterHub: AsyncParsableCommand {
                 }
             }
         } catch let error as RecurseCenterError {
-            Output.note("Not checked in yet: \(quoted(error.description))")
+            guard told != error.description else { return }
+            told = error.description
+            Output.note("Not checked in yet, and tried again later: \(quoted(error.description))")
         } catch {
             // Cancelled: the loop ends.
         }

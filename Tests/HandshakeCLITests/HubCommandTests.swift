@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import Geofences
+import HTTPTypes
+import Handshake
+import OAuth
+import Positions
+import RecurseCenter
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import HandshakeCLI
+
+@Suite("Watching the hub's fence")
+struct HubCommandTests {
+    /// Noon of the first of July 2025 in New York.
+    private static let noon = 1_751_385_600.0
+
+    @Test("RC-29: a check-in that has failed on arrival is sent once the network is there, while the command runs on")
+    func network() async throws {
+        let service = LateService()
+        let clock = HurriedClock()
+        let time = TimeSource(now: { Self.noon + clock.now.offset / .seconds(1) }, clock: clock)
+        let grant = Grant(
+            accessToken: Secret("pat-1"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: ["public"])
+        let account = try await Handshake(
+            Client(service: .recurseCenter, id: "my-app"), vault: MemoryVault(), transport: service
+        ).adopt(grant)
+        let checkIn = HubCheckIn(RecurseCenter(account, time: time, transport: service), vault: MemoryVault())
+        try await checkIn.agree()
+        let command = try RecurseCenterHub.parse([])
+        let hub = try Coordinate(latitude: 40.6913, longitude: -73.9850)
+        let fence = try Geofence(id: "hub", .circle(Circle(center: hub, radius: 100)))
+        try await command.watch(Walk(to: hub, clock: clock), fence, checkIn, isLive: false)
+        // The second try of three fails too.
+        #expect(service.checkIns == 3)
+        #expect(try await checkIn.waiting.isEmpty)
+    }
+}
+
+/// A walk to a place, and five minutes there.
+///
+/// A class, because its stream asks for one position after the other.
+private final class Walk: PositionSource {
+    private let place: Coordinate
+    private let clock: HurriedClock
+    private let seconds = Mutex(-600.0)
+
+    init(to place: Coordinate, clock: HurriedClock) {
+        self.place = place
+        self.clock = clock
+    }
+
+    func updates() -> AsyncThrowingStream<PositionUpdate, any Error> {
+        AsyncThrowingStream(unfolding: { [self] in try next() })
+    }
+
+    private func next() throws -> PositionUpdate? {
+        let now = seconds.withLock { seconds in
+            defer { seconds += seconds < 0 ? -seconds : 10 }
+            return seconds
+        }
+        guard now <= 300 else { return nil }
+        if now > 0 { clock.advance(by: .seconds(10)) }
+        let latitude = place.latitude + (now < 0 ? 0.02 : 0)
+        return .fix(
+            try Fix(
+                Coordinate(latitude: latitude, longitude: place.longitude), accuracy: 5,
+                time: Date(timeIntervalSince1970: 1_751_385_600 + now)))
+    }
+}
+
+/// The Recurse Center, which two check-ins do not reach.
+private final class LateService: Transport {
+    private let count = Mutex(0)
+
+    var checkIns: Int { count.withLock(\.self) }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        var content = #"{"id":759,"first_name":"Ada","last_name":"Example","name":"Ada Example"}"#
+        if request.head.method == .patch {
+            let tries = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard tries > 2 else { throw TransportError.cut(host: "www.recurse.com", reason: "no network") }
+            content = #"{"person":{"id":759},"date":"2025-07-01"}"#
+        }
+        let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])
+        return ResponseMessage(head: head, content: Array(content.utf8))
+    }
+}
