@@ -133,6 +133,7 @@ def people(*numbers: int) -> str:
 
 
 def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene: Scene, page: Page) -> None:
+    """And in a crowd, where people come each second, once in ten seconds: the whole log is decrypted each time."""
     page.clock.install()
     reads: list[str] = []
     page.on("request", lambda request: reads.append(request.url) if request.url.endswith("/log") else None)
@@ -151,11 +152,24 @@ def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene:
     assert len(reads) == 1
     follow(1)
     assert len(reads) == 1, "no person came or went"
-    with page.expect_request("**/log"):  # as many people, but another one
-        follow(2)
+    follow(2)  # as many people, but another one
+    assert len(reads) == 1, "the log was read a moment ago"
+    with page.expect_request("**/log"):
+        page.clock.run_for(10_000)
     assert len(reads) == 2
     with page.expect_request("**/log"):
         page.clock.run_for(61_000)
+
+
+@pytest.mark.parametrize(("mode", "text"), [
+    ("rolling", "an identifier that changes every quarter of an hour"), ("static", "your number, which never changes")])
+def test_the_page_says_what_others_see(scene: Scene, page: Page, mode: str, text: str) -> None:
+    state = json.loads(people(1).removeprefix("data: ")) | {"mode": mode}
+    page.route("**/state", lambda route: route.fulfill(
+        status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
+    page.goto(scene.link)
+    expect(page.locator("#people")).to_contain_text("Person 1")
+    expect(page.locator("#sent-as")).to_contain_text(text)
 
 
 def test_members_of_a_table_that_cannot_be_read_are_not_counted_as_none(scene: Scene, page: Page) -> None:
@@ -297,7 +311,7 @@ def test_what_others_notice_is_switched_off_and_on(scene: Scene, here: Page) -> 
     sends(scene)
     here.get_by_label("Let members and friends notice me").uncheck()
     scene.one.wait(lambda air: not air.on_air())
-    expect(here.locator("#radio")).to_contain_text("you are not sent")
+    expect(here.locator("#radio")).to_contain_text("others cannot notice you")
     here.get_by_label("Let members and friends notice me").check()
     sends(scene)
     expect(here.locator("#radio")).to_contain_text("others can notice you")
@@ -309,8 +323,10 @@ def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
     circle.get_by_role("button", name="Pause: Recurse Center").click()
     expect(circle).to_contain_text("paused")
     scene.one.wait(lambda air: not air.on_air())
+    expect(here.locator("#troubles")).to_contain_text("Others cannot notice you: you have paused.")
     circle.get_by_role("button", name="Resume: Recurse Center").click()
     expect(circle).not_to_contain_text("paused")
+    expect(here.locator("#troubles")).not_to_contain_text("Others cannot notice you", timeout=60_000)
     circle.get_by_role("button", name="Leave: Recurse Center").click()
     answer(here, "Keep")
     expect(circle).to_be_visible()

@@ -1,4 +1,5 @@
 import Beacons
+import Radio
 import Testing
 
 @testable import HandshakeCLI
@@ -51,6 +52,55 @@ struct CompanionStateTests {
         state.show(circles, of: state.beginReading())
         state.forget(nil)
         #expect(!(try await shown().contains("Ada Example")))
+    }
+
+    @Test("BE-17: why nothing is sent is on the page with the cure, until something is sent or nothing is wanted")
+    func silence() async throws {
+        state.noteSilence(.noCurrentKeys)
+        #expect(try await shown().contains(#""send":"silent""#))
+        #expect(try await shown().contains("no friend or circle has your current keys. Join a circle under"))
+        state.noteSilence(.paused)
+        #expect(try await shown().contains("Others cannot notice you: you have paused. To go on, press Resume"))
+        #expect(!(try await shown().contains("current keys")))
+        state.note(.sending(.sending))
+        #expect(try await shown().contains(#""troubles":[]"#))
+        state.noteSilence(.paused)
+        state.noteSilence(nil)
+        #expect(try await shown().contains(#""troubles":[]"#))
+    }
+
+    @Test("BE-17: what of the vault cannot be used is on the page")
+    func damage() async throws {
+        state.note(trouble: "own_number_unknown", "Your own number is not known yet")
+        #expect(try await shown().contains(#""message":"Your own number is not known yet""#))
+    }
+
+    @Test("BE-17: that the own number is unknown is on the page until it is known")
+    func ownNumber() async throws {
+        state.note(trouble: "own_number_unknown", "Your own number is not known yet")
+        state.set(own: nil)
+        #expect(try await shown().contains(#""code":"own_number_unknown""#))
+        state.set(own: zoe)
+        #expect(try await shown().contains(#""troubles":[]"#))
+    }
+
+    @Test("BE-17: why nothing is sent stays on the page, however much happens meanwhile")
+    func silenceStays() async throws {
+        state.noteSilence(.paused)
+        for number in 1...6 { state.note(trouble: "other_\(number)", "Something happened") }
+        let page = try await shown()
+        #expect(page.contains(#""code":"not_sent""#) && page.contains(#""code":"other_6""#))
+        #expect(page.contains(#""code":"other_3""#) && !page.contains(#""code":"other_2""#))
+        state.noteSilence(nil)
+        #expect(!(try await shown().contains("not_sent")))
+    }
+
+    @Test("the page learns whether what is sent is a number that never changes")
+    func mode() async throws {
+        #expect(try await shown().contains(#""mode":"rolling""#))
+        var snapshots = CompanionState(sendsNumber: true).snapshots().makeAsyncIterator()
+        let first = await snapshots.next()
+        #expect(first?.contains(#""mode":"static""#) == true)
     }
 
     @Test("of two attempts to join, the one that ends takes its own code away and leaves the other's")

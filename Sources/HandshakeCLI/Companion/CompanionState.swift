@@ -44,6 +44,7 @@ final class CompanionState: NearbySink {
         var readings = (begun: 0, shown: 0)
         var own: UserNumber?
         var sends = false
+        var sendsNumber = false
         /// The circle that is being joined: its code and page, and the attempt's number.
         var joining: (attempt: Int, code: String, page: String)?
         /// How many attempts to join have begun.
@@ -63,6 +64,11 @@ final class CompanionState: NearbySink {
     fileprivate static let remembered = 5
     /// How many people are shown; the list of a crowd is cut.
     private static let maximumPeople = 500
+
+    /// - Parameter sendsNumber: whether what is sent is the user's number, which never changes, and not an identifier that does.
+    init(sendsNumber: Bool = false) {
+        contents.withLock { $0.sendsNumber = sendsNumber }
+    }
 
     // MARK: The watch's events
 
@@ -99,7 +105,10 @@ final class CompanionState: NearbySink {
             change { $0.radio["listen"] = Self.word(status) }
         case .sending(let status):
             availability.note(status)
-            change { $0.radio["send"] = Self.word(status) }
+            change { contents in
+                contents.radio["send"] = Self.word(status)
+                if case .sending = status { contents.troubles.removeAll { $0.code == Self.silence } }
+            }
         case .sendingFailed(let error):
             change { contents in
                 contents.radio["send"] = "failed"
@@ -109,9 +118,29 @@ final class CompanionState: NearbySink {
         }
     }
 
-    func noteSilence() {
-        change { $0.radio["send"] = Self.word(.silent) }
+    func noteSilence(_ reason: NearbySilence?) {
+        change { contents in
+            contents.radio["send"] = Self.word(.silent)
+            contents.troubles.removeAll { $0.code == Self.silence }
+            guard let reason else { return }
+            contents.note(Trouble(code: Self.silence, message: Self.sentence(reason), at: Now.seconds))
+        }
     }
+
+    /// The code of the trouble that says why nothing is sent.
+    fileprivate static let silence = "not_sent"
+    /// The code of the trouble that the user's own number is not known.
+    fileprivate static let unknownNumber = "own_number_unknown"
+
+    private static func sentence(_ reason: NearbySilence) -> String {
+        switch reason {
+        case .paused: "Others cannot notice you: you have paused. To go on, press Resume under Circles."
+        case .noCurrentKeys:
+            "Others cannot notice you: no friend or circle has your current keys. Join a circle under Circles, or pair with a friend in a terminal: handshake nearby pair"
+        }
+    }
+
+    func note(trouble code: String, _ message: String) { fail(code, message) }
 
     func note(turns sentence: String) {
         change { $0.note(Trouble(code: "taking_turns", message: sentence, at: Now.seconds)) }
@@ -176,7 +205,12 @@ final class CompanionState: NearbySink {
         }
     }
 
-    func set(own number: UserNumber?) { change { $0.own = number } }
+    func set(own number: UserNumber?) {
+        change { contents in
+            contents.own = number
+            if number != nil { contents.troubles.removeAll { $0.code == Self.unknownNumber } }
+        }
+    }
 
     /// Shows the code and page of an attempt to join a circle, in place of an earlier attempt's.
     ///
@@ -270,7 +304,12 @@ extension CompanionState: Alerts {
 extension CompanionState.Contents {
     fileprivate mutating func note(_ trouble: CompanionState.Trouble) {
         troubles.removeAll { $0.code == trouble.code }
-        troubles = Array(([trouble] + troubles).prefix(CompanionState.remembered))
+        troubles.insert(trouble, at: 0)
+        // What holds until something else is reported is not pushed out by what has happened.
+        let lasting = [CompanionState.silence, CompanionState.unknownNumber]
+        while troubles.count > CompanionState.remembered,
+            let oldest = troubles.lastIndex(where: { !lasting.contains($0.code) })
+        { troubles.remove(at: oldest) }
     }
 
     fileprivate mutating func say(_ text: String) { said = (text, said.count + 1) }
@@ -280,6 +319,7 @@ extension CompanionState.Contents {
         JSONText.object([
             ("own", own.map { .integer(Int64($0.value)) } ?? .null),
             ("listen", .string(radio["listen"] ?? "")), ("send", .string(radio["send"] ?? "")), ("sends", .bool(sends)),
+            ("mode", .string((sendsNumber ? NearbySending.Mode.static : .rolling).rawValue)),
             ("people", .array(people.map(Self.json))),
             (
                 "troubles",

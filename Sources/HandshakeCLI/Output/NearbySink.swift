@@ -10,7 +10,11 @@ protocol NearbySink: Sendable {
     /// Identifiers of the user take turns: a sentence about it, told once.
     func note(turns sentence: String)
     /// The watch that begins sends nothing about the user.
-    func noteSilence()
+    ///
+    /// - Parameter reason: why, although the user wants it; nil where the user does not.
+    func noteSilence(_ reason: NearbySilence?)
+    /// Something of what the vault has cannot be used: a code, and a sentence with the cure.
+    func note(trouble code: String, _ message: String)
     /// The service rejects the account.
     func note(signInEnded error: HandshakeError)
     /// A circle's tables could not be fetched.
@@ -29,8 +33,15 @@ extension NearbySink {
         }
     }
 
-    // Who watches in a terminal has not asked for more.
-    func noteSilence() {}
+    // Who watches in a terminal has both as lines there.
+    func noteSilence(_ reason: NearbySilence?) {}
+    func note(trouble code: String, _ message: String) {}
+}
+
+/// Why a watch sends nothing, although the user wants it.
+enum NearbySilence: Sendable {
+    case paused
+    case noCurrentKeys
 }
 
 extension OwnScopes {

@@ -12,13 +12,18 @@ struct LookedUpPeople: Sendable {
     /// A person's photo as an image file.
     let photo: @Sendable (UserNumber) async -> [UInt8]?
 
+    private static let unknownNumber =
+        "Your own number is not known yet and the network is down, so your own beacon would count as another person. Give your number with --me NUMBER."
+
     /// - Parameters:
     ///   - me: the user's own number from the command line.
     ///   - center: the service; nil without an account.
     ///   - vault: stores what is learned about people.
+    ///   - trouble: called with the code and the sentence of what cannot be used, which is also a line in the terminal.
     ///   - signInEnded: called when the service rejects the account.
     static func gather(
         me: UserNumber?, options: NearbyOptions, center: RecurseCenter?, vault: any Vault,
+        trouble: @escaping @Sendable (String, String) -> Void = { _, _ in },
         signInEnded: @escaping @Sendable (HandshakeError) -> Void
     ) async throws -> LookedUpPeople {
         let known = try await NearbyFailure.reported {
@@ -26,9 +31,8 @@ struct LookedUpPeople: Sendable {
                 guard let center else { return nil }
                 let own = try await options.ownNumber(center, in: vault)
                 if own == nil {
-                    Output.note(
-                        "Your own number is not known yet and the network is down, so your own beacon would count as another person. "
-                            + "Give your number with --me NUMBER.")
+                    Output.note(unknownNumber)
+                    trouble("own_number_unknown", unknownNumber)
                 }
                 return own
             }
@@ -39,6 +43,11 @@ struct LookedUpPeople: Sendable {
                     + (options.account == "recurse-center" ? "" : " --account \(quoted(options.account, limit: 80))"))
         }
         for error in known.damaged { Output.note(quoted(error.impersonal)) }
+        if let error = known.damaged.first {
+            let more = known.damaged.count - 1
+            let rest = more > 0 ? " The terminal says what else cannot be read (\(more))." : ""
+            trouble(error.code, error.message + rest)
+        }
         let acquaintances = Acquaintances(center, in: vault, account: options.account, signInEnded: signInEnded)
         return LookedUpPeople(known: known) { person in
             // Members are known without the service, which must not learn who is near.

@@ -42,7 +42,7 @@ struct NearbyOpen: AsyncParsableCommand {
 
     func run() async throws {
         let vault = try await NearbyVault.open(options.common)
-        let state = CompanionState()
+        let state = CompanionState(sendsNumber: sending.advertise == .static)
         state.sends = sending.sends
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         let actions = CompanionActions(vault: vault, state: state) { stop.finish() }

@@ -72,9 +72,9 @@ struct NearbyReplay: AsyncParsableCommand {
             let time = replay.time
             let reporter = NearbyReporter(json: options.common.json) { time.now().secondsSince1970 }
             defer { reporter.end() }
-            let people = try await LookedUpPeople.gather(me: me, options: options, center: center, vault: vault) {
-                reporter.note(signInEnded: $0)
-            }
+            let people = try await LookedUpPeople.gather(
+                me: me, options: options, center: center, vault: vault,
+                signInEnded: { reporter.note(signInEnded: $0) })
             let nearby = PeopleNearby(
                 log: log, ignoring: people.known.own, alerts: TerminalAlerts(reporter: reporter), pace: .recorded,
                 clock: time.clock, lookup: people.lookup)

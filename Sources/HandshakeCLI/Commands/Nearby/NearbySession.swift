@@ -44,11 +44,13 @@ struct NearbySession: Sendable {
     ) async throws -> PeopleVault.Ending {
         try await PeopleNearby.watch(in: vault, community: NearbyCommand.community) { period in
             let people = try await LookedUpPeople.gather(
-                me: me, options: options, center: try await options.center(in: vault), vault: period
-            ) { sink.note(signInEnded: $0) }
+                me: me, options: options, center: try await options.center(in: vault), vault: period,
+                trouble: { sink.note(trouble: $0, $1) }, signInEnded: { sink.note(signInEnded: $0) })
             await began(people)
             let broadcasts = try broadcasts(for: people.known, sending)
-            if broadcasts == nil { sink.noteSilence() }
+            if broadcasts == nil {
+                sink.noteSilence(!sending.sends ? nil : people.known.isPaused ? .paused : .noCurrentKeys)
+            }
             let notices = ShownNotices(in: period, community: NearbyCommand.community)
             return WatchPlan(
                 people.known, over: radio, sending: broadcasts, alerts: alerts(notices, people.photo),

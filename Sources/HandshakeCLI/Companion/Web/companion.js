@@ -105,7 +105,13 @@ const named = (person) => person.name ?? `Number ${person.person}`
 /** Whether others can notice the user, and otherwise why not. */
 function sent(state) {
   if (state === 'sending') return 'others can notice you'
-  return state === 'silent' ? 'you are not sent' : `you are not sent: ${state}`
+  return state === 'silent' ? 'others cannot notice you' : `others cannot notice you: ${state}`
+}
+
+/** What others see, by what is sent. */
+const modes = {
+  rolling: 'Others see an identifier that changes every quarter of an hour.',
+  static: 'Others see your number, which never changes: any device can follow you by it.'
 }
 
 function show(now) {
@@ -123,10 +129,11 @@ function show(now) {
   keep($('joined'), now.circles, (circle) => circle.address, circleCard, before?.circles)
   showJoining(now.joining)
   $('sends').checked = now.sends
+  $('sent-as').textContent = modes[now.mode] ?? modes.rolling
   showQuiet(now.quiet)
   if (!first && now.said.count > said) say(now.said.text)
   said = now.said.count
-  if (first || numbers(before.people) !== numbers(now.people)) showLog()
+  if (first || numbers(before.people) !== numbers(now.people)) showLogSoon()
 }
 
 const numbers = (people) => people.map((person) => person.person).sort((one, other) => one - other).join()
@@ -319,7 +326,20 @@ function showJoining(joining) {
   if (joining.page.startsWith('http')) $('joining-page').href = joining.page
 }
 
+/** When the log was read last, and what reads it after a pause: in a crowd people come each second, and all of it is decrypted. */
+let logRead = -Infinity
+let later
+
+function showLogSoon() {
+  clearTimeout(later)
+  const rest = logRead + 10_000 - Date.now()
+  if (rest <= 0) showLog()
+  else later = setTimeout(showLog, rest)
+}
+
 async function showLog() {
+  clearTimeout(later)
+  logRead = Date.now()
   const answer = await ask('/log').catch(() => null)
   if (!answer?.ok) return
   const rows = await answer.json()
