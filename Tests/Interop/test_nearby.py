@@ -1,6 +1,8 @@
 """`handshake nearby …` without a radio: recordings, the log, friends' keys, the live list."""
 
 import csv
+import hashlib
+import hmac
 import io
 import json
 import re
@@ -290,6 +292,16 @@ def test_an_exported_log_is_harmless_on_a_terminal(hub: Hub, recording: Callable
         assert "Eve" in shown and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown), shown
 
 
+def rolling_frame(shared: str) -> tuple[str, float]:
+    """What the sender of these keys advertises in a window of the first day, and when the window begins."""
+    day = min(map(int, json.loads(shared)["keys"]))
+    key = bytes.fromhex(json.loads(shared)["keys"][str(day)])
+    # beacons dossier 8.4: the token of a window, as the 16 bytes of an Eddystone UID.
+    window = day * 96 + 40
+    token = hmac.new(key, b"SH1 tok" + window.to_bytes(4, "big"), hashlib.sha256).digest()[:16]
+    return "0303aafe1716aafe00ee" + token.hex() + "0000", window * 900 + 5
+
+
 def test_only_a_friend_is_recognised_by_the_keys_that_were_shared(
         handshake: Handshake, recording: Callable[..., Path], tmp_path: Path) -> None:
     friend = Handshake(handshake.path, tmp_path / "friend")
@@ -300,15 +312,8 @@ def test_only_a_friend_is_recognised_by_the_keys_that_were_shared(
     assert changed.status == 64 and "changed" in changed.error["message"]
     befriended = handshake.run("nearby", "befriend", "-", "--json", stdin=shared)
     assert befriended.ok().json == {"person": 36, "days": 2}
-    day = min(map(int, json.loads(shared)["keys"]))
-    key = bytes.fromhex(json.loads(shared)["keys"][str(day)])
-    # beacons dossier 8.4: the token of a window, as the 16 bytes of an Eddystone UID.
-    import hashlib
-    import hmac
-    window = day * 96 + 40
-    token = hmac.new(key, b"SH1 tok" + window.to_bytes(4, "big"), hashlib.sha256).digest()[:16]
-    ad = "0303aafe1716aafe00ee" + token.hex() + "0000"
-    path = recording(*packets(0, window * 900 + 5, 5, ad=ad))
+    ad, begin = rolling_frame(shared)
+    path = recording(*packets(0, begin, 5, ad=ad))
     replay = ("nearby", "replay", str(path), "--no-delay", "--json")
     assert [event["person"] for event in events(handshake.run(*replay), "arrived")] == [36]
     assert handshake.run("nearby", "unfriend", "36", "--json").ok().json == {"forgotten": True}
@@ -336,8 +341,10 @@ def test_a_wrong_line_is_status_64(handshake: Handshake, arguments: list[str]) -
 
 
 @pytest.mark.parametrize("arguments", [
-    ["scan"], ["watch"], ["advertise", "--me", "36", "--advertise", "static", "--i-agree-to-be-followed"]])
+    ["scan"], ["watch"], ["advertise", "--me", "36", "--advertise", "static", "--i-agree-to-be-followed"], ["audit"]])
 def test_who_waited_for_a_radio_in_vain_is_told_so_by_the_status(handshake: Handshake, tmp_path: Path, arguments: list[str]) -> None:
+    if arguments == ["audit"]:  # It needs an identifier to look for.
+        handshake.run("nearby", "share", "--me", "36", "--days", "2").ok()
     handshake.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={tmp_path}/no-bus"
     done = handshake.run("nearby", *arguments, "--duration", "1", "--json")
     assert done.status == 6 and "no-bus" in done.error["message"]
@@ -377,6 +384,28 @@ def test_the_live_list_is_drawn_over_itself_when_the_terminal_became_narrower(hu
         terminal.wait_for(lambda text: "\x1b[3A" in text.split("\x1b[7A")[-1], "the list in its new width")
     finally:
         terminal.close()
+
+
+def test_the_live_list_does_not_tell_that_numbers_which_any_device_can_send_have_left(
+        handshake: Handshake, recording: Callable[..., Path], tmp_path: Path) -> None:
+    """CI47: a flood of them moves no alert off the screen."""
+    friend = Handshake(handshake.path, tmp_path / "friend")
+    shared = friend.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
+    friend.end()
+    handshake.run("nearby", "befriend", "-", stdin=shared).ok()
+    ad, begin = rolling_frame(shared)
+    path = recording(*packets(0, begin, 5, ad=ad), *packets(99, begin, 5), *packets(98, begin + 400, 5))
+    replay = ["nearby", "replay", str(path), "--no-delay"]
+    terminal = Terminal([str(handshake.path), *replay], handshake.environment | {"TERM": "xterm"}, columns=80, rows=24)
+    try:
+        assert terminal.finish() == 0
+        rows = terminal.rows()
+        assert any("Number 36 left after" in row for row in rows), rows
+        assert not any("Number 99 left after" in row for row in rows), rows
+    finally:
+        terminal.close()
+    # Elsewhere than in the live list each event has its line.
+    assert "Number 99 left after" in handshake.run(*replay).ok().stdout
 
 
 def test_a_sign_in_that_ended_is_told_of_once_and_people_are_numbers_from_then_on(

@@ -13,8 +13,8 @@ struct NearbyAudit: AsyncParsableCommand {
         discussion: """
             Listens with another adapter than the one that sends, or reads a recording of `scan --record`. It needs three \
             identifiers of each circle that you send to, and of friends: an hour, or longer where several take turns. It says what \
-            was heard of each. The status is 0 when all were heard and nothing links two identifiers, 1 when something does, and 2 \
-            when too little was heard of one. A circle that is paused need not be heard.
+            was heard of each. The status is 0 when all were heard and nothing links two identifiers, 1 when something does, 2 \
+            when too little was heard of one, and 6 when Bluetooth was never available. A circle that is paused need not be heard.
             """)
 
     @Argument(help: "A recording, or - for standard input; otherwise the radio is used.")
@@ -50,7 +50,10 @@ struct NearbyAudit: AsyncParsableCommand {
                         damage: .skipped))
             } else {
                 let radio = try adapter.radio()
-                try await TimeLimit.run(duration) { try await audit.read(radio) }
+                let availability = RadioAvailability()
+                try await TimeLimit.run(duration) { try await audit.read(radio) { availability.note($0) } }
+                // Nothing can be said about what a radio sends that was never listened for.
+                try availability.requireOnce(isShown: true)
             }
             let report = NearbyAuditReport(await audit.audit, of: scopes)
             for line in common.json ? [report.json.text] : report.lines { Output.result(line) }
@@ -66,8 +69,9 @@ struct NearbyAudit: AsyncParsableCommand {
             self.audit = audit
         }
 
-        func read(_ radio: any Radio) async throws {
+        func read(_ radio: any Radio, noting note: @escaping @Sendable (ScanEvent) -> Void = { _ in }) async throws {
             let packets = radio.scan(for: .beacons).advertisements { event in
+                note(event)
                 switch event {
                 case .status(.unavailable(let error)): Output.note(quoted(error.waitingNote, limit: 600))
                 case .damage(let error): Output.note(quoted("\(error)", limit: 400))
