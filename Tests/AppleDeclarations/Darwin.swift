@@ -5,9 +5,11 @@
 public var SO_NOSIGPIPE: Int32 { 0x1022 }
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public var F_FULLFSYNC: Int32 { 51 }
-// The check writes it so: in Glibc `SOCK_STREAM` has another type.
+// The check writes them so: in Glibc `SOCK_STREAM` and `SOCK_DGRAM` have another type.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public var darwin_SOCK_STREAM: Int32 { 1 }
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public var darwin_SOCK_DGRAM: Int32 { 2 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @discardableResult public func memset_s(

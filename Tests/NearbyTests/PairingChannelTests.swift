@@ -46,6 +46,43 @@ struct PairingChannelTests {
         let count = looks.withLock(\.self)
         #expect((6...7).contains(count))
     }
+
+    @Test("CI37: without a network no code is shown, which would lead the other device to itself: the cure is told")
+    func noNetwork() {
+        let problem = #expect(throws: PairingProblem.self) { try PairingListener(at: nil) }
+        #expect(problem == .noNetwork)
+        #expect(problem?.description.contains("is in no network, so it cannot show a code") == true)
+        #expect(problem?.description.contains("exchange the messages as text") == true)
+    }
+
+    @Test(
+        "CI37: of several networks the code names the one that a device in the same room is in",
+        arguments: [
+            ([], nil, nil),
+            (["docker0", "eth0"], nil, "eth0"), (["docker0", "wlan0", "eth0"], "eth0", "eth0"),
+            (["br-1a2b3c", "veth12", "virbr0", "wlp3s0", "tun0"], "tun0", "wlp3s0"),
+            (["pdp_ip0", "en0"], "pdp_ip0", "en0"), (["point0", "en0"], nil, "en0"),
+            (["wwan0", "wlan0"], "wwan0", "wlan0"),
+            // A phone that is the hotspot is in its network, and a computer with virtual machines in that of the room.
+            (["pdp_ip0", "bridge100"], "pdp_ip0", "bridge100"), (["en0", "bridge100"], "en0", "en0"),
+            // A bridge that an administrator has made is a network like any other.
+            (["br0", "docker0"], nil, "br0"),
+            // A tunnel that there is alone is used: both devices may be in it.
+            (["tap0", "docker0"], nil, "tap0"), (["tap0", "docker0"], "docker0", "tap0"),
+            (["point0", "tap0"], "point0", "tap0"), (["point0"], nil, "point0"),
+            // In the network of this machine's containers, and of its mobile provider, no other device can connect.
+            (["docker0"], "docker0", nil), (["pdp_ip0", "virbr0"], "pdp_ip0", nil),
+            (["self0", "eth1"], nil, "eth1"), (["self0"], nil, "self0"),
+        ] as [([String], String?, String?)])
+    func networks(_ names: [String], _ preferred: String?, _ chosen: String?) {
+        let networks = names.enumerated().map { index, name in
+            let start: [UInt8] = name == "self0" ? [169, 254] : [10, 0]
+            return PairingNetwork(
+                interface: name, address: start + [0, UInt8(index)], isPointToPoint: name == "point0")
+        }
+        func address(_ name: String?) -> [UInt8]? { networks.first { $0.interface == name }?.address }
+        #expect(PairingNetwork.address(in: networks, preferring: address(preferred)) == address(chosen))
+    }
 }
 
 /// A device that sends what a test chooses.

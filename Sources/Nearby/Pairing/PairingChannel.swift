@@ -113,12 +113,20 @@ public final class PairingListener: Sendable {
     public let address: [UInt8]
     public let port: UInt16
 
-    /// Starts to listen.
+    /// Starts to listen where a device beside this one can connect.
+    ///
+    /// Of several networks it is one that other devices can be in, and a tunnel's only if there is no other.
     ///
     /// - Parameter isLocal: whether only this machine may connect, as tests do.
-    /// - Throws: ``PairingProblem/unreachable(_:)``.
-    public init(isLocal: Bool = false) throws {
-        let address = isLocal ? [127, 0, 0, 1] : networkAddress() ?? [127, 0, 0, 1]
+    /// - Throws: ``PairingProblem/noNetwork`` where a code would lead the other device to itself;
+    ///   ``PairingProblem/unreachable(_:)``.
+    public convenience init(isLocal: Bool = false) throws {
+        try self.init(at: isLocal ? [127, 0, 0, 1] : PairingNetwork.currentAddress())
+    }
+
+    /// - Parameter address: this machine's address in a network; nil without one.
+    init(at address: [UInt8]?) throws {
+        guard let address else { throw PairingProblem.noNetwork }
         let descriptor = socket(AF_INET, streamSocket, 0)
         self.descriptor = descriptor
         self.address = address
@@ -164,6 +172,8 @@ public final class PairingListener: Sendable {
 public enum PairingProblem: Error, Sendable, Hashable {
     /// The other device cannot be reached.
     case unreachable(String)
+    /// This device is in no IPv4 network in which another one can reach it.
+    case noNetwork
     /// Nothing came in time.
     case timedOut
     /// The other device has closed the connection.
@@ -177,6 +187,8 @@ extension PairingProblem: CustomStringConvertible {
         switch self {
         case .unreachable(let reason):
             "The other device cannot be reached (\(reason)). Are both in the same network? Otherwise exchange the messages as text"
+        case .noNetwork:
+            "This device is in no network, so it cannot show a code. Connect to one, or exchange the messages as text"
         case .timedOut: "The other device did not answer in time. Show a new code"
         case .closed: "The other device has ended the connection. Show a new code"
         case .malformed: "The other device sent something that is no pairing"
@@ -228,7 +240,8 @@ private func makeNonBlocking(_ descriptor: CInt) throws {
 
 private func systemReason() -> String { String(cString: strerror(errno)) }
 
-private func withSocketAddress<Result>(
+/// Calls `body` with an IPv4 or IPv6 address as the system reads it.
+func withSocketAddress<Result>(
     _ address: [UInt8], _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {
     if address.count == 4 {
@@ -251,25 +264,6 @@ private func withSocketAddress<Result>(
             body($0, socklen_t(MemoryLayout<sockaddr_in6>.size))
         }
     }
-}
-
-/// The machine's first address in a network that is not only its own.
-private func networkAddress() -> [UInt8]? {
-    var list: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&list) == 0 else { return nil }
-    defer { freeifaddrs(list) }
-    var next = list
-    while let entry = next?.pointee {
-        next = entry.ifa_next
-        let flags = entry.ifa_flags
-        guard let address = entry.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET),
-            flags & UInt32(IFF_UP) != 0, flags & UInt32(IFF_LOOPBACK) == 0
-        else { continue }
-        return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
-            withUnsafeBytes(of: pointer.pointee.sin_addr) { Array($0) }
-        }
-    }
-    return nil
 }
 
 // The system's functions under names that the methods above do not shadow, and their differences.

@@ -135,6 +135,8 @@ struct NearbyPair: AsyncParsableCommand {
             Output.note("Run on the other device:")
         }
         Output.result("handshake nearby pair \(code.text)")
+        guard !byHand, !local else { return }
+        Output.note("Both devices must be in the same network. If they are not, use --by-hand on both.")
     }
 
     private func identity(in vault: any Vault) async throws -> (UserNumber?, String) {
@@ -179,6 +181,12 @@ struct NearbyPair: AsyncParsableCommand {
         case let error as CircleError:
             let status: ExitStatus = if case .malformed(.pairingCode) = error { .usage } else { .refused }
             return CommandError(status: status, code: "pairing_failed", message: error.description)
+        case PairingProblem.noNetwork:
+            return CommandError(
+                status: .network, code: "pairing_failed",
+                message:
+                    "This device is in no network, so it cannot show a code. Connect to one, or use --by-hand on both devices."
+            )
         case let error as PairingProblem:
             let option = if case .unreachable = error { ", with --by-hand on both" } else { "" }
             return CommandError(status: .network, code: "pairing_failed", message: error.description + option)
