@@ -31,8 +31,32 @@ open class UNNotificationRequest: NSObject {
     }
 }
 
+public struct UNNotificationPresentationOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let sound = UNNotificationPresentationOptions(rawValue: 2)
+    public static let list = UNNotificationPresentationOptions(rawValue: 8)
+    public static let banner = UNNotificationPresentationOptions(rawValue: 16)
+}
+
+open class UNNotification: NSObject {}
+
+// Optional methods of delegates have a default here, as Linux knows no optional requirements.
+public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)
+}
+extension UNUserNotificationCenterDelegate {
+    public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+    ) {}
+}
+
 open class UNUserNotificationCenter: NSObject {
     open class func current() -> UNUserNotificationCenter { UNUserNotificationCenter() }
+    open weak var delegate: (any UNUserNotificationCenterDelegate)?
     nonisolated(nonsending) open func requestAuthorization(
         options: UNAuthorizationOptions = []
     ) async throws -> Bool { false }

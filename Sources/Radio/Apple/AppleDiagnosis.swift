@@ -6,10 +6,19 @@ import Foundation
 
 extension AppleRadio {
     /// The keys that Info.plist needs, with what each is for (dossier 7.1).
+    #if os(iOS)
+    static let keys = [
+        ("NSBluetoothAlwaysUsageDescription", "Bluetooth"),
+        ("NSLocationWhenInUseUsageDescription", "ranging beacons"),
+        // Without it the system cannot grant *Always*, and asks for nothing.
+        ("NSLocationAlwaysAndWhenInUseUsageDescription", "the location while it is closed, to be woken"),
+    ]
+    #else
     static let keys = [
         ("NSBluetoothAlwaysUsageDescription", "Bluetooth"),
         ("NSLocationWhenInUseUsageDescription", "ranging beacons"),
     ]
+    #endif
 
     /// Checks everything that scanning and advertising need.
     ///
@@ -27,6 +36,9 @@ extension AppleRadio {
         findings.append(bluetooth)
         findings.append(contentsOf: ranging)
         findings.append(background)
+        #if os(iOS)
+        findings.append(sending)
+        #endif
         findings.append(
             .init(
                 .address, .limited, "the system decides when the address changes, so it can outlast an identifier",
@@ -58,6 +70,21 @@ extension AppleRadio {
         }
         return .init(.scanning, .good, "this app can be woken when a person comes near")
     }
+
+    #if os(iOS)
+    /// The mode in which an app in the background goes on sending.
+    private var sending: RadioDiagnosis.Finding {
+        let declared = Bundle.main.object(forInfoDictionaryKey: "UIBackgroundModes") as? [String] ?? []
+        guard declared.contains("bluetooth-peripheral") else {
+            return .init(
+                .advertising, .limited,
+                "this app sends nothing in the background: Info.plist lacks a background mode",
+                cure: "add bluetooth-peripheral to UIBackgroundModes")
+        }
+        return .init(
+            .advertising, .good, "this app goes on sending in the background, in a form that only iPhones read")
+    }
+    #endif
 
     @MainActor
     private var ranging: [RadioDiagnosis.Finding] {

@@ -18,8 +18,8 @@ import CoreLocation
 /// that was terminated.
 ///
 /// **Info.plist** needs `NSBluetoothAlwaysUsageDescription`, `NSLocationWhenInUseUsageDescription` for ranging,
-/// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location` and `bluetooth-central` in `UIBackgroundModes`. A command on macOS
-/// has no bundle: embed Info.plist in a section of the executable. ``diagnosis()`` reports what is missing.
+/// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location`, `bluetooth-central` and, to send in the background,
+/// `bluetooth-peripheral` in `UIBackgroundModes`. A command on macOS has no bundle: embed Info.plist in a section of the executable. ``diagnosis()`` reports what is missing.
 public struct AppleRadio: Radio {
     let uuids: [ProximityUUID]
     let power: Int8

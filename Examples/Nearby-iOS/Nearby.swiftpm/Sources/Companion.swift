@@ -14,6 +14,8 @@ final class Companion {
     private(set) var people: [NearbyPerson] = []
     private(set) var photos: [UserNumber: Data] = [:]
     private(set) var circles: [JoinedCircle.Summary] = []
+    /// The people from whom the user hides, by the circle's address.
+    private(set) var hidden: [String: [UserNumber]] = [:]
     private(set) var waves: [MutualWave] = []
     private(set) var quietUntil: Date?
     /// The attempt to join whose page is open.
@@ -70,6 +72,7 @@ final class Companion {
     private func plan(in period: PeopleVault, inBackground: Bool) async throws -> WatchPlan {
         let known = try await KnownPeople(in: environment(period))
         (self.known, circles, trouble, people) = (known, known.summaries, nil, [])
+        await readHidden(in: period)
         let quiet = DoNotDisturb(in: period, community: Self.community)
         quietUntil = try await quiet.end(at: Self.now).map { Date(timeIntervalSince1970: $0) }
         let expected: AppleRadio.Expecting = { await known.expected(at: $0) }
@@ -165,6 +168,48 @@ final class Companion {
             }
             return "You can wave at members of your circles only."
         }
+    }
+
+    /// Hides the user and a person from each other, in each circle that has both.
+    func hide(from person: UserNumber) async {
+        await tell {
+            let vault = try await open()
+            var hidings: [JoinedCircle.Hiding] = []
+            for circle in try await JoinedCircle.all(in: environment(vault)) {
+                guard try await circle.introduce(person) != nil else { continue }
+                hidings.append(try await circle.hide(person))
+            }
+            await readHidden(in: vault)
+            guard !hidings.isEmpty else { return "You can hide from members of your circles only." }
+            photos[person] = nil
+            var text = "In your circles, you and this person no longer see each other."
+            if hidings.contains(where: \.wasFriend) {
+                text += " You are no longer friends; your other friends need new keys."
+            }
+            if !hidings.allSatisfy(\.isTold) { text += " The server learns of it as soon as it can be reached." }
+            return text + " To undo it: Circles and settings."
+        }
+    }
+
+    func unhide(_ person: UserNumber, in circle: JoinedCircle.Summary) async {
+        await change(circle) { circle in
+            let isTold = try await circle.unhide(person)
+            await readHidden(in: try await open())
+            return isTold
+                ? "You see each other again within six hours."
+                : "You see each other again once the circle's server can be reached."
+        }
+    }
+
+    private func readHidden(in vault: any Vault) async {
+        var found: [String: [UserNumber]] = [:]
+        for circle in (try? await JoinedCircle.all(in: environment(vault))) ?? [] {
+            guard let summary = try? await circle.summary(), let visibility = try? await circle.visibility() else {
+                continue
+            }
+            found[summary.address] = visibility.hidden
+        }
+        hidden = found
     }
 
     /// No alerts for so many seconds; nil shows them again.

@@ -1,3 +1,4 @@
+import Nearby
 import SwiftUI
 
 /// Who of your circle is here: a companion for the iPhone, with these libraries.
@@ -11,6 +12,8 @@ struct CompanionApp: App {
         let companion = Companion()
         _companion = State(wrappedValue: companion)
         companion.start(inBackground: true)
+        // Before the launch is finished, or the first alerts are not shown.
+        UserNotificationAlerts.showWhileOpen()
         HubWatch.shared.start()
     }
 

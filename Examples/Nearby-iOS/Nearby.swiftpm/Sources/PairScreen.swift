@@ -12,6 +12,7 @@ struct PairScreen: View {
     @State private var isScanning = false
     @State private var code = ""
     @State private var digits = ""
+    @State private var name = ""
 
     var body: some View {
         Form {
@@ -39,13 +40,19 @@ struct PairScreen: View {
     @ViewBuilder private var choice: some View {
         if case .failed(let reason) = pairing.step { Text(reason) }
         if case .done(let name) = pairing.step { Text("You and \(name) recognise each other for 31 days.") }
+        if companion.circles.isEmpty {
+            Section("Your name") { TextField("As the other person knows you", text: $name) }
+        }
         Section("One shows, the other scans") {
-            Button("Show a code") { start { await pairing.show(in: $0) } }
-            if CodeScanner.isSupported { Button("Scan a code") { isScanning = true } }
+            Button("Show a code") { start { await pairing.show(in: $0) } }.disabled(isNameless)
+            if CodeScanner.isSupported { Button("Scan a code") { isScanning = true }.disabled(isNameless) }
             TextField("or type it: HANDSHAKE:PAIR1/…", text: $code).textInputAutocapitalization(.never)
-            Button("Pair") { scan(code) }.disabled(code.isEmpty)
+            Button("Pair") { scan(code) }.disabled(code.isEmpty || isNameless)
         }
     }
+
+    /// Whether the other person would not learn whose keys these are.
+    private var isNameless: Bool { companion.circles.isEmpty && name.isEmpty }
 
     private func scan(_ text: String) {
         isScanning = false
@@ -54,6 +61,7 @@ struct PairScreen: View {
 
     private func start(_ body: @escaping @MainActor (any Vault) async -> Void) {
         digits = ""
+        pairing.name = name
         attempt = Task {
             do {
                 await body(try await companion.open())

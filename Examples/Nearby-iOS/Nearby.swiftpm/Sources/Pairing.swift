@@ -20,6 +20,8 @@ final class Pairing {
     }
 
     private(set) var step = Step.choosing
+    /// What the other person reads where the user is in no circle, which has a name.
+    @ObservationIgnored var name = ""
     @ObservationIgnored private var typed: CheckedContinuation<String, Never>?
 
     private static var now: UInt64 { UInt64(max(0, Companion.now)) }
@@ -105,7 +107,7 @@ final class Pairing {
             in: CircleEnvironment(vault: vault, community: Companion.community)
         ).first?.summary()
         let card = try await keys.pairingCard(
-            in: scope, number: own?.number, name: own?.name ?? "A person nearby", at: Timestamp.now())
+            in: scope, number: own?.number, name: own?.name ?? name, at: Timestamp.now())
         try await channel.send(try session.confirm(with: card, at: Self.now))
         while session.card == nil {
             _ = try session.receive(try await channel.receive(within: Self.timeout), at: Self.now)

@@ -115,6 +115,18 @@ struct PersonScreen: View {
                     Text("The person sees it only by waving at you too.").font(.footnote)
                 }
             }
+            if person.trust != .unverified {
+                Section("Hide") {
+                    Button("Hide from this person", role: .destructive) {
+                        Task {
+                            await companion.hide(from: person.person)
+                            dismiss()
+                        }
+                    }
+                    Text("In your circles, the two of you no longer see each other. You can undo it in the settings.")
+                        .font(.footnote)
+                }
+            }
             Button("Forget this person", role: .destructive) {
                 Task {
                     await companion.forget(person.person)

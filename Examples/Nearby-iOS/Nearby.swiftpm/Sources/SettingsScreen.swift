@@ -76,6 +76,9 @@ private struct CircleSection: View {
             Button(circle.isPaused ? "Be noticed again" : "Pause: be silent") {
                 Task { await companion.pause(circle, !circle.isPaused) }
             }
+            ForEach(companion.hidden[circle.address] ?? [], id: \.self) { person in
+                Button("Unhide person \(person.description)") { Task { await companion.unhide(person, in: circle) } }
+            }
             Button("Leave", role: .destructive) { Task { await companion.leave(circle) } }
         }
     }
