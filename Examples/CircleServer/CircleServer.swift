@@ -24,8 +24,9 @@ struct CircleServer {
 
           --port N        the port on this machine, from 1 to 65535; 8765 unless stated
           --address URL   the public address of the circle, behind a proxy with TLS that adds callers to X-Forwarded-For;
-                          people sign in at the Recurse Center. Without it, a sandbox of the service runs in this process,
-                          and nothing leaves the machine.
+                          people sign in at the Recurse Center, whose photos are left out where they have more than
+                          4,096 bytes. Without it, a sandbox of the service runs in this process, and nothing leaves
+                          the machine.
           --folder PATH   where members are stored; a folder that is removed in the end unless stated
           --print-json    prints one line with the addresses, for programs
           -h, --help      prints this
@@ -35,8 +36,16 @@ struct CircleServer {
 
         """
 
-    static func main() async throws {
+    static func main() async {
         let options = ServerOptions.ofProcess("CircleServer", help: help, port: 8_765, own: ["--address", "--folder"])
+        do {
+            try await run(options)
+        } catch {
+            endAfter(error, in: "CircleServer", port: options.port)
+        }
+    }
+
+    private static func run(_ options: ServerOptions) async throws {
         guard options.values["--address"] == nil else {
             try await serve(options, service: .recurseCenter, sandbox: nil)
             return
@@ -99,8 +108,9 @@ struct CircleServer {
         let center = RecurseCenter(account)
         let profile = try await center.profile(.me)
         guard let number = UInt32(exactly: profile.id.number) else { return nil }
-        // A name and no photo is better than nothing. One that is too large is left out, and the log says so: an app with an image
-        // library shrinks it to CircleApplicant.maximumPhotoSize here.
+        // A name and no photo is better than nothing. One that is too large is left out, and the log says so. The service's have 150 by
+        // 150 pixels and no smaller form, so many are: an app with an image library shrinks them to CircleApplicant.maximumPhotoSize
+        // here, as a JPEG of 96 by 96 pixels, quality 60.
         let photo = try? await center.photo(of: profile)
         return CircleApplicant(
             number: number, name: profile.name, batch: profile.batchLabel, photo: photo.map { Array($0.bytes) })

@@ -25,21 +25,24 @@ extension CircleRecords {
     /// A pack that has lost one is fetched whole the next time: the person may be shown again, with the same photo. One that cannot
     /// be read may have the photo, so it goes; the server has it.
     ///
-    /// - Returns: the tag of the server; nil where there is no pack, or it has lost a photo.
-    func pack(_ index: UInt8, without isUnwanted: (UInt32) -> Bool) async throws -> String? {
+    /// - Returns: the tag of the server, nil where there is no pack, or it has lost a photo; and whose photos are there.
+    @discardableResult
+    func pack(
+        _ index: UInt8, without isUnwanted: (UInt32) -> Bool
+    ) async throws -> (tag: String?, numbers: Set<UInt32>) {
         let stored: (tag: String, pack: PhotoPack)?
         do {
             stored = try await self.pack(index)
         } catch VaultError.damaged {
             // It cannot be replaced before it is removed.
             try await vault.remove(key("photos", "\(index)"))
-            return nil
+            return (nil, [])
         }
-        guard let (tag, pack) = stored else { return nil }
+        guard let (tag, pack) = stored else { return (nil, []) }
         let kept = pack.photos.filter { !isUnwanted($0.key) }
-        guard kept.count < pack.photos.count else { return tag.isEmpty ? nil : tag }
+        guard kept.count < pack.photos.count else { return (tag.isEmpty ? nil : tag, Set(kept.keys)) }
         try await replacePack(index, tag: "", PhotoPack(kept))
-        return nil
+        return (nil, Set(kept.keys))
     }
 
     /// Removes the packs that have other numbers.

@@ -121,6 +121,9 @@ struct CircleRecords: Sendable {
         var takesWaves: Bool?
         /// Whether the photos of the others are not fetched.
         var skipsPhotos: Bool?
+        /// How often rows of members have come, and how often they had when all packs of photos were asked about last.
+        var memberChanges: Int?
+        var photosAskedAt: Int?
         /// When a table that could not be read was replaced, and its pins were lost: seconds since 1970.
         var pinsLost: Double?
         /// Whether a synchronisation has ended with that; nil where nothing was lost.
@@ -136,6 +139,9 @@ struct CircleRecords: Sendable {
             unsentHides?.isEmpty == false || unsentUnhides?.isEmpty == false || mustWithdraw
                 || isIdentityPending == true || unsentPhoto != nil || unsentBatch != nil
         }
+
+        /// Whether a row of a member has come since all packs of photos were asked about.
+        var mustAskForPhotos: Bool { photosAskedAt != memberChanges ?? 0 }
 
         /// That pins were lost within a week: a watch in the background may have no reader earlier.
         func loss(at now: Double) -> CircleProblem? {

@@ -213,6 +213,7 @@ extension JoinedCircle {
     ) async throws -> String? {
         let isWhole = table.membersCursor == nil
         var seen: Set<UInt32> = []
+        var hasChanged = false
         let tag = try await forEachPage("members", from: table.membersCursor, server, tag: state.membersTag) { answer in
             let object = try answer.object("a page of members")
             guard let cursor = object["cursor"]?.string, cursor.utf8.count <= KeyPage.maximumCursor,
@@ -225,13 +226,17 @@ extension JoinedCircle {
             }
             for number in object["gone"]?.array ?? [] {
                 if let number = number.integer.flatMap({ UInt32(exactly: $0) }) { table.depart(number, at: moment) }
+                hasChanged = true
             }
+            hasChanged = hasChanged || object["members"]?.array?.isEmpty == false
             table.membersCursor = cursor
             return (cursor, object["more"]?.bool ?? false)
         }
         if isWhole, !seen.isEmpty {
             for number in table.rows.keys where !seen.contains(number) { table.depart(number, at: moment) }
         }
+        // Before the table is stored: what ends in between must not hide the change from the photos.
+        if hasChanged { try await records.changeState { $0.memberChanges = ($0.memberChanges ?? 0) &+ 1 } }
         return tag
     }
 
@@ -281,27 +286,36 @@ extension JoinedCircle {
 
     /// Fetches the packs of all members, so that the server does not learn whose photo is wanted. One whose digest is another is dropped, and those
     /// of who is no member any more, or shows none, are removed.
+    ///
+    /// Where no row of a member has come since all packs were asked about, and no photo is missing, none is asked about. It is all or
+    /// none: a pack that alone is left out would tell the server that this user has forgotten whose photo has changed in it.
     private func fetchPhotos(_ table: CircleTable) async throws {
-        guard try await state().skipsPhotos != true else { return try await records.removePacks(except: []) }
+        let known = try await state()
+        guard known.skipsPhotos != true else { return try await records.removePacks(except: []) }
         var wanted: [UInt8: [UInt32: Data]] = [:]
         for (number, row) in table.rows {
             guard let digest = row.photoDigest else { continue }
             wanted[PhotoPack.index(of: number), default: [:]][number] = digest
         }
         try await records.removePacks(except: wanted.keys)
-        let server = try server(try await state())
-        var isReachable = true
+        var tags: [UInt8: String] = [:]
+        var isComplete = true
+        for (index, digests) in wanted {
+            let (tag, stored) = try await records.pack(index, without: { digests[$0] == nil })
+            tags[index] = tag
+            isComplete = isComplete && stored.isSuperset(of: digests.keys)
+        }
+        guard !isComplete || known.mustAskForPhotos else { return }
+        let server = try server(known)
         for (index, digests) in wanted.sorted(by: { $0.key < $1.key }) {
-            let tag = try await records.pack(index, without: { digests[$0] == nil })
-            guard isReachable else { continue }
             let name = (index < 16 ? "0" : "") + String(index, radix: 16)
             let answer: CircleServer.Answer
             do {
-                answer = try await server.send(.get, "v1/photos/\(name)", expecting: [200, 304, 404], tag: tag)
+                answer = try await server.send(
+                    .get, "v1/photos/\(name)", expecting: [200, 304, 404], tag: tags[index])
             } catch CircleProblem.tooMany, CircleProblem.network {
                 // Photos come with the next synchronisation.
-                isReachable = false
-                continue
+                return
             }
             guard answer.status == 200, let pack = try? PhotoPack(answer.content) else { continue }
             let valid = pack.photos.filter { number, photo in digests[number] == Data(SHA256.hash(data: photo)) }
@@ -309,5 +323,7 @@ extension JoinedCircle {
             guard try await state().skipsPhotos != true else { return try await records.removePacks(except: []) }
             try await records.replacePack(index, tag: answer.tag ?? "", PhotoPack(valid))
         }
+        // Rows that came meanwhile, for another process, have raised the number that is stored.
+        try await records.changeState { $0.photosAskedAt = known.memberChanges ?? 0 }
     }
 }

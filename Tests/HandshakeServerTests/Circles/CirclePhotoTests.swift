@@ -110,6 +110,37 @@ struct CirclePhotoTests {
         }
     }
 
+    @Test("CI27: all packs of photos are asked about when a row of any member has come, and none otherwise")
+    func asked() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let quentin = CircleDevice(world)
+            let number = try #require(try await quentin.join(as: CircleDevice.quentin).records.state()?.number)
+            try await zoes.synchronize()
+            let packs = Set([PhotoPack.index(of: 759), PhotoPack.index(of: number)]).count
+            func asked() -> Int { zoe.transport.sent.count { $0.contains("/v1/photos/") } }
+            var before = asked()
+            // New keys are no reason.
+            world.time.advance(by: 3 * CircleWorld.day)
+            try await adas.synchronize()
+            try await zoes.synchronize()
+            try await zoes.synchronize()
+            #expect(asked() == before)
+            // Any change of a row is one, for all packs: the server learns nothing from which are asked about.
+            #expect(try await settings(world, ada, #"{"batch":false}"#).status == 200)
+            try await zoes.synchronize()
+            #expect(asked() == before + packs)
+            before = asked()
+            try await zoes.synchronize()
+            #expect(asked() == before)
+            // A photo that is missing on this device is fetched.
+            try await zoes.records.removePacks(except: [])
+            try await zoes.synchronize()
+            #expect(asked() == before + packs)
+            #expect(try await hasPhoto(zoe))
+        }
+    }
+
     @Test("who is hidden and shown again has the photo again")
     func unhidden() async throws {
         try await CircleWorld.with { world in
