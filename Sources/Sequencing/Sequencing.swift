@@ -37,7 +37,10 @@ public struct Sequencing: Sendable {
         self.clock = clock
     }
 
-    /// The user's identity (dossier 1.9). It is fetched by `/me` with the token in a header, never in a path.
+    /// The user's identity (dossier 1.9).
+    ///
+    /// Sequencing.com says it only at an address that ends with the access token, which is in this one request's URL and in
+    /// no header. Keep the URL out of the logs of a proxy that sees it.
     ///
     /// - Throws: ``SequencingError/account(_:)``.
     public func identity() async throws -> Identity {

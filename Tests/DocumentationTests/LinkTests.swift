@@ -31,6 +31,23 @@ struct LinkTests {
         #expect(first.hasSuffix("Examples/WeatherMyWay/README.md"), "\(first)")
     }
 
+    @Test("each file selector on a page comes with its module, and asks for files by a flag that is true")
+    func selectors() throws {
+        let folders = ["Documentation", "Examples", "Sources"]
+        let pages = try ["README.md"] + Repository.files(below: folders, ending: ["md", "swift"])
+        var count = 0
+        for path in pages {
+            let text = try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+            for selector in text.matches(of: /<file-selector\s[^>]*?\bsrc="([^"]*)"/) {
+                count += 1
+                let flag = /[?&](?:all|sample|uploaded|shared|fromApps|allWithAltruist)=true(?:&|$)/
+                #expect(selector.1.contains(flag), "\(path): FileSelectorRoutes answers 400 to \(selector.1)")
+                #expect(text.contains("/file-selector.js\"></script>"), "\(path)")
+            }
+        }
+        #expect(count >= 5)
+    }
+
     @Test("and the paths that they name exist")
     func paths() throws {
         for (page, text) in try LinkedPage.all() {
