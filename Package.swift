@@ -425,8 +425,8 @@ let package = Package(
             swiftSettings: strict),
         // What the samples that serve pages have in common.
         .target(
-            name: "ExampleServer", dependencies: [httpTypes, hummingbird, logging], path: "Examples/Shared",
-            swiftSettings: strict),
+            name: "ExampleServer", dependencies: [httpTypes, hummingbird, logging, nio("NIOCore")],
+            path: "Examples/Shared", swiftSettings: strict),
         .executableTarget(
             name: "GroceryExpress",
             dependencies: [

@@ -40,7 +40,7 @@ struct ConnectedAccounts {
 
         """
 
-    static func main() async throws {
+    static func main() async {
         let options = ServerOptions.ofProcess(
             "ConnectedAccounts", help: help, own: ["--folder", "--sandbox-port", "--provider", "--provider-client"])
         let kept = options.values["--folder"]
@@ -74,7 +74,8 @@ struct ConnectedAccounts {
             try await run(options, sandbox, vault, Members(in: kept ?? temporary.path))
         } catch {
             await sandbox.stop()
-            throw error
+            try? FileManager.default.removeItem(at: temporary)
+            endAfter(error, in: "ConnectedAccounts", port: options.port)
         }
         await sandbox.stop()
     }

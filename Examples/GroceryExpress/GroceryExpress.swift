@@ -28,14 +28,28 @@ struct GroceryExpress {
 
         """
 
-    static func main() async throws {
+    static func main() async {
         let options = ServerOptions.ofProcess("GroceryExpress", help: help, own: ["--undo"])
         let seconds = options.values["--undo"].map { Double($0) ?? 0 }
         if let seconds, !(1...60).contains(seconds) {
             FileHandle.standardError.write(Data("GroceryExpress: --undo needs a number from 1 to 60\n".utf8))
             exit(64)
         }
-        let sandbox = try await Sandbox.start()
+        do {
+            let sandbox = try await Sandbox.start()
+            do {
+                try await run(options, on: sandbox, undo: seconds)
+            } catch {
+                await sandbox.stop()
+                throw error
+            }
+            await sandbox.stop()
+        } catch {
+            endAfter(error, in: "GroceryExpress", port: options.port)
+        }
+    }
+
+    private static func run(_ options: ServerOptions, on sandbox: Sandbox, undo seconds: Double?) async throws {
         let books = try Shop.Books(on: sandbox, disconnection: seconds.map { .undoable(seconds: $0) } ?? .confirmed)
         var application = Entrance().application(named: "GroceryExpress", port: options.port) { origin in
             let shop = try Shop(at: origin, on: sandbox, with: books)
@@ -44,13 +58,7 @@ struct GroceryExpress {
         }
         // What customers agreed to have counted is sent while the shop is open, and when it closes.
         application.addServices(books.analytics)
-        do {
-            try await application.runService()
-        } catch {
-            await sandbox.stop()
-            throw error
-        }
-        await sandbox.stop()
+        try await application.runService()
     }
 
     private static func announce(_ origin: String, _ sandbox: Sandbox, isJSON: Bool) {

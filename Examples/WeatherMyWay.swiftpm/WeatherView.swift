@@ -65,7 +65,12 @@ struct WeatherView: View {
     }
 
     @ViewBuilder private var app: some View {
-        if let name = model.userName { Text(verbatim: "Signed in as \(name)") }
+        if model.needsSignIn {
+            Text(verbatim: WeatherWords.expired.rawValue).foregroundStyle(Color.red)
+            Button(WeatherWords.signInAgain.rawValue) { Task { await model.signIn() } }.disabled(model.isSigningIn)
+        } else if let name = model.userName {
+            Text(verbatim: "Signed in as \(name)")
+        }
         Text(verbatim: model.choice?.displayName ?? WeatherWords.whichFile.rawValue).fontWeight(.semibold)
         Button((model.choice == nil ? WeatherWords.chooseFile : .changeFile).rawValue) {
             isChoosing = true
@@ -76,7 +81,7 @@ struct WeatherView: View {
             ProgressView()
             Text(verbatim: WeatherWords.asking.rawValue)
         } else if let report = model.report {
-            ReportView(report: report, genes: model.genes)
+            ReportView(report: report, genes: model.genes) { Task { await model.look() } }
         }
         Button(WeatherWords.importData.rawValue) { isImporting = true }
         if model.canCopy { Button(WeatherWords.copyFile.rawValue) { copying = model.copying() } }
@@ -101,6 +106,8 @@ struct WeatherView: View {
 struct ReportView: View {
     let report: WeatherReport
     let genes: Genes?
+    /// Asks the chains again.
+    let retry: @MainActor () -> Void
 
     var body: some View {
         VStack(alignment: .leading, spacing: 12) {
@@ -111,6 +118,10 @@ struct ReportView: View {
                     .accessibilityAddTraits(.isHeader)
             }
             if genes?.lacksData == true { Text(verbatim: WeatherWords.lacksData.rawValue) }
+            if let error = genes?.error {
+                Text(verbatim: "\(error)").foregroundStyle(Color.red)
+                Button("Try again", action: retry)
+            }
             ForEach(genes?.words ?? [], id: \.title) { found in
                 Text(verbatim: "\(found.title): \(found.answer)").fontWeight(.semibold)
             }
@@ -119,7 +130,7 @@ struct ReportView: View {
                 VStack(alignment: .leading, spacing: 4) {
                     Text(verbatim: "\(name(of: entry)), \(entry.day.condition), \(entry.day.high)/\(entry.day.low) °C")
                         .fontWeight(.semibold)
-                    Text(verbatim: entry.advice.text)
+                    if let sentence = entry.sentence { Text(verbatim: sentence) }
                 }
                 .accessibilityElement(children: .combine)
             }

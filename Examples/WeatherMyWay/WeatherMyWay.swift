@@ -1,4 +1,5 @@
 #if Server && Sandbox
+import ExampleServer
 import Foundation
 import Handshake
 import OAuth
@@ -8,7 +9,7 @@ import Sequencing
 /// Weather advice by your genes: sign in, pick a file, run two app chains in one request, read the advice (dossier 5.8).
 ///
 /// `swift run WeatherMyWay --serve` starts the web app; without it, the command prints advice. Both run against a sandbox in the
-/// same process; no request leaves the machine. An app of your own differs in ``App/handshake(at:on:)``: its own client
+/// same process; no request leaves the machine. An app of your own differs in ``App/handshake(at:of:_:)``: its own client
 /// identifier, ``Service/sequencing`` instead of the sandbox's address, and a vault that lasts.
 ///
 /// `--help` lists the options.
@@ -26,14 +27,13 @@ struct WeatherMyWay {
             FileHandle.standardOutput.write(Data(Options.help(table, places).utf8))
             return
         }
-        let sandbox = try await Sandbox.start()
         do {
-            try await run(options.task, on: sandbox)
-            await sandbox.stop()
-        } catch {
-            await sandbox.stop()
-            guard let problem = error as? Options.Problem else { throw error }
+            try await run(options.task)
+        } catch let problem as Options.Problem {
             refuse("\(problem.description)\n")
+        } catch {
+            let port: Int? = if case .serve(let number, _) = options.task { number } else { nil }
+            endAfter(error, in: "WeatherMyWay", port: port)
         }
     }
 
@@ -41,6 +41,18 @@ struct WeatherMyWay {
     private static func refuse(_ text: String) -> Never {
         FileHandle.standardError.write(Data("WeatherMyWay: \(text)".utf8))
         exit(64)
+    }
+
+    /// Runs beside a sandbox, which stops at the end.
+    private static func run(_ task: Options.Task) async throws {
+        let sandbox = try await Sandbox.start()
+        do {
+            try await run(task, on: sandbox)
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+        await sandbox.stop()
     }
 
     private static func run(_ task: Options.Task, on sandbox: Sandbox) async throws {
@@ -87,10 +99,12 @@ struct WeatherMyWay {
         guard let place = try ForecastTable.builtIn().place(name) else { return [] }
         let genes = try await Genes.ask(genome, about: file.id)
         let report = WeatherReport(place, for: genes, by: try AdviceTable.builtIn())
-        let head = ["\(place.name), for \(file.displayName)"] + genes.words.map { "\($0.title): \($0.answer)" }
+        var head = ["\(place.name), for \(file.displayName)"] + genes.words.map { "\($0.title): \($0.answer)" }
+        if let error = genes.error { head.append(Advice.noAnswer(error).text) }
         let days = report.days.map { entry in
             let name = entry.offset == 0 ? "Today" : "In \(entry.offset) day\(entry.offset == 1 ? "" : "s")"
-            return "\(name), \(entry.day.condition), \(entry.day.high)/\(entry.day.low) °C: \(entry.advice.text)"
+            return "\(name), \(entry.day.condition), \(entry.day.high)/\(entry.day.low) °C"
+                + (entry.sentence.map { ": \($0)" } ?? "")
         }
         return head + days + [WeatherReport.disclaimer]
     }

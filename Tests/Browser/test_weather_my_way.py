@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 import requests
@@ -13,7 +14,7 @@ from conftest import OpenPage
 from person import violations
 from sample import program
 from sandbox import artefact
-from weather_visit import Weather, answer, begin_import, choose, fill_in, open_weather, sign_in
+from weather_visit import Weather, answer, begin_import, choose, fill_in, open_weather, serve_script, sign_in
 
 DISCLAIMER = "This is an example and no medical advice."
 
@@ -144,17 +145,49 @@ def test_an_alert_is_told_for_a_file_that_lacks_data(open_page: OpenPage, weathe
     fine(page)
 
 
-def test_chains_that_fail_are_told_and_asked_again(open_page: OpenPage, weather: Weather) -> None:
-    page = open_page()
+def test_chains_that_fail_are_told_once_and_asked_again(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
     sign_in(page, weather)
     weather.fault("/v2/StartAppBatch => status 500")
     choose(page, "Enjoys long walks")
     expect(page.locator(".answers")).to_contain_text("No answer")
-    expect(days(page).nth(1)).to_contain_text("There is no advice: Sequencing.com is not working right now")
+    expect(page.locator("#status")).to_contain_text("Sequencing.com is not working right now")
+    expect(days(page)).to_have_count(7)
+    # The alert of the first day is told all the same.
+    expect(days(page).locator("p")).to_have_count(1)
     expect(page.get_by_text("This file lacks the data")).to_have_count(0)
+    page.screenshot(path=artefact("weather-failed-chains"), full_page=True)
+    fine(page)
+    again = page.get_by_role("button", name="Try again")
+    again.click()
+    expect(again).to_be_focused()
     weather.reset()
-    page.reload()
+    again.click()
     expect(page.locator(".answers")).to_contain_text("Moderate")
+    expect(page.locator("#status")).to_be_empty()
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(days(page).locator("p")).to_have_count(7)
+
+
+def test_an_answer_takes_no_focus_from_a_user_who_has_gone_on(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    serve_script(page)
+    sign_in(page, weather)
+    weather.fault("/v2/StartAppBatch => status 500")
+    choose(page, "Enjoys long walks")
+    again, place = page.get_by_role("button", name="Try again"), page.get_by_label("Place", exact=True)
+    expect(again).to_be_visible()
+    weather.reset()
+    held: list[Route] = []
+    page.route("**/report?*", lambda route: held.append(route))
+    again.click()
+    while not held:
+        page.wait_for_timeout(20)
+    place.focus()
+    held[0].continue_()
+    expect(page.locator(".answers")).to_contain_text("Moderate")
+    expect(page.locator("#status")).to_be_empty()
+    expect(place).to_be_focused()
 
 
 def test_an_import_asks_its_question_shows_its_progress_and_ends_with_the_file(open_page: OpenPage, weather: Weather) -> None:
@@ -320,11 +353,114 @@ def test_a_file_from_the_web_is_copied_into_an_account(open_page: OpenPage, weat
     expect(page.locator("#chosen")).to_have_text("copied.vcf.gz")
 
 
+def copy(weather: Weather, cookies: dict[str, str], email: str) -> requests.Response:
+    """Asks for the copy of a file as the page does."""
+    file = {"name": "copied.vcf.gz", "url": "https://files.example.test/ada.vcf.gz"}
+    return requests.post(
+        f"{weather.origin}/copy", json={"email": email, **file}, cookies=cookies, headers={"Origin": weather.origin}, timeout=10)
+
+
+def cookies(page: Page) -> dict[str, str]:
+    return {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+
+
+def end_session(weather: Weather, path: str) -> None:
+    """The service accepts the token no longer, and refreshes it no more."""
+    weather.fault(f"{path} => status 401")
+    weather.fault('/oauth2/token => status 400 {"error":"invalid_grant"}')
+
+
+def test_only_a_signed_in_user_has_a_file_copied(open_page: OpenPage, weather: Weather) -> None:
+    stranger = requests.get(weather.origin, timeout=10).cookies.get_dict()
+    assert stranger, "the first page begins a session"
+    page = open_page()
+    sign_in(page, weather)
+    end_session(weather, "/DataSourceList")
+    page.get_by_role("button", name="Choose a file").click()
+    expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
+    weather.reset()
+    for visitor, email in product((stranger, cookies(page)), ("stranger@example.test", "not an address")):
+        refused = copy(weather, visitor, email)
+        assert refused.status_code == 401 and refused.json()["sign_in"] == "/connect/sequencing/start?return_to=/"
+    assert '"/connect' not in weather.requests()
+
+
+def test_a_user_has_five_files_copied_within_five_minutes(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    sign_in(page, weather, "rosalind@example.test", "photograph-51")
+    # What cannot be sent counts for nothing.
+    assert copy(weather, cookies(page), "not an address").status_code == 502
+    statuses = [copy(weather, cookies(page), f"copied-{number}@example.test").status_code for number in range(6)]
+    assert statuses == [200] * 5 + [429]
+    assert weather.requests().count('"/connect') == 5
+    page.get_by_role("button", name="Copy a file from the web").click()
+    sheet = page.get_by_role("dialog", name="Copy a file from the web")
+    sheet.get_by_label("Email address of the account").fill("copied-6@example.test")
+    sheet.get_by_role("button", name="Copy").click()
+    expect(sheet.get_by_role("alert")).to_have_text("Too many files were copied within a short time. Try again in five minutes.")
+    # In another browser, where the service did not say at the sign-in who the user is.
+    other = open_page()
+    weather.fault("/indexApi.php => status 503")
+    sign_in(other, weather, "rosalind@example.test", "photograph-51")
+    expect(other.locator(".user")).to_have_count(0)
+    weather.reset()
+    assert copy(weather, cookies(other), "copied-7@example.test").status_code == 429
+
+
+def test_a_session_that_ends_is_told_on_the_page_and_a_refusal_leads_back_to_it(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    sign_in(page, weather)
+    end_session(weather, "/v2/StartAppBatch")
+    choose(page, "Enjoys long walks")
+    expect(page.locator("#status")).to_have_text("Your sign-in has expired. Sign in again")
+    fine(page)
+    weather.reset()
+    notice, again = page.locator(".notice"), page.get_by_role("link", name="Sign in again")
+    with page.expect_response("**/report?*") as answered:
+        page.reload()
+    assert answered.value.status == 401
+    expect(notice).to_have_text("Your sign-in has expired. Sign in again")
+    expect(page.locator("#status")).to_be_empty()
+    page.screenshot(path=artefact("weather-expired"))
+    fine(page)
+    again.click()
+    with page.expect_response("**/report?*"):
+        page.get_by_role("button", name="No (do not provide access)").click()
+    expect(page.locator("#status")).to_be_empty()
+    expect(notice).to_have_text("You did not sign in. Nothing has changed. Sign in again")
+    assert page.url == f"{weather.origin}/?sign-in=cancelled"
+    again.click()
+    page.get_by_role("button", name="Yes (I authorize access)").click()
+    expect(days(page)).to_have_count(7)
+    expect(notice).to_have_count(0)
+
+
+def test_an_address_of_a_refusal_that_is_loaded_again_says_nothing_to_a_user_who_has_signed_in_since(
+        open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    page.goto(f"{weather.origin}/?sign-in=cancelled")
+    expect(page.locator(".notice")).to_have_text("You did not sign in. Nothing has changed.")
+    sign_in(page.context.new_page(), weather)
+    page.reload()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    expect(page.locator(".notice")).to_have_count(0)
+
+
+def test_a_page_whose_own_session_is_gone_leads_to_the_first_page(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page()
+    sign_in(page, weather)
+    choose(page, "Enjoys long walks")
+    expect(days(page)).to_have_count(7)
+    page.context.clear_cookies(name="session")
+    page.get_by_label("Place", exact=True).select_option("Miami")
+    page.get_by_role("link", name="Sign in again").click()
+    expect(page.get_by_role("link", name="Sign in with Sequencing.com")).to_be_visible()
+
+
 def test_an_ended_session_leads_to_the_sign_in_and_back(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather)
-    weather.fault("/DataSourceList => status 401")
-    weather.fault('/oauth2/token => status 400 {"error":"invalid_grant"}')
+    end_session(weather, "/DataSourceList")
     page.get_by_role("button", name="Choose a file").click()
     expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
     weather.reset()

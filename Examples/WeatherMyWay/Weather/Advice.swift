@@ -8,7 +8,7 @@ enum Advice: Sendable, Equatable {
     /// The file lacks the data that the advice needs, or a chain gave an unknown answer: choose another file.
     case fileLacksData
     /// A chain failed.
-    case noAnswer(SequencingError)
+    case noAnswer(Genes.Failure)
     /// There is no advice for this weather.
     case unknownWeather
 }

@@ -77,6 +77,9 @@ struct WeatherReport: Sendable {
         let day: Place.Day
         let advice: Advice
 
+        /// The advice as a sentence; nil where a chain failed, which a screen tells once and not on every day.
+        var sentence: String? { if case .noAnswer = advice { nil } else { advice.text } }
+
         /// The day's date. Days are counted in a calendar: with a change of the clocks, one has 23 or 25 hours.
         func date(from today: Date, in calendar: Calendar = .current) -> Date {
             calendar.date(byAdding: .day, value: offset, to: today) ?? today

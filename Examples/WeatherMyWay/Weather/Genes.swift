@@ -29,10 +29,28 @@ struct Genes: Sendable {
         }
     }
 
-    /// Why a chain gave no answer.
-    var error: SequencingError? {
-        if case .failure(let error) = melanoma { return error }
-        if case .failure(let error) = vitaminD { return error }
+    /// Why there is no answer of a chain.
+    enum Failure: Sendable, Equatable, CustomStringConvertible {
+        /// The chain could not be run.
+        case run(SequencingError)
+        /// The chain ran, and its answer is that it failed.
+        case chain(AppCode)
+
+        var description: String {
+            switch self {
+            case .run(let error): "\(error)"
+            case .chain(let code):
+                "The app chain “\(code.title ?? code.string)” failed at Sequencing.com. Try again in a few minutes."
+            }
+        }
+    }
+
+    /// Why a chain gave no answer. Another try may succeed.
+    var error: Failure? {
+        if case .failure(let error) = melanoma { return .run(error) }
+        if case .failure(let error) = vitaminD { return .run(error) }
+        if case .success(.other(let word)) = melanoma, YesOrNo(word) == .error { return .chain(AppCode(9)) }
+        if case .success(.error) = vitaminD { return .chain(AppCode(88)) }
         return nil
     }
 

@@ -38,6 +38,8 @@ final class WeatherModel {
     private(set) var isAsking = false
     /// Whether the user is at the sign-in page, or the service's answer is awaited.
     private(set) var isSigningIn = false
+    /// Whether the session has ended: nothing is asked until the user signs in again.
+    private(set) var needsSignIn = false
     /// What went wrong last, for the user.
     private(set) var problem: String?
     var placeName = ""
@@ -139,6 +141,8 @@ final class WeatherModel {
         self.selector = selector
         importing = isSame ? imports : ImportModel(genome, vault: opened.vault)
         step = .signedIn(genome)
+        // Asking who the user is may have been what ended the session.
+        if case .ended = account.status.state { needsSignIn = true }
         if choice != nil { await look() }
     }
 
@@ -147,7 +151,7 @@ final class WeatherModel {
         visits += 1
         looks += 1
         step = .opening
-        (isAsking, problem) = (false, nil)
+        (isAsking, needsSignIn, problem) = (false, false, nil)
         (choice, report, genes, selector, userName, subject, importing) = (nil, nil, nil, nil, nil, nil, nil)
     }
 
@@ -171,12 +175,13 @@ final class WeatherModel {
     }
 
     /// Runs the two chains, and reads the forecast by what they find.
+    ///
+    /// Where the session has ended, no page opens unasked: ``needsSignIn`` says so, and the user signs in.
     func look() async {
         guard case .signedIn(let genome) = step, let choice, let table,
             let place = places.first(where: { $0.name == placeName })
         else { return }
-        isAsking = true
-        problem = nil
+        (isAsking, needsSignIn, problem) = (true, false, nil)
         looks += 1
         let look = looks
         do {
@@ -187,16 +192,14 @@ final class WeatherModel {
             guard look == looks else { return }
             self.genes = genes
             report = WeatherReport(place, for: genes, by: table)
+        } catch SequencingError.account(.signInRequired) {
+            guard look == looks else { return }
+            needsSignIn = true
         } catch {
             guard look == looks else { return }
-            isAsking = false
-            guard case SequencingError.account(.signInRequired) = error else {
-                problem = "\(error)"
-                return
-            }
-            await signIn()
+            problem = "\(error)"
         }
-        if look == looks { isAsking = false }
+        isAsking = false
     }
 
     /// Signs out.

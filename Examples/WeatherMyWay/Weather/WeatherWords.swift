@@ -6,6 +6,8 @@ enum WeatherWords: String, Sendable, CaseIterable {
         data. No data of your own? Try it with a sample.
         """
     case signIn = "Sign in with Sequencing.com"
+    case expired = "Your sign-in has expired."
+    case signInAgain = "Sign in again"
     case register = "Create an account or reset the password"
     case whichFile = "Which file is the advice for?"
     case chooseFile = "Choose a file"
@@ -14,6 +16,7 @@ enum WeatherWords: String, Sendable, CaseIterable {
     case lacksData = "This file lacks the data that the advice needs. Choose another file."
     case importData = "Import from 23andMe or Ancestry"
     case copyFile = "Copy a file from the web"
+    case tooManyCopies = "Too many files were copied within a short time. Try again in five minutes."
     case importNote = """
         Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data yourself \
         and uploading it on the site needs no password.

@@ -33,7 +33,7 @@ extension App {
             "file": .string(file.name), "place": .string(place.name), "country": .string(place.country),
             "answers": .array(
                 genes.words.map { .object(["title": .string($0.title), "answer": .string($0.answer)]) }),
-            "lacks_data": .bool(genes.lacksData),
+            "lacks_data": .bool(genes.lacksData), "failure": genes.error.map { JSONValue.string("\($0)") } ?? .null,
             "days": .array(report.days.map(Self.json)), "disclaimer": .string(WeatherReport.disclaimer),
         ])
     }
@@ -54,7 +54,7 @@ extension App {
         return .object([
             "offset": .number("\(entry.offset)"), "condition": .string(entry.day.condition),
             "high": .number("\(entry.day.high)"), "low": .number("\(entry.day.low)"),
-            "advice": .string(entry.advice.text), "is_warning": .bool(isWarning),
+            "advice": .string(entry.sentence ?? ""), "is_warning": .bool(isWarning),
         ])
     }
 
@@ -112,14 +112,24 @@ extension App {
     // MARK: Connect
 
     /// Asks Sequencing.com to copy a file from the web into the account of an address (dossier 3.3).
+    ///
+    /// The link is made with the app's secret, and creates an account where there is none: without a sign-in and a
+    /// limit, a stranger could have one made for any address.
     func copy(_ request: Request) async throws -> Response {
-        _ = try visitor(request)
+        let session = try visitor(request)
+        let account = try await genome(session).account
+        if case .ended = account.status.state { throw HTTPError(.unauthorized) }
         guard let connect else { throw HTTPError(.notFound) }
         let members = try await content(of: request)
         let file = try ConnectRequest.File(
             name: members["name"]?.string ?? "", kind: .geneticData, url: members["url"]?.string ?? "")
         let wanted = try ConnectRequest(
             email: Sequencing.EmailAddress(members["email"]?.string ?? ""), files: [file])
+        // A request that cannot be sent counts for nothing. A user who signs in again, or elsewhere, is the same one.
+        let user = try await account.identity().subject
+        guard copies.admits(user, to: wanted.email.string, now: ProcessInfo.processInfo.systemUptime) else {
+            return .json(["problem": .string(WeatherWords.tooManyCopies.rawValue)], status: .tooManyRequests)
+        }
         switch try await ConnectDelivery().deliver(try connect.codec.link(wanted, at: connect.hosts)) {
         case .accepted: return .json(["outcome": .string("accepted")])
         case .refused(let status): return .json(["outcome": .string("refused"), "status": .number("\(status)")])

@@ -13,6 +13,7 @@ import Sequencing
 struct App: Sendable {
     let origin: String
     let visitors = Visitors()
+    let copies = CopyLimit()
     /// What the app stores. An app of its own has a vault that lasts.
     let vault = MemoryVault()
     let handshake: Handshake
@@ -84,31 +85,32 @@ struct App: Sendable {
             Pages.script
         }
         router.get("/") { request, _ in try await page(request) }
-        router.get("report") { request, _ in await answering { try await report(request) } }
-        router.post("file") { request, _ in await answering { try await choose(request) } }
-        router.get("import") { request, _ in await answering { try await progress(request) } }
-        router.post("import") { request, _ in await answering { try await startImport(request) } }
-        router.post("import/look") { request, _ in await answering { try await lookForImports(request) } }
-        router.post("import/answer") { request, _ in await answering { try await answerImport(request) } }
-        router.post("import/give-up") { request, _ in await answering { try await giveUp(request) } }
-        router.post("copy") { request, _ in await answering { try await copy(request) } }
+        router.get("report") { request, _ in await answering(request, report) }
+        router.post("file") { request, _ in await answering(request, choose) }
+        router.get("import") { request, _ in await answering(request, progress) }
+        router.post("import") { request, _ in await answering(request, startImport) }
+        router.post("import/look") { request, _ in await answering(request, lookForImports) }
+        router.post("import/answer") { request, _ in await answering(request, answerImport) }
+        router.post("import/give-up") { request, _ in await answering(request, giveUp) }
+        router.post("copy") { request, _ in await answering(request, copy) }
         router.post("sign-out") { request, _ in try await signOut(request) }
         return router
     }
 
     private func page(_ request: Request) async throws -> Response {
+        let event = request.uri.queryParameters["sign-in"].map { String($0) }
         guard let session = visitors.session(of: request) else {
-            var response = Pages.welcome(after: request.uri.queryParameters["sign-in"].map { String($0) })
+            var response = Pages.welcome(after: event)
             response.setCookie(visitors.begin())
             return response
         }
-        guard let account = try? await handshake.account(session) else {
-            return Pages.welcome(after: request.uri.queryParameters["sign-in"].map { String($0) })
-        }
+        guard let account = try? await handshake.account(session) else { return Pages.welcome(after: event) }
         let identity = account.status.state == .signedIn ? try? await account.identity() : nil
+        // Asking for the identity may have ended it. An ended account stays until its user signs in again.
+        let isExpired = if case .ended = account.status.state { true } else { false }
         let visit = visitors.visit(session)
         return Pages.app(
-            user: identity?.name, account: identity?.subject, file: visit.file?.name, place: visit.place,
+            identity, after: event, isExpired: isExpired, file: visit.file?.name, place: visit.place,
             places: places.places.map(\.name))
     }
 
@@ -131,18 +133,26 @@ struct App: Sendable {
     }
 
     /// Maps errors to what the page says.
-    private func answering(_ body: () async throws -> Response) async -> Response {
+    private func answering(_ request: Request, _ body: (Request) async throws -> Response) async -> Response {
         do {
-            return try await body()
-        } catch let error as HTTPError {
+            return try await body(request)
+        } catch let error as HTTPError where error.status != .unauthorized {
             return Response(status: error.status)
-        } catch SequencingError.account(.signInRequired), HandshakeError.signInRequired {
-            return Response(status: .unauthorized)
+        } catch SequencingError.account(.signInRequired), HandshakeError.signInRequired, is HTTPError {
+            return signInNeeded(request)
         } catch let error as SequencingError {
             return .json(["problem": .string("\(error)")], status: .badGateway)
         } catch {
             return Response(status: .internalServerError)
         }
+    }
+
+    /// Says that the user has to sign in again, and where: the page does not leave by itself.
+    private func signInNeeded(_ request: Request) -> Response {
+        // Only the first page begins a session, without which there is no sign-in.
+        let address = visitors.session(of: request) == nil ? "/" : Pages.signInAddress
+        return .json(
+            ["problem": .string(WeatherWords.expired.rawValue), "sign_in": .string(address)], status: .unauthorized)
     }
 
     private func signOut(_ request: Request) async throws -> Response {

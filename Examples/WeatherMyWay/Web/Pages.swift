@@ -2,12 +2,16 @@
 import ExampleServer
 import Foundation
 import HTTPTypes
+import Handshake
 import Hummingbird
 import Mustache
 import OAuth
 
 /// The pages as HTML. All text is text: templates escape whatever they are given.
 enum Pages {
+    /// Where the user signs in, and comes back from.
+    static let signInAddress = "/connect/sequencing/start?return_to=/"
+
     private static let frame = """
         <!doctype html>
         <html lang="en">
@@ -40,7 +44,7 @@ enum Pages {
         <h1>\(WeatherWords.title.rawValue)</h1>
         <p>\(WeatherWords.introduction.rawValue)</p>
         {{#notice}}<p class="notice" role="status">{{.}}</p>{{/notice}}
-        <p class="acts"><a class="button first" href="/connect/sequencing/start?return_to=/">\(WeatherWords.signIn.rawValue)</a>
+        <p class="acts"><a class="button first" href="\(signInAddress)">\(WeatherWords.signIn.rawValue)</a>
         <button type="button" id="register">\(WeatherWords.register.rawValue)</button></p>
         </main>
         <registration-sheet></registration-sheet>
@@ -52,6 +56,8 @@ enum Pages {
         {{#user}}<p class="user">Signed in as <strong>{{.}}</strong></p>{{/user}}
         <form method="post" action="/sign-out"><button>Sign out</button></form></header>
         <main>
+        {{#notice}}<p class="notice" role="status" id="expired">{{.}}
+        <a href="\(signInAddress)">\(WeatherWords.signInAgain.rawValue)</a></p>{{/notice}}
         <h1 id="heading" tabindex="-1">{{#file}}Your forecast{{/file}}{{^file}}\(WeatherWords.whichFile.rawValue){{/file}}</h1>
         <section id="choice" aria-label="File and place" data-file="{{file}}">
         <p id="chosen">{{#file}}{{.}}{{/file}}{{^file}}Pick one of your own genetic files, or a sample.{{/file}}</p>
@@ -68,7 +74,7 @@ enum Pages {
         <div id="progress" hidden></div></section>
         </main>
         <file-selector modal src="/genes/files?all=true"{{#account}} remember="{{.}}"{{/account}}
-        sign-in-href="/connect/sequencing/start?return_to=/"></file-selector>
+        sign-in-href="\(signInAddress)"></file-selector>
         <dialog id="import-sheet" aria-labelledby="import-title"><form method="dialog" novalidate>
         <h2 id="import-title" tabindex="-1">Import from</h2>
         <fieldset id="credentials"><legend class="unseen">Where the data is</legend>
@@ -110,6 +116,8 @@ enum Pages {
     }
 
     private struct Values {
+        /// What is said above the sign-in that is needed again; nil where none is.
+        let notice: String?
         let user: String?
         /// The account under which the browser keeps the user's choice.
         let account: String?
@@ -120,20 +128,30 @@ enum Pages {
 
     /// The page of a browser without a signed-in user.
     static func welcome(after event: String?) -> Response {
-        let notice: String? =
-            switch event {
-            case "cancelled": "You did not sign in. Nothing has changed."
-            case "failed": "The sign-in failed. Try again."
-            case "over": "You are signed out, and the app's access is revoked."
-            case "over-here": "You are signed out here, but Sequencing.com has not revoked the app's access."
-            default: nil
-            }
-        return .page(welcome?.render(Welcome(notice: notice)) ?? "")
+        .page(welcome?.render(Welcome(notice: words(after: event))) ?? "")
     }
 
-    static func app(user: String?, account: String?, file: String?, place: String?, places: [String]) -> Response {
+    private static func words(after event: String?) -> String? {
+        switch event {
+        case "cancelled": "You did not sign in. Nothing has changed."
+        case "failed": "The sign-in failed. Try again."
+        case "over": "You are signed out, and the app's access is revoked."
+        case "over-here": "You are signed out here, but Sequencing.com has not revoked the app's access."
+        default: nil
+        }
+    }
+
+    /// - Parameters:
+    ///   - identity: who has signed in; nil when the service has not said.
+    ///   - event: how the last sign-in ended.
+    ///   - isExpired: whether the user has to sign in again.
+    static func app(
+        _ identity: Identity?, after event: String?, isExpired: Bool, file: String?, place: String?, places: [String]
+    ) -> Response {
+        // An event in an address that is loaded again says nothing to a user who has signed in since.
+        let notice = isExpired ? words(after: event) ?? WeatherWords.expired.rawValue : nil
         let values = Values(
-            user: user, account: account, file: file,
+            notice: notice, user: identity?.name, account: identity?.subject, file: file,
             places: places.map { PlaceOption(name: $0, isCurrent: $0 == place) })
         return .page(app?.render(values) ?? "")
     }

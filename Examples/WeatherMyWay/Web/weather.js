@@ -10,20 +10,25 @@ function element(name, ...parts) {
   return made;
 }
 
-/** Asks the app's own server; null where the user has to sign in again. */
+/** Asks the app's own server. `problem` says why there is no answer, `sign_in` where the user can sign in again. */
 async function ask(path, content) {
   const response = await fetch(path, {
     method: content ? "POST" : "GET", cache: "no-store", headers: content ? { "Content-Type": "application/json" } : {},
     body: content && JSON.stringify(content),
   }).catch(() => null);
   if (!response) return { problem: "The app cannot be reached. Check your connection and try again." };
-  if (response.status === 401) {
-    location.assign("/connect/sequencing/start?return_to=/");
-    return null;
-  }
   const body = await response.json().catch(() => null);
   if (response.ok && body) return body;
-  return { problem: body?.problem ?? "Something went wrong. Try again." };
+  return { problem: body?.problem ?? "Something went wrong. Try again.", sign_in: body?.sign_in };
+}
+
+/** Shows why there is no answer, with a link where the user has to sign in again. */
+function tell(place, { problem, sign_in: address }) {
+  place.textContent = problem;
+  if (!address) return;
+  const link = element("a", WORDS.signInAgain);
+  link.href = address;
+  place.append(" ", link);
 }
 
 // MARK: - Signing in
@@ -70,7 +75,7 @@ function day(entry) {
   return element("li.day", sign(entry.condition),
     element("div", element("h3", element("span", `${name}, `), element("span", date.format(moment))), element("small", entry.condition),
       element("small.degrees", `${degrees(entry.high)}, at night ${degrees(entry.low)}`)),
-    element("p", entry.advice));
+    ...(entry.advice ? [element("p", entry.advice)] : []));
 }
 
 let asked = 0;
@@ -81,11 +86,18 @@ async function report() {
   $("report").setAttribute("aria-busy", "true");
   const found = await ask(`/report?place=${encodeURIComponent($("place").value)}`);
   // A later choice has been made meanwhile.
-  if (number !== asked || !found) return;
+  if (number !== asked) return;
   $("report").removeAttribute("aria-busy");
-  $("status").textContent = found.problem ?? "";
+  $("status").textContent = found.failure ?? "";
   $("report").hidden = Boolean(found.problem);
-  if (found.problem) return retry();
+  if (found.problem) {
+    // The page began with that notice.
+    if (found.sign_in && number === 1 && $("expired")) return;
+    tell($("status"), found);
+    if (!found.sign_in) retry();
+    return;
+  }
+  if (found.failure) retry();
   const answers = element("dl.answers", ...found.answers.map(({ title, answer }) => element("div", element("dt", title), element("dd", answer))));
   const parts = [answers];
   const warning = found.days.find((entry) => entry.is_warning);
@@ -102,7 +114,11 @@ async function report() {
 function retry() {
   const again = element("button", "Try again");
   again.type = "button";
-  again.addEventListener("click", report);
+  again.addEventListener("click", async () => {
+    await report();
+    // The button that had the focus is gone. A user who has gone on meanwhile stays there.
+    if (document.activeElement === document.body) ($("status").querySelector("button, a") ?? $("heading")).focus();
+  });
   $("status").append(" ", again);
 }
 
@@ -115,11 +131,7 @@ if (selector) {
   });
   selector.addEventListener("continue", async ({ detail }) => {
     const chosen = await ask("/file", { id: detail.id });
-    if (!chosen) return;
-    if (chosen.problem) {
-      $("status").textContent = chosen.problem;
-      return;
-    }
+    if (chosen.problem) return tell($("status"), chosen);
     $("chosen").textContent = chosen.name;
     $("choice").dataset.file = chosen.name;
     $("heading").textContent = "Your forecast";
@@ -152,7 +164,9 @@ function follow(told) {
   setTimeout(async () => {
     if (number !== look) return;
     const next = await ask("/import");
-    if (next && number === look) follow(next);
+    if (number !== look) return;
+    if (next.sign_in) return tell($("status"), next);
+    follow(next);
   }, 1000);
 }
 
@@ -217,9 +231,8 @@ async function giveUp(one, button) {
   $("import-problem").textContent = $("given-up").textContent = "";
   const told = await ask("/import/give-up", { key: one.key });
   button.disabled = false;
-  if (!told) return;
   if (told.problem) {
-    $("import-problem").textContent = told.problem;
+    tell($("import-problem"), told);
     button.focus();
     return;
   }
@@ -271,15 +284,12 @@ if (importSheet) {
     $("password").value = "";
     const told = await ask(isAnswer ? "/import/answer" : "/import", content);
     if (number === sheet) $("import-go").disabled = false;
-    if (told && !told.problem) follow(told);
+    if (!told.problem) follow(told);
     // An import whose answer was lost may run.
-    if (told?.problem) ask("/import").then((now) => now && follow(now));
+    else ask("/import").then(follow);
     // The user has begun something else in the sheet meanwhile.
-    if (!told || number !== sheet) return;
-    if (told.problem) {
-      $("import-problem").textContent = told.problem;
-      return;
-    }
+    if (number !== sheet) return;
+    if (told.problem) return tell($("import-problem"), told);
     if (told.state === "question" || told.state === "link") return expect(told);
     if (told.state === "failed" || told.state === "none") {
       expect({ state: "none" });
@@ -288,7 +298,7 @@ if (importSheet) {
     }
     importSheet.close();
   });
-  ask("/import/look", {}).then((told) => told && follow(told));
+  ask("/import/look", {}).then(follow);
 }
 
 // MARK: - Copying a file from the web
@@ -305,12 +315,11 @@ if (copySheet) {
     $("copy-go").disabled = true;
     const told = await ask("/copy", { email: $("copy-email").value.trim(), name: $("copy-name").value.trim(), url: $("copy-url").value.trim() });
     $("copy-go").disabled = false;
-    if (!told) return;
     if (told.outcome === "accepted") {
       copySheet.close();
       $("status").textContent = "Sequencing.com is copying the file into the account.";
     } else {
-      $("copy-problem").textContent = told.problem ?? `Sequencing.com refuses to copy the file (status ${told.status}).`;
+      tell($("copy-problem"), { problem: `Sequencing.com refuses to copy the file (status ${told.status}).`, ...told });
     }
   });
 }

@@ -9,106 +9,6 @@ import Testing
 
 @testable import WeatherMyWay
 
-/// A phone: its vault, its settings, and who sits in front of it.
-@MainActor
-private final class Phone {
-    let sandbox: Sandbox
-    let vault = MemoryVault()
-    var settings: Data?
-    var user = "ada@example.test"
-    /// Whether the user leaves the browser instead of signing in.
-    var leaves = false
-    /// The sign-in pages that were opened.
-    var pages = 0
-    /// Holds the first page until it is open; nil does not.
-    var gate: Gate?
-    /// Opens when the first page is shown.
-    private let shown = Gate()
-
-    init() async throws {
-        sandbox = try await Sandbox.start()
-    }
-
-    private struct Approval: Browser {
-        let sandbox: Sandbox
-        let user: String
-        let leaves: Bool
-        let gate: Gate?
-        let shown: Gate
-
-        func show(_ page: SignInPage) async throws -> String? {
-            shown.open()
-            await gate?.wait()
-            try Task.checkCancellation()
-            if leaves { throw HandshakeError.signInAbandoned(.closed) }
-            return try await sandbox.approve(page.url, as: user)
-        }
-    }
-
-    /// The app after a launch.
-    ///
-    /// - Parameter secret: the client's secret, for an app that can ask for the copy of a file.
-    func launched(secret: Secret? = nil) async -> WeatherModel {
-        let (sandbox, vault) = (sandbox, vault)
-        let model = WeatherModel(
-            WeatherModel.Device(
-                client: {
-                    let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
-                    return Client(service: .sequencing.at(origin), id: "my-genome-app")
-                },
-                vault: { vault }, browser: { self.browser() },
-                choices: KeptChoice.Store(read: { self.settings }, write: { self.settings = $0 }),
-                genome: { Sequencing($0, polling: Polling(jitter: 0), clock: HurriedClock()) },
-                copy: Self.copy(to: sandbox, with: secret)))
-        await model.open()
-        return model
-    }
-
-    private func browser() -> Approval {
-        pages += 1
-        return Approval(
-            sandbox: sandbox, user: user, leaves: leaves, gate: pages == 1 ? gate : nil, shown: shown)
-    }
-
-    /// Begins a sign-in. Returns once its page is shown, or it has ended without one.
-    func beginSignIn(in model: WeatherModel) async -> Task<Void, Never> {
-        let shown = shown
-        let signingIn = Task {
-            await model.signIn()
-            shown.open()
-        }
-        await shown.wait()
-        return signingIn
-    }
-
-    private static func copy(
-        to sandbox: Sandbox, with secret: Secret?
-    ) -> (@Sendable (ConnectRequest) async throws -> ConnectDelivery.Outcome)? {
-        guard let secret else { return nil }
-        return { request in
-            let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
-            let codec = try LegacyConnectCodec(secret: secret)
-            return try await ConnectDelivery().deliver(try codec.link(request, at: Sequencing.Hosts(allAt: origin)))
-        }
-    }
-
-    /// The app of a user who has signed in and chosen their own file.
-    func chosen() async throws -> WeatherModel {
-        let model = await launched()
-        await model.signIn()
-        try await choose(in: model)
-        return model
-    }
-
-    func choose(in model: WeatherModel) async throws {
-        guard case .signedIn(let genome) = model.step else {
-            Issue.record("\(model.step), \(model.problem ?? "")")
-            return
-        }
-        await model.choose(try #require(try await genome.files(.uploaded).first))
-    }
-}
-
 @Suite("The iOS sample", .heavy)
 @MainActor
 struct WeatherModelTests {
@@ -254,7 +154,7 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
-    @Test("advice for the file before is gone when another is chosen and the sign-in that it needs is not made")
+    @Test("A17: where the session has ended, the app says so and opens no page, and advice for another file is gone")
     func anotherFile() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()
@@ -270,6 +170,40 @@ struct WeatherModelTests {
         await model.choose(other)
         #expect(model.choice?.id == other.id)
         #expect(model.report == nil && model.genes == nil && !model.isAsking)
+        #expect(model.needsSignIn && phone.pages == 1, "the user decides when the page opens")
+        await model.signIn()
+        #expect(model.needsSignIn && phone.pages == 2 && model.choice?.id == other.id, "the user has left the page")
+        phone.leaves = false
+        await model.signIn()
+        #expect(!model.needsSignIn && model.choice?.id == other.id && model.report != nil)
+        await phone.sandbox.stop()
+    }
+
+    @Test("A17: a session that has ended is told at the next launch, and the choice is there after the sign-in")
+    func expired() async throws {
+        let phone = try await Phone()
+        _ = try await phone.chosen()
+        phone.sandbox.expireAccessTokens(.sequencing)
+        phone.sandbox.revokeRefreshTokens(.sequencing)
+        let again = await phone.launched()
+        #expect(again.needsSignIn && phone.pages == 1 && !again.isAsking)
+        await again.signIn()
+        #expect(!again.needsSignIn && again.choice?.id.string == "227001" && again.report != nil)
+        await phone.sandbox.stop()
+    }
+
+    @Test("E16: a chain that failed is told once and not on every day, and asking again brings the advice")
+    func failedChain() async throws {
+        let phone = try await Phone()
+        phone.sandbox.inject(try FaultRule(parsing: "sequencing /v2/StartAppBatch => status 500 x1"))
+        let model = try await phone.chosen()
+        let error = try #require(model.genes?.error)
+        let days = try #require(model.report?.days)
+        #expect(days.count == 7 && days.allSatisfy { $0.sentence?.contains("\(error)") != true })
+        // The first day has an alert, which is told all the same.
+        #expect(days.count { $0.sentence == nil } == 6 && model.problem == nil)
+        await model.look()
+        #expect(model.genes?.error == nil && model.report?.days.allSatisfy { $0.sentence != nil } == true)
         await phone.sandbox.stop()
     }
 

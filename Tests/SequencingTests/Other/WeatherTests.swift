@@ -133,7 +133,7 @@ struct WeatherTests {
         "E16: without data, or with an unknown answer of a chain, the user is asked for another file",
         arguments: [
             (MelanomaRisk.noData, VitaminD.issue), (.other("Severe"), .issue), (.low, .insufficientData),
-            (.low, .error), (.low, .other("Unknown")),
+            (.low, .other("Unknown")),
         ])
     func lackingData(_ risk: MelanomaRisk, _ vitaminD: VitaminD) {
         #expect(table.advice(for: genes(risk, vitaminD), condition: "Sunny") == .fileLacksData)
@@ -144,6 +144,15 @@ struct WeatherTests {
         let failed = Genes(melanoma: .failure(.failed(JobID(1))), vitaminD: .success(.issue))
         #expect(!failed.lacksData && !genes(.low, .issue).lacksData)
         #expect(genes(.noData, .issue).lacksData && genes(.low, .insufficientData).lacksData)
+    }
+
+    @Test(
+        "E16: a chain whose answer is that it failed is a failure, and no lack of data",
+        arguments: [(MelanomaRisk.low, VitaminD.error, 88), (.other("Error"), .issue, 9)])
+    func failedChain(_ risk: MelanomaRisk, _ vitaminD: VitaminD, _ number: Int) {
+        let genes = genes(risk, vitaminD)
+        #expect(!genes.lacksData && genes.error == .chain(AppCode(number)))
+        #expect(table.advice(for: genes, condition: "Sunny") == .noAnswer(.chain(AppCode(number))))
     }
 
     @Test("a weather that the table lacks has no advice")
@@ -177,6 +186,17 @@ struct WeatherTests {
             let lines = (error as? Options.Problem)?.description.split(separator: "\n")
             return lines?.first == "there is no file \"4711\". Choose one of:" && lines?.count == 22
         }
+        await town.sandbox.stop()
+    }
+
+    @Test("E16, F03: the command tells once that the chains failed, and the weather of each day")
+    func failedForecast() async throws {
+        let town = try await Town()
+        try town.inject("sequencing /v2/StartAppBatch => status 500")
+        let lines = try await WeatherMyWay.forecast("Oslo", "910001", from: town.genome)
+        #expect(lines.count == 12 && lines[1...2] == ["Melanoma risk: No answer", "Vitamin D: No answer"])
+        #expect(lines[3].hasPrefix("There is no advice: Sequencing.com is not working right now (status 500)"))
+        #expect(lines[4...10].allSatisfy { $0.hasSuffix(" °C") })
         await town.sandbox.stop()
     }
 
