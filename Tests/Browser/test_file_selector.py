@@ -1,5 +1,6 @@
 """`<file-selector>` as a person meets it: keyboard, screen reader, narrow screen, light and dark, and 5,000 files."""
 
+import base64
 import gzip
 import json
 import re
@@ -597,6 +598,35 @@ def test_a_list_that_cannot_be_refreshed_stays_and_tells_its_age(
     expect(proceed(page)).to_be_enabled()
 
 
+@pytest.mark.parametrize(("files", "control"), [(ALL, "My Files"), ([], "Refresh")], ids=["question", "empty"])
+def test_the_first_screen_tells_how_old_a_list_is_that_cannot_be_refreshed_each_time_it_fails(
+        page: Page, server: SelectorServer, files: list[dict[str, Any]], control: str) -> None:
+    page.clock.install()
+    server.answer("all=true", files)
+    opened(page, server)
+    button = page.get_by_role("button", name=control)
+    expect(button).to_be_visible()
+    server.answer("all=true", {"Message": "down"}, 503)
+    page.clock.fast_forward(5 * 60_000)
+    page.evaluate("selector.refresh()")
+    notice = page.locator(".stale")
+    expect(notice).to_be_visible()
+    expect(notice).to_contain_text("The list could not be refreshed. This one was loaded 5 minutes ago. The service could not be reached.")
+    expect(status(page)).to_contain_text("The list could not be refreshed.")
+    expect(button).to_be_visible()
+    server.answer("all=true", {"Message": "down"}, 503, delay=(gate := Event()))
+    notice.get_by_text("Try again").click()
+    expect(status(page)).to_have_text("Loading the files…")
+    gate.set()
+    expect(status(page)).to_contain_text("The list could not be refreshed.")
+    page.clock.fast_forward(55 * 60_000)
+    expect(notice).to_contain_text("loaded 1 hour ago")
+    server.answer("all=true", files)
+    notice.get_by_text("Try again").click()
+    expect(notice).to_be_hidden()
+    expect(button).to_be_focused()
+
+
 # In a form (D18), and the next time (D19)
 
 def test_a_form_demands_a_choice_and_submits_the_id_and_the_name(page: Page, server: SelectorServer) -> None:
@@ -1006,6 +1036,13 @@ def state_stale(page: Page, server: SelectorServer) -> None:
     expect(page.locator(".stale")).to_be_visible()
 
 
+def state_stale_intro(page: Page, server: SelectorServer) -> None:
+    opened(page, server, closable="")
+    server.answer("all=true", {"Message": "down"}, 503)
+    page.evaluate("selector.refresh()")
+    expect(page.locator(".stale")).to_be_visible()
+
+
 def state_selection_gone(page: Page, server: SelectorServer) -> None:
     opened(page, server, selected="227008", closable="")
     server.answer("all=true", [file for file in ALL if file["Id"] != "227008"])
@@ -1057,6 +1094,36 @@ def test_the_refresh_icon_stands_above_the_icons_of_the_rows(open_page: OpenPage
     middles = [box["x"] + box["width"] / 2 for box in (page.locator(f"{icon} svg").first.bounding_box()
                                                        for icon in ("button.refresh", ".row:not(.probe) .more"))]
     assert abs(middles[0] - middles[1]) < 1.5, middles
+
+
+def test_the_words_of_a_segment_stand_in_the_middle_of_their_pill(page: Page, server: SelectorServer) -> None:
+    opened(page, server)
+    choose_own(page)
+    middles = [[box["y"] + box["height"] / 2 for box in (pill.bounding_box(), pill.locator(":scope > span").bounding_box()) if box]
+               for pill in page.locator(".segments label").all()]
+    assert len(middles) == 4 and all(abs(pill - words) < .3 for pill, words in middles), middles
+
+
+COLOUR = """async ([png, x, y]) => {
+  const bytes = Uint8Array.from(atob(png), letter => letter.charCodeAt(0))
+  const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+  const drawing = new OffscreenCanvas(picture.width, picture.height).getContext('2d')
+  drawing.drawImage(picture, 0, 0)
+  return [...drawing.getImageData(x, y, 1, 1).data].slice(0, 3)
+}"""
+
+
+def test_the_tint_of_a_selected_row_reaches_the_lists_edges_and_the_ring_of_the_focus_is_drawn_over_it(page: Page, server: SelectorServer) -> None:
+    person = given(page, server, [own("1", "a.vcf"), own("2", "b.vcf")], selected="1")
+    person.go_to("My Files: Uploaded")
+    box, row = (page.locator(part).first.bounding_box() for part in (".list", ".row[aria-selected=true]"))
+    assert box and row and all(abs(box[side] - row[side]) < .5 for side in ("x", "y", "width")), (box, row)
+    ring = page.locator(".list").evaluate("list => getComputedStyle(list).outlineColor.match(/\\d+/g).map(Number)")
+    picture = base64.b64encode(page.screenshot()).decode()
+    middle = round(row["y"] + row["height"] / 2)
+    for x, y in [(round(box["x"] + box["width"] / 2), round(box["y"]) + 1), (round(box["x"]) + 1, middle), (round(box["x"] + box["width"]) - 2, middle)]:
+        colour = page.evaluate(COLOUR, [picture, x, y])
+        assert all(abs(one - other) < 4 for one, other in zip(colour, ring, strict=True)), (colour, ring, x, y)
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])

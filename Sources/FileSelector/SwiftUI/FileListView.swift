@@ -6,11 +6,7 @@ import SwiftUI
 struct FileListView: View {
     let model: FileSelectorModel
     let locale: FileSelectorLocale
-    let upload: URL?
-    /// Whether the app signs the user in again.
-    let canSignIn: Bool
-    /// What the user can do about a list that could not be refreshed.
-    let remedy: @MainActor (FileProblem) -> AnyView
+    let notices: FileNotices
     let refresh: @MainActor () -> Void
     let details: @MainActor (GeneticFile) -> Void
     let finish: @MainActor (GeneticFile) -> Void
@@ -29,8 +25,7 @@ struct FileListView: View {
             ScrollViewReader { reader in
                 ScrollView {
                     LazyVStack(alignment: .leading, spacing: 0) {
-                        FileNotices(
-                            model: model, locale: locale, upload: upload, canSignIn: canSignIn, remedy: remedy)
+                        notices
                         if state.tab == .sample {
                             Text(verbatim: text(.sampleExplanation)).foregroundStyle(palette.quiet).padding(16)
                         }
@@ -118,10 +113,8 @@ struct FileListView: View {
     }
 
     private func count(_ found: Int) -> String {
-        guard let segment = state.segment, state.search.contains(where: { !$0.isWhitespace }) else {
-            return FileSelectorWords.files.text(in: locale, count: found)
-        }
-        return FileSelectorWords.matching.text(in: locale, count: found, "\(state.count(of: segment))")
+        let total = state.segment.map { state.count(of: $0) } ?? 0
+        return FileSelectorWords.rows(found, of: total, search: state.search, in: locale)
     }
 
     private func rowView(_ row: FileRow) -> some View {

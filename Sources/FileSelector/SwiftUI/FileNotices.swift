@@ -2,7 +2,7 @@
 import Sequencing
 import SwiftUI
 
-/// The messages above the list.
+/// The messages above the list; above the first question and an empty list, only how old the list is.
 struct FileNotices: View {
     let model: FileSelectorModel
     let locale: FileSelectorLocale
@@ -15,20 +15,21 @@ struct FileNotices: View {
 
     var body: some View {
         VStack(alignment: .leading, spacing: 8) {
-            ForEach(model.state.notices, id: \.self) { notice in card(notice) }
+            ForEach(model.state.shownNotices, id: \.self) { notice in card(notice) }
         }
         .padding(.horizontal, 16).padding(.vertical, 8)
     }
 
     private func card(_ notice: FileSelectorState.Notice) -> some View {
         let palette = FileSelectorPalette(colorScheme)
-        let isWarning = if case .stale = notice { true } else { false }
         return VStack(alignment: .leading, spacing: 8) {
             content(of: notice)
         }
         .padding(12)
         .frame(maxWidth: .infinity, alignment: .leading)
-        .background(isWarning ? palette.warnTint : palette.tint, in: RoundedRectangle(cornerRadius: 10))
+        // Over a film, texts are white.
+        .foregroundStyle(palette.ink)
+        .background(notice.isStale ? palette.warnTint : palette.tint, in: RoundedRectangle(cornerRadius: 10))
     }
 
     @ViewBuilder private func content(of notice: FileSelectorState.Notice) -> some View {
@@ -45,23 +46,19 @@ struct FileNotices: View {
             Text(verbatim: text(.noOwn)).fontWeight(.semibold)
             if let upload { Link(text(.noOwnUpload), destination: upload) }
             Text(verbatim: text(.noOwnMeanwhile))
-        case .noSamples: Text(verbatim: text(.noSamples))
-        case .noFiles: Text(verbatim: text(.empty))
-        case .selectionGone: Text(verbatim: text(.selectionGone))
-        case .nothingFound(let search, let elsewhere):
-            Text(verbatim: FileSelectorWords.nothingMatches.text(in: locale, search))
-            if elsewhere > 0 {
-                Text(verbatim: FileSelectorWords.matchesElsewhere.text(in: locale, count: elsewhere))
-            }
+        case .nothingFound:
+            Text(verbatim: text(of: notice))
             Button(text(.clearSearch)) { model.state.search = "" }
-        case .unreadableEntries(let count):
-            Text(verbatim: FileSelectorWords.skipped.text(in: locale, count: count))
-        case .rememberedFile(let name):
-            Text(verbatim: FileSelectorWords.remembered.text(in: locale, name))
+        case .rememberedFile:
+            Text(verbatim: text(of: notice))
             Button(text(.forget)) { model.forget() }
-        case .rememberedFileGone(let name):
-            Text(verbatim: FileSelectorWords.rememberedGone.text(in: locale, name))
+        case .noSamples, .noFiles, .selectionGone, .unreadableEntries, .rememberedFileGone:
+            Text(verbatim: text(of: notice))
         }
+    }
+
+    private func text(of notice: FileSelectorState.Notice) -> String {
+        notice.text(in: locale, canSignIn: canSignIn) { FileDate.ago(model.now - $0, in: locale) }
     }
 
     private func text(_ words: FileSelectorWords) -> String { words.text(in: locale) }

@@ -16,8 +16,8 @@ public import SwiftUI
 /// }
 /// ```
 ///
-/// It names what it shows to assistive technology, follows the text size, light and dark mode, and mirrors itself in
-/// right-to-left layouts. Its texts are in 22 locales and Arabic.
+/// It names what it shows to assistive technology, announces what changes, follows the text size, light and dark mode, and
+/// mirrors itself in right-to-left layouts. Its texts are in 22 locales and Arabic.
 public struct FileSelector: View {
     let model: FileSelectorModel
     let locale: FileSelectorLocale
@@ -31,6 +31,8 @@ public struct FileSelector: View {
     /// The file whose details are shown.
     @State private var detailed: GeneticFile?
     @State private var showsHelp = false
+    /// The announcement that waits until nothing follows.
+    @State private var announcing: Task<Void, Never>?
 
     /// Creates a selector.
     ///
@@ -61,7 +63,7 @@ public struct FileSelector: View {
         VStack(spacing: 0) {
             header
             content.frame(maxWidth: .infinity, maxHeight: .infinity)
-            if isBrowsing { footer }
+            if state.isBrowsing { footer }
         }
         .background(palette.card)
         .foregroundStyle(palette.ink)
@@ -69,7 +71,7 @@ public struct FileSelector: View {
         .task {
             if model.state.phase != .loaded { await model.load() }
         }
-        .onChange(of: model.state.phase) { _, phase in announce(phase) }
+        .onChange(of: FileSelectorNews(state)) { before, news in announce(news, after: before) }
         .sheet(
             isPresented: Binding(
                 get: { @MainActor in detailed != nil }, set: { @MainActor in if !$0 { detailed = nil } })
@@ -87,15 +89,11 @@ public struct FileSelector: View {
 
     private var palette: FileSelectorPalette { FileSelectorPalette(colorScheme) }
 
-    private var isBrowsing: Bool {
-        state.phase == .loaded && state.screen == .list && !state.notices.contains(.noFiles)
-    }
-
     private func text(_ words: FileSelectorWords) -> String { words.text(in: locale) }
 
     private var header: some View {
         HStack(spacing: 4) {
-            if isBrowsing, state.asksFirst {
+            if state.isBrowsing, state.asksFirst {
                 IconButton("chevron.backward", text(.back)) { model.state.returnToIntro() }
             }
             Text(verbatim: text(.title)).fontWeight(.semibold).font(.title3)
@@ -118,18 +116,26 @@ public struct FileSelector: View {
             ) { remedy(for: problem) }
         case .loaded:
             if state.notices.contains(.noFiles) {
-                FileSelectorMessage(title: text(.empty), note: text(.emptyNote)) {
-                    FileSelectorButton(text(.refresh), isFirst: true, action: reload)
+                VStack(spacing: 0) {
+                    if !state.shownNotices.isEmpty { notices }
+                    FileSelectorMessage(title: text(.empty), note: text(.emptyNote)) {
+                        FileSelectorButton(text(.refresh), isFirst: true, action: reload)
+                    }
                 }
             } else if state.screen == .intro {
-                FileSelectorIntro(model: model, locale: locale, film: film)
+                FileSelectorIntro(model: model, locale: locale, film: film, notices: notices)
             } else {
                 FileListView(
-                    model: model, locale: locale, upload: upload, canSignIn: signIn != nil,
-                    remedy: { AnyView(remedy(for: $0)) }, refresh: reload, details: { detailed = $0 },
+                    model: model, locale: locale, notices: notices, refresh: reload, details: { detailed = $0 },
                     finish: finish)
             }
         }
+    }
+
+    private var notices: FileNotices {
+        FileNotices(
+            model: model, locale: locale, upload: upload, canSignIn: signIn != nil,
+            remedy: { AnyView(remedy(for: $0)) })
     }
 
     /// What the user can do about a problem.
@@ -169,16 +175,17 @@ public struct FileSelector: View {
         Task { await model.load() }
     }
 
-    private func announce(_ phase: FileSelectorState.Phase) {
-        let said: String
-        switch phase {
-        case .loading: said = text(.loading)
-        case .failed: said = text(.failure)
-        case .loaded:
-            let count = FileSelectorState.Tab.allCases.map(state.count(of:)).reduce(0, +)
-            said = FileSelectorWords.files.text(in: locale, count: count)
+    private func announce(_ news: FileSelectorNews, after before: FileSelectorNews) {
+        let said = news.text(after: before, in: locale, canSignIn: signIn != nil) { loadedAt in
+            FileDate.ago(model.now - loadedAt, in: locale)
         }
-        AccessibilityNotification.Announcement(AttributedString(said)).post()
+        guard let text = said else { return }
+        let pause = news.pause(after: before)
+        announcing?.cancel()
+        announcing = Task {
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+            AccessibilityNotification.Announcement(AttributedString(text)).post()
+        }
     }
 }
 #endif

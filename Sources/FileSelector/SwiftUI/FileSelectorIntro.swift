@@ -6,6 +6,7 @@ struct FileSelectorIntro: View {
     let model: FileSelectorModel
     let locale: FileSelectorLocale
     let film: URL?
+    let notices: FileNotices
 
     @Environment(\.colorScheme) private var colorScheme
     @Environment(\.accessibilityReduceMotion) private var reducesMotion
@@ -19,6 +20,7 @@ struct FileSelectorIntro: View {
             }
             ScrollView {
                 VStack(spacing: 16) {
+                    if !model.state.shownNotices.isEmpty { notices }
                     Text(verbatim: FileSelectorWords.introQuestion.text(in: locale))
                         .font(.title3).multilineTextAlignment(.center).padding(.vertical, 24)
                     choice(.own, picture: "person", note: .ownNote)

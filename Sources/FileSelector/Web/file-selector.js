@@ -497,18 +497,18 @@ button.icon:hover:not(:disabled){filter:none;background:var(--wash);color:var(--
 .sorting select{appearance:none;padding:.4rem .75rem;padding-inline-end:2rem;text-overflow:ellipsis;cursor:pointer}
 .sorting svg{position:absolute;inset-inline-end:.5rem;color:var(--quiet);pointer-events:none}
 .segments{display:flex;flex-wrap:wrap;gap:.4rem;padding:.9rem 1.25rem 0}
-.segments label{position:relative;padding:.25rem .85rem;min-height:2.1rem;border:1px solid var(--line);
+.segments label{position:relative;display:flex;align-items:center;padding:.25rem .85rem;min-height:2.1rem;border:1px solid var(--line);
   border-radius:99rem;font-size:.92rem;cursor:pointer}
 .segments label:has(:checked){border-color:var(--accent);background:var(--tint);font-weight:600}
 .segments input{appearance:none;position:absolute;inset:-1px;margin:0;border-radius:99rem;cursor:pointer}
 .about{padding:.9rem 1.25rem 0;text-wrap:pretty}
 .count{padding:.7rem 1.25rem .55rem;font-variant-numeric:tabular-nums}
 
-.list{position:relative;overflow:auto;overflow-anchor:none;border:solid transparent;border-width:3px 0;box-shadow:0 -1px var(--line),0 1px var(--line);
+.list{position:relative;isolation:isolate;overflow:auto;overflow-anchor:none;box-shadow:0 -1px var(--line),0 1px var(--line);
   max-height:var(--file-selector-list-height,clamp(13rem,44vh,27rem))}
+/* The rows reach every edge, and are drawn below the ring of the focus. */
 .list:focus-visible{outline-offset:-3px}
-.list:focus-visible .row{clip-path:inset(0 3px)}
-.sizer{position:relative;overflow:clip}
+.sizer{position:relative;z-index:-1;overflow:clip}
 .row{position:absolute;inset-inline:0;top:0;min-height:4.25rem;display:flex;align-items:center;
   gap:.9rem;padding:.65rem .6rem;padding-inline-start:1.25rem;cursor:pointer;contain:layout style paint}
 .row::after{content:"";position:absolute;inset:auto 1.25rem 0;border-bottom:1px solid var(--line)}
@@ -625,7 +625,7 @@ dialog.details footer{display:flex;justify-content:flex-end;padding:.8rem 1.25re
 @media (forced-colors:active){
 .segments label:has(:checked),.tabs [aria-selected=true]{border-color:Highlight}
 .segments label:has(:checked){border-width:3px}
-.list,.tabs [aria-selected=false]{border-color:Canvas}
+.tabs [aria-selected=false]{border-color:Canvas}
 .picture{border:1px solid}
 }
 `);
@@ -1095,8 +1095,9 @@ export class FileSelector extends HTMLElement {
     if (!isKept) this.#phase = "failed";
     this.#isRefreshing = false;
     this.#problem = problem;
-    this.#announce(""); // The alert, or the notice, says it.
     this.#update();
+    // An alert speaks for itself. A notice is told again where a refresh has failed as before.
+    this.#announce(isKept ? this.#parts.notices?.dataset.text ?? "" : "");
     this.#emit("error", { kind: problem.kind, status: problem.status, message: this.#reason() });
   }
 
@@ -1281,7 +1282,7 @@ export class FileSelector extends HTMLElement {
         element("div.sorting", p.sort, icon("chevron")), p.refresh),
       p.count, this.#list.box, p.nothing);
     p.tablist = element("div.tabs", { role: "tablist", "aria-label": say("tabs") }, p.tabs.own, p.tabs.sample);
-    p.browse = element("div", p.notices, p.tablist, p.panel);
+    p.browse = element("div", p.tablist, p.panel);
 
     p.chosen = element("p.chosen");
     p.details = button("second", say("details"), () => this.#openDetails(this.#chosen), { "aria-haspopup": "dialog" });
@@ -1296,7 +1297,7 @@ export class FileSelector extends HTMLElement {
       click: (event) => event.target === p.dialog && p.dialog.close() }, p.detailsHead, p.fields,
       element("footer", button("second", say("close"), () => p.dialog.close(), { autofocus: true })));
 
-    p.body = element("div.body", { scroll: this.#list.onScroll }, p.loading, p.trouble, p.intro, p.browse);
+    p.body = element("div.body", { scroll: this.#list.onScroll }, p.loading, p.notices, p.trouble, p.intro, p.browse);
     p.bar = element("header.bar", p.back, p.title, p.info, p.close);
     p.card = element("section.card", { part: "card", "aria-labelledby": "title",
       ...this.#words.isFallback && { lang: "en" },
@@ -1342,6 +1343,7 @@ export class FileSelector extends HTMLElement {
     this.#setFormValue();
     this.#updateTrouble();
     this.#updateFilm();
+    this.#updateNotices();
     this.#age();
     if (!p.intro.hidden) this.#updateIntro();
     if (isBrowsing) this.#updateBrowse();
@@ -1396,7 +1398,6 @@ export class FileSelector extends HTMLElement {
     this.#updateSegments();
     if (p.search.value !== search) p.search.value = search;
     p.sort.value = order;
-    this.#updateNotices();
     if (this.#isListStale) this.#updateList();
     p.details.disabled = p.go.disabled = !this.#chosen;
     p.alarm.textContent = this.#asksForChoice ? this.#say("choice_required") : "";
@@ -1429,31 +1430,34 @@ export class FileSelector extends HTMLElement {
     });
   }
 
+  /** What is said above the list; above the first question and an empty list, only how old the list is (D20). */
   #updateNotices() {
-    const { notices } = this.#parts;
+    const { notices, browse } = this.#parts;
     const { own, sample } = this.#catalogue.tabs;
     const { skipped } = this.#catalogue;
     const last = this.#remembered;
     const made = [];
     const add = (...parts) => made.push(element("p", ...parts));
     const button = (key, click) => element("button.link", { type: "button", click }, this.#say(key));
-    if (this.#problem) {
+    if (this.#problem && this.#phase === "ready") {
       const address = this.#signInAddress;
       made.push(element("p.stale", element("b", this.#say("stale", this.#words.ago(Date.now() - this.#loadedAt))), " ", this.#reason(), " ",
         address ? element("a", { href: address }, this.#say("sign_in")) : button("retry", () => this.refresh())));
     }
-    if (this.#isSelectionGone) add(this.#say("selection_gone"));
-    if (last?.isGone) add(this.#say("remembered_gone", `\u2068${last.name}\u2069`));
-    else if (last && last.id === this.selected) {
-      add(this.#say("remembered", `\u2068${this.selectedName}\u2069`), " ", button("forget", () => this.forget()));
+    if (!browse.hidden) {
+      if (this.#isSelectionGone) add(this.#say("selection_gone"));
+      if (last?.isGone) add(this.#say("remembered_gone", `\u2068${last.name}\u2069`));
+      else if (last && last.id === this.selected) {
+        add(this.#say("remembered", `\u2068${this.selectedName}\u2069`), " ", button("forget", () => this.forget()));
+      }
+      if (own.length === 0) {
+        const href = safeAddress(this.getAttribute("upload-href") ?? UPLOAD);
+        const upload = element(href ? "a" : "span", { href }, this.#say("no_own_upload"));
+        add(element("b", this.#say("no_own")), " ", upload, ". ", this.#say("no_own_meanwhile"));
+      }
+      if (sample.length === 0) add(this.#say("no_samples"));
+      if (skipped > 0) add(this.#say("skipped", skipped));
     }
-    if (own.length === 0) {
-      const href = safeAddress(this.getAttribute("upload-href") ?? UPLOAD);
-      const upload = element(href ? "a" : "span", { href }, this.#say("no_own_upload"));
-      add(element("b", this.#say("no_own")), " ", upload, ". ", this.#say("no_own_meanwhile"));
-    }
-    if (sample.length === 0) add(this.#say("no_samples"));
-    if (skipped > 0) add(this.#say("skipped", skipped));
     const text = made.map((notice) => notice.textContent).join(" ");
     notices.hidden = made.length === 0;
     // Unchanged notices stay: one may have the focus, and they have been read out.
@@ -1471,7 +1475,7 @@ export class FileSelector extends HTMLElement {
   #age() {
     clearInterval(this.#aging);
     if (this.#problem && this.#phase === "ready" && this.isConnected) {
-      this.#aging = setInterval(() => this.#parts.browse.hidden || this.#updateNotices(), AGE_PAUSE);
+      this.#aging = setInterval(() => this.#updateNotices(), AGE_PAUSE);
     }
   }
 
