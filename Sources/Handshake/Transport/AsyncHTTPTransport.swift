@@ -87,7 +87,8 @@ public final class AsyncHTTPTransport: Transport {
         configuration.timeout.connect = .nanoseconds(connectionTimeout.nanoseconds)
         // A refused connection is an answer; trying until the deadline would only hide it.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        // As many as a keeper's refreshes run concurrently unless it is told otherwise.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         // Over HTTP/2 a status reaches HTTPTypes and NIO unchecked, which trap on `:status: 1000` and `-1`.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = ResponseHeadValidator.insert(into:)

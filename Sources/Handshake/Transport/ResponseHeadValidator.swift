@@ -38,18 +38,15 @@ final class ResponseHeadValidator: ChannelInboundHandler {
     }
 
     private func problem(with head: HTTPResponseHead) -> String? {
-        let status = head.status.code
-        switch status {
-        case 101: return "it switches to a protocol that was not asked for (status 101)"
-        case 100..<200:
-            informationalHeads += 1
-            guard informationalHeads > Self.maximumInformationalHeads else { return nil }
-            return "more than \(Self.maximumInformationalHeads) informational responses"
-        case 200..<600:
+        let status = Int(clamping: head.status.code)
+        if let problem = ResponseStatus.problem(with: status) { return problem }
+        guard status < 200 else {
             informationalHeads = 0
             return nil
-        default: return "the status \(status) is not an HTTP status (100 to 599)"
         }
+        informationalHeads += 1
+        guard informationalHeads > Self.maximumInformationalHeads else { return nil }
+        return "more than \(Self.maximumInformationalHeads) informational responses"
     }
 }
 

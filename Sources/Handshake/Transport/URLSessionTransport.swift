@@ -95,7 +95,7 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
         guard let response = response as? HTTPURLResponse else {
             throw TransportError.cut(host: host, reason: "the answer is not HTTP")
         }
-        let head = Self.head(of: response)
+        let head = try Self.head(of: response, from: host)
         var piece: [UInt8] = []
         var length = 0
         func handOver() async throws {
@@ -118,7 +118,13 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
         return head
     }
 
-    private static func head(of response: HTTPURLResponse) -> HTTPResponse {
+    /// The status is judged first: `HTTPResponse.Status` stops the process at a code that has more than three digits.
+    private static func head(
+        of response: HTTPURLResponse, from host: String
+    ) throws(TransportError) -> HTTPResponse {
+        if let problem = ResponseStatus.problem(with: response.statusCode) {
+            throw .invalid(host: host, reason: problem)
+        }
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {
             guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {
