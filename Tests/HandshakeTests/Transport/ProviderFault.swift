@@ -44,7 +44,9 @@ enum ProviderFault: CaseIterable, Sendable {
         case .failedGrant: json = (500, #"{"error":"invalid_grant","error_description":"the database is down"}"#)
         case .echo: json = (200, #"{"error":"server_error","error_description":"unexpected \#(form)"}"#)
         case .marks: json = (400, #"{"\#(marks)":"","error":"server_error","error_description":"\#(marks)"}"#)
-        case .redirect: return [.send("HTTP/1.1 307 X\r\nLocation: \(elsewhere)/token\r\nContent-Length: 0\r\n\r\n")]
+        case .redirect:
+            let path = request.split(separator: " ").dropFirst().first ?? "/token"
+            return [.send("HTTP/1.1 307 X\r\nLocation: \(elsewhere)\(path)\r\nContent-Length: 0\r\n\r\n")]
         case .drip:
             return [
                 .drip(

@@ -9,7 +9,7 @@ import TestFixtures
 ///
 /// A refresh token works once (RFC 9700, section 4.14.2). While the provider misbehaves, the one before is forgiven as long as its
 /// successor was not used: an answer was lost. Every other repeat ends the user's session for good. Each refresh brings an ID token,
-/// signed by the newest key.
+/// signed by the newest key. It also says who a user is, has an API, and revokes.
 final class StrictProvider: Sendable {
     private struct Session {
         /// The number of the current refresh token; those before it are spent.
@@ -87,7 +87,10 @@ final class StrictProvider: Sendable {
             return (state.requests, state.isWell, state.elsewhere)
         }
         guard !isWell, !number.isMultiple(of: 2) else { return [Self.step(answer(to: text))] }
-        let fault = ProviderFault(seed: seed, number: number)
+        let chosen = ProviderFault(seed: seed, number: number)
+        // UserInfo is waited for longer than a test may take, and hostile bytes may lead a request to the API out of this machine.
+        let isForAPI = text.hasPrefix("GET /userinfo ") || text.hasPrefix("GET /api ")
+        let fault = isForAPI && (chosen.wantsBytes || chosen == .drip) ? .garbage : chosen
         state.withLock { _ = $0.faults.insert(fault) }
         if fault.isAfterWork {
             let right = answer(to: text, spoiledBy: fault)
@@ -103,6 +106,14 @@ final class StrictProvider: Sendable {
 
     private func answer(to request: String, spoiledBy fault: ProviderFault? = nil) -> (status: Int, content: String) {
         if request.hasPrefix("GET /jwks ") { return (200, keySet(isStale: fault != nil)) }
+        if request.hasPrefix("GET /userinfo ") || request.hasPrefix("GET /api ") {
+            let user = request.firstMatch(of: /(?i)authorization: bearer token-([^-]+)-/).map { String($0.1) } ?? ""
+            return (200, fault == .garbage ? "{" : #"{"sub":"\#(fault == .subject ? "user0x" : user)"}"#)
+        }
+        if request.hasPrefix("POST /revoke ") {
+            revoke(request.firstMatch(of: /token=([^&]+)/).map { String($0.1) } ?? "")
+            return (200, "")
+        }
         let token = request.firstMatch(of: /refresh_token=([^&]+)/).map { String($0.1) } ?? ""
         let parts = token.split(separator: "-").map(String.init)
         guard parts.count == 3, let number = Int(parts[2]), let issued = rotate(parts[1], number) else {
@@ -132,6 +143,17 @@ final class StrictProvider: Sendable {
             state.rotations += 1
             state.sessions[user] = session
             return session.current
+        }
+    }
+
+    /// Ends the session of a refresh token. An access token ends by itself.
+    private func revoke(_ token: String) {
+        let parts = token.split(separator: "-").map(String.init)
+        guard parts.count == 3, parts[0] == "refresh" else { return }
+        state.withLock { state in
+            guard var session = state.sessions[parts[1]] else { return }
+            session.isRevoked = true
+            state.sessions[parts[1]] = session
         }
     }
 

@@ -68,8 +68,10 @@ struct TransportFuzzTests {
         let server = try RawServer { provider.steps(for: $0) }
         defer { server.stop() }
         let reached = Mutex(0)
-        let elsewhere = try RawServer { _ in
-            reached.withLock { $0 += 1 }
+        let elsewhere = try RawServer { request in
+            let text = String(decoding: request, as: UTF8.self)
+            // Only where the API has led may go there, and not the token.
+            if !text.hasPrefix("GET /api ") || text.contains("-user") { reached.withLock { $0 += 1 } }
             return [.close]
         }
         defer { elsewhere.stop() }
@@ -84,18 +86,9 @@ struct TransportFuzzTests {
         var round: UInt64 = 0
         while Self.goesOn(round, of: 2, since: start) {
             await withTaskGroup(of: Void.self) { group in
-                for account in accounts {
-                    group.addTask {
-                        let error = await handshakeError {
-                            let token = try await account.accessToken().reveal()
-                            #expect(token.hasPrefix("token-\(account.id.name)-"), "another user's token")
-                        }
-                        if case .signInRequired = error {
-                            Issue.record("\(account.id) lost its session: \(error as Any)")
-                        }
-                        let text = error.map { "\($0)" } ?? ""
-                        #expect(!text.contains("refresh-user") && !text.contains("token-user"), "a secret: \(text)")
-                    }
+                for (number, account) in accounts.enumerated() {
+                    let (part, isFirst) = (Part(of: number), round == 0)
+                    group.addTask { await Self.turn(of: account, part, isFirst: isFirst, at: server.origin) }
                 }
             }
             // The tokens expire, and the server signs with a new key.
@@ -107,7 +100,7 @@ struct TransportFuzzTests {
         let patient = try Self.app(at: server, time: time, vault: vault, timeout: .seconds(3_600))
         // Twice: the first refresh may repeat a token whose answer was lost, the second one must not.
         for round in 0..<2 {
-            for number in accounts.indices {
+            for number in accounts.indices where Part(of: number) != .leaves {
                 let account = try #require(try await patient.account("user\(number)"))
                 // A wrong grant that could not be checked yet is refused now, once.
                 if round == 0 { _ = await handshakeError { try await account.accessToken() } }
@@ -116,6 +109,13 @@ struct TransportFuzzTests {
                 #expect(account.status.identity?.subject == "user\(number)")
             }
             time.advance(by: 120)
+        }
+        for number in accounts.indices where Part(of: number) == .leaves {
+            // What could not be revoked meanwhile is revoked now.
+            if let account = try await patient.account("user\(number)") {
+                #expect(try await account.signOut().isForgotten)
+            }
+            #expect(try await patient.account("user\(number)") == nil)
         }
         #expect(provider.reused == [])
         #expect(reached.withLock { $0 } == 0)
@@ -128,6 +128,59 @@ struct TransportFuzzTests {
         }
     }
 
+    /// What an account of the crowd does beside asking for its token.
+    private enum Part {
+        case refreshes
+        /// Asks who its user is, and sends a request to the API.
+        case asks
+        /// Signs out, and again until it is forgotten.
+        case leaves
+
+        init(of number: Int) {
+            self =
+                switch number % 10 {
+                case 3: .asks
+                case 7: .leaves
+                default: .refreshes
+                }
+        }
+    }
+
+    /// What an account does in one round. It may fail, but keeps its session and tells no secret.
+    private static func turn(of account: Account, _ part: Part, isFirst: Bool, at origin: String) async {
+        var errors: [HandshakeError?] = []
+        if part != .leaves || isFirst {
+            errors.append(
+                await handshakeError {
+                    let token = try await account.accessToken().reveal()
+                    #expect(token.hasPrefix("token-\(account.id.name)-"), "another user's token")
+                })
+        }
+        switch part {
+        case .refreshes: break
+        case .asks:
+            errors.append(
+                await handshakeError {
+                    let subject = try await account.identity().subject
+                    #expect(subject == account.id.name, "another user")
+                })
+            let limits = TransferLimits(maximumContentLength: 1 << 16, timeout: .seconds(5))
+            errors.append(await handshakeError { try await account.send(.get, origin + "/api", limits: limits) })
+        case .leaves:
+            errors.append(await handshakeError { try await account.signOut() })
+            errors.append(await handshakeError { try await account.accessToken() })
+            guard case .signInRequired = errors.removeLast() else {
+                Issue.record("\(account.id) gives a token after its sign-out")
+                break
+            }
+        }
+        for error in errors.compactMap({ $0 }) {
+            if case .signInRequired = error { Issue.record("\(account.id) lost its session: \(error)") }
+            let text = "\(error)"
+            #expect(!text.contains("refresh-user") && !text.contains("token-user"), "a secret: \(text)")
+        }
+    }
+
     private static func app(
         at server: RawServer, time: AdjustableTime, vault: MemoryVault, timeout: Duration
     ) throws -> Handshake {
@@ -136,7 +189,13 @@ struct TransportFuzzTests {
             issuer: try Issuer(server.origin, security: security),
             tokenEndpoint: try EndpointURL(server.origin + "/token", security: security), security: security)
         metadata.keysEndpoint = try EndpointURL(server.origin + "/jwks", security: security)
-        let service = try Service(name: "hostile", authorizationServer: .described(metadata))
+        metadata.revocationEndpoint = try EndpointURL(server.origin + "/revoke", security: security)
+        let service = try Service(
+            name: "hostile", authorizationServer: .described(metadata),
+            apiRoot: try EndpointURL(server.origin + "/", security: security),
+            identityEndpoint: Service.IdentityEndpoint(
+                url: try EndpointURL(server.origin + "/userinfo", security: security), subjectMember: "sub",
+                nameMembers: []))
         let client = Client(
             service: service, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback")))
         return try Handshake(
