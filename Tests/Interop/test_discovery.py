@@ -109,8 +109,7 @@ def test_unsafe_metadata_is_refused_for_safety(handshake: Handshake, liar: Liar,
 def test_incomplete_metadata_names_the_member(handshake: Handshake, liar: Liar, change: dict[str, Any]) -> None:
     liar.says(**change)
     done = login(handshake, liar.issuer)
-    # A server without an authorization endpoint may be right as it is; then the sign-in that was asked for is wrong: 64.
-    assert done.status in (4, 5, 64)
+    assert done.status == 5
     assert next(iter(change)) in done.error["message"]
 
 

@@ -64,6 +64,22 @@ struct FileVaultAccessTests {
         try await expectDenied(part, path, cure: "chown 0 \(path)")
     }
 
+    @Test("E5: a file or folder of another user is denied by its status alone", arguments: Part.allCases)
+    func foreignStatus(part: Part) async throws {
+        var status = try Descriptor(adopting: open(try await path(of: part), O_RDONLY)).status()
+        func judge() throws(VaultError) {
+            if part.isFolder {
+                try status.requireOurFolder(at: "/vault")
+            } else {
+                try status.requireOurFile(at: "/vault")
+            }
+        }
+        try judge()
+        status.owner ^= 1
+        let error = #expect(throws: VaultError.self) { try judge() }
+        #expect("\(error, default: "")".contains("chown \(geteuid()) /vault"))
+    }
+
     @Test("E5: a symbolic link is never followed", arguments: Part.allCases)
     func symbolicLinks(part: Part) async throws {
         let path = try await path(of: part)

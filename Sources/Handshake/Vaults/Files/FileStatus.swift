@@ -20,7 +20,7 @@ struct FileStatus {
     }
 
     let kind: Kind
-    let owner: UInt32
+    var owner: UInt32
     /// The permission bits, with set-id and sticky bits.
     let mode: UInt32
     /// How many names the file has. Zero when it was removed or replaced after it was opened.
