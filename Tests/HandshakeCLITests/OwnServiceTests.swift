@@ -55,6 +55,56 @@ struct OwnServiceTests {
         #expect(!message.contains("canary-secret"))
     }
 
+    /// The client of a sign-in at a server of the user's own.
+    private static func client(scopes: [String], parameters: [String: String] = [:]) throws -> Client {
+        let endpoints = AuthorizationServerMetadata(
+            issuer: try Issuer("https://id.example"), authorizationEndpoint: try EndpointURL("https://id.example/a"),
+            tokenEndpoint: try EndpointURL("https://id.example/t"))
+        let service = try Service(name: "mine", authorizationServer: .described(endpoints))
+        return Client(service: service, id: "app").asking(for: scopes, parameters)
+    }
+
+    @Test("A9: the consent page of offline access ends with it, and stays otherwise unless a prompt is stated")
+    func laterConsent() async throws {
+        let last = try Self.client(scopes: ["openid", "offline_access"], parameters: ["prompt": "consent"])
+        func later(_ arguments: [String]) async throws -> [String: String] {
+            let login = try #require(try HandshakeCommand.parseAsRoot(["login", "mine"] + arguments) as? Login)
+            let settings = Settings(home: "/nowhere", environment: [:], file: Settings.File())
+            return try await LoginPlan(
+                service: "mine", options: login.options, settings: settings, previous: last
+            ).client.parameters
+        }
+        #expect(try await later([]) == ["prompt": "consent"])
+        #expect(try await later(["--scope", "openid"]) == [:])
+        #expect(try await later(["--param", "a=b"]) == ["a": "b", "prompt": "consent"])
+        #expect(try await later(["--param", "a=b", "--scope", "openid"]) == ["a": "b"])
+        for prompt in ["login", "consent"] {
+            let stated = try await later(["--param", "prompt=\(prompt)", "--scope", "openid"])
+            #expect(stated == ["prompt": prompt])
+        }
+    }
+
+    @Test("A9: the refusal of scopes that the command has chosen names the command that asks for fewer")
+    func refusedScopes() async throws {
+        let places = ["--authorize-url", "https://id.example/a", "--token-url", "https://id.example/t"]
+        let words = ["mine", "--client-id", "app"] + places
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + words) as? Login)
+        var plan = try await plan(words)
+        #expect(!plan.choosesScopes, "no server is asked what it lists")
+        let refused = ServerError(step: .authorization, code: "invalid_scope")
+        for (scopes, fewer) in [(["openid", "profile", "offline_access"], "openid"), (["openid"], "''")] {
+            plan.client = try Self.client(scopes: scopes)
+            let error = try #require(plan.refusal(of: refused, login.options) as? CommandError)
+            #expect(error.status == .serviceError && error.code == "invalid_scope")
+            let asked = scopes.joined(separator: " ")
+            #expect(error.message.contains("ask for “\(asked)”, which the command asks for"), "\(error.message)")
+            let command = "handshake login mine \(places.joined(separator: " ")) --client-id app --scope \(fewer)"
+            #expect(error.message.hasSuffix(" with: \(command)"), "\(error.message)")
+        }
+        plan.client = try Self.client(scopes: [])
+        #expect(plan.refusal(of: refused, login.options) is HandshakeError, "nothing was asked for")
+    }
+
     @Test("a description that lacks several values names them all")
     func missingValuesOfDescription() throws {
         let error = #expect(throws: HandshakeError.self) { try BuiltInService.named("keycloak")?.filled(with: [:]) }

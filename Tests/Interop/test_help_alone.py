@@ -27,9 +27,12 @@ def from_help(handshake: Handshake, example: str, values: dict[str, str], *more:
     return words
 
 
-def check_one_command(handshake: Handshake, done: Finished, account: str) -> str:
-    """All that was run is the help and one sign-in, whose options the help prints. The token of the account that it left."""
+def check_one_command(handshake: Handshake, done: Finished, account: str, *, says_who: bool = True) -> str:
+    """All that was run is the help and one sign-in, whose options the help prints. The token of the account that it left.
+
+    A server of OpenID Connect, and a service that has a page for it, says who has signed in."""
     assert done.json["account"] == account
+    assert bool(done.json["subject"]) == says_who, done
     (help, _), (login, _) = handshake.started
     heads = re.findall(r"^  (-.*?)(?:  |$)", "".join(help.lines["stdout"]).partition("\nOPTIONS:\n")[2], re.MULTILINE)
     printed = {option for head in heads for option in re.findall(r"--[a-z0-9-]+", head)}
@@ -45,12 +48,13 @@ def test_a_user_signs_in_to_a_server_of_their_own(handshake: Handshake, django: 
     words = from_help(handshake, "mine --issuer https://id.example --client-id ID", {"https://id.example": django.issuer, "ID": "native"})
     done = handshake.begin_login(None, *words).complete(django).ok()
     assert django.is_active(check_one_command(handshake, done, "mine"))
+    assert done.json["scope"] == "openid profile"
 
 
 def test_a_user_signs_in_to_a_server_that_registers_the_app(handshake: Handshake, mcp: Stranger) -> None:
     before = registrations(mcp)
     words = from_help(handshake, "mine --issuer https://id.example", {"https://id.example": mcp.issuer})
-    assert check_one_command(handshake, complete(handshake.begin_login(None, *words)), "mine")
+    assert check_one_command(handshake, complete(handshake.begin_login(None, *words)), "mine", says_who=False)
     assert registrations(mcp) == before + 1
 
 
@@ -95,7 +99,7 @@ def test_the_sandbox_says_where_the_key_file_of_its_service_account_is(handshake
 def test_a_user_signs_in_to_an_mcp_server_that_demands_registration(handshake: Handshake, mcp: Stranger) -> None:
     before = registrations(mcp)
     words = from_help(handshake, "--resource https://mcp.example/mcp", {"https://mcp.example/mcp": mcp.facts["resource"]})
-    assert check_one_command(handshake, complete(handshake.begin_login(None, *words)), "127-0-0-1")
+    assert check_one_command(handshake, complete(handshake.begin_login(None, *words)), "127-0-0-1", says_who=False)
     assert registrations(mcp) == before + 1
     assert call(handshake, mcp, "127-0-0-1") == "42"
 

@@ -31,7 +31,7 @@ def canary(request: object = None, refresh_token: bool = False) -> str:
 provider = {
     "OIDC_ENABLED": True, "OIDC_RSA_PRIVATE_KEY": key.read_text(), "OIDC_ISS_ENDPOINT": f"{base}/o",
     "SCOPES": {"openid": "OpenID", "profile": "Profile", "email": "E-mail", "api": "API", "introspection": "Introspection"},
-    "DEFAULT_SCOPES": ["openid"], "PKCE_REQUIRED": True, "ROTATE_REFRESH_TOKEN": True,
+    "DEFAULT_SCOPES": ["api"], "PKCE_REQUIRED": True, "ROTATE_REFRESH_TOKEN": True,
     "REFRESH_TOKEN_REUSE_PROTECTION": True, "ALLOW_LOCALHOST_LOOPBACK": True,
     "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True, "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
     "OAUTH_DEVICE_VERIFICATION_URI": f"{base}/o/device/",

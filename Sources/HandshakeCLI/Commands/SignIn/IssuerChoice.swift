@@ -5,8 +5,8 @@ import OAuth
 /// The client of a server that registers apps itself, without an API that names it: `login NAME --issuer URL`.
 struct IssuerChoice {
     let service: Service
-    /// What the sign-in asks for.
-    let scopes: [String]
+    /// What the sign-in asks for; nil for what the server offers to say who the user is (``IdentityScopes``).
+    let scopes: [String]?
     /// The name of the sign-in.
     let name: String
     /// A key of the client's own; nil for a client without one.
@@ -19,7 +19,8 @@ struct IssuerChoice {
     func client() async throws -> Client? {
         // Endpoints that the user states are vouched for by no metadata.
         guard case .discovered = service.authorizationServer else { return nil }
-        let found = try await DiscoveredServer.discover(service, scopes: scopes)
+        var found = try await DiscoveredServer.discover(service, scopes: scopes)
+        if scopes == nil { found.scopes = IdentityScopes.offered(by: found.server) }
         if let previous = registration.previous,
             let client = try await registration.client(of: previous, at: found, key: key)
         {
@@ -34,11 +35,12 @@ struct IssuerChoice {
             return nil
         }
         let client = try await registration.client(
-            at: found, for: scopes, key: key, by: registration.options.command(name),
+            at: found, for: found.scopes, key: key, by: registration.options.command(name),
             inBrowser: registration.options.command(name, onDevice: false)
         ) { _ in }
         Output.note("\(found.server.issuer) registers apps itself. This app is now registered there.")
-        return client
+        guard scopes == nil, let registered = client.registration?.registeredScopes else { return client }
+        return client.asking(for: IdentityScopes.offered(by: found.server, registered: registered), client.parameters)
     }
 }
 #endif

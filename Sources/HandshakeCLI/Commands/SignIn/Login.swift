@@ -156,7 +156,22 @@ struct Login: AsyncParsableCommand {
         return try await Handshake(previous, vault: vault).account(plan.account)
     }
 
+    /// Says when the service has signed the user in otherwise than was asked for. Without an ID token it has not said how.
+    private func noteContext(of account: Account, _ plan: LoginPlan) {
+        let asked = (plan.client.parameters["acr_values"] ?? "").split(separator: " ").map(String.init)
+        guard !asked.isEmpty, let identity = account.status.identity else { return }
+        let found = identity.claims["acr"]?.string
+        guard !asked.contains(where: { $0 == found }) else { return }
+        let wanted = asked.map { "“\(quoted($0, limit: 80))”" }.joined(separator: " or ")
+        let given =
+            found.map { "the service signed you in by “\(quoted($0, limit: 80))”" }
+            ?? "the service does not say how it signed you in"
+        Output.note(
+            "You asked for the sign-in \(wanted) (acr_values); \(given). To refuse such a sign-in, add: --require-acr")
+    }
+
     private func report(_ account: Account, _ plan: LoginPlan) async {
+        noteContext(of: account, plan)
         let user = await SignedInUser(account, needsName: !common.json)
         let status = account.status
         if common.json {
@@ -189,6 +204,7 @@ struct Login: AsyncParsableCommand {
         if let tokenFile = plan.tokenFile {
             return (try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault), plan)
         }
+        let plan = try await plan.askingForIdentity()
         do {
             return (try await signIn(Handshake(plan.client, vault: vault), plan, waiting), plan)
         } catch let error where plan.client.wasPurged(error) {
@@ -197,6 +213,10 @@ struct Login: AsyncParsableCommand {
             guard let next = try await renewed() else { throw error }
             Output.note("\(plan.client.service.displayName) no longer knows this app. Registering it again.")
             return try await signIn(next, waiting, unfinished, in: vault) { nil }
+        } catch HandshakeError.exchange(.server(let error))
+            where error.code == "invalid_scope" && plan.choosesScopes
+        {
+            throw plan.refusal(of: error, options)
         } catch HandshakeError.exchange(.server(let error)) where error.demandsProof && options.dpop == nil {
             throw CommandError(
                 status: .serviceError, code: error.code ?? "invalid_dpop_proof",
@@ -241,28 +261,28 @@ struct Login: AsyncParsableCommand {
 }
 
 /// The system's browser, with the prompt and the URL in the terminal, in case no browser opens.
+///
+/// Where no listener receives the redirect, the user gives its URL to the command, or the code that the page shows.
 struct AnnouncedBrowser: Browser {
     func show(_ page: SignInPage) async throws -> String? {
         Output.note(page.prompt())
-        guard page.redirectURI.kind == .loopback || page.redirectURI.kind == .outOfBand else {
-            throw HandshakeError.configuration(
-                member: "redirect",
-                problem: "a redirect URI that is not loopback needs --browser print; paste the redirect there")
-        }
         do {
             _ = try await SystemBrowser().show(page)
             Output.note("If no page opens, open this URL:\n\(page.url)")
         } catch {
             guard EndpointURL.isSafeToOpen(page.url) else { throw error }
             // Also with --quiet: without it the user could do nothing but wait.
-            Output.error("No browser could be opened. Open this URL on this machine:\n\(page.url)")
+            let place = page.redirectURI.kind == .loopback ? " on this machine" : ""
+            Output.error("No browser could be opened. Open this URL\(place):\n\(page.url)")
         }
-        guard page.redirectURI.kind == .outOfBand else {
+        guard page.redirectURI.kind != .loopback else {
             Output.note("Waiting until the browser comes back to \(page.redirectURI). Press Ctrl-C to cancel.")
             return nil
         }
-        guard let code = try await RedirectQuestion.ask(page) else { throw HandshakeError.signInAbandoned(.closed) }
-        return try page.redirect(carrying: Secret(code))
+        guard let text = try await RedirectQuestion.ask(page), !text.isEmpty else {
+            throw HandshakeError.signInAbandoned(.closed)
+        }
+        return page.redirectURI.kind == .outOfBand ? try page.redirect(carrying: Secret(text)) : text
     }
 }
 

@@ -5,7 +5,7 @@ import OAuth
 
 /// What `login` does: options before variables before settings.
 struct LoginPlan {
-    let client: Client
+    var client: Client
     let account: String
     let grant: LoginOptions.Grant
     /// The file with the personal token that replaces the sign-in.
@@ -13,6 +13,12 @@ struct LoginPlan {
     let browser: LoginOptions.BrowserChoice
     /// Whether the user has named the server, and not an API alone.
     let namesServer: Bool
+    /// Whether the user approves on another device (RFC 8628).
+    let isOnAnotherDevice: Bool
+    /// Whether nothing says what to ask a server of the user's own for: ``askingForIdentity()`` asks it what it offers.
+    var leavesScopesOpen = false
+    /// Whether the command, and not the user, has chosen what to ask for.
+    var choosesScopes = false
 
     /// - Parameters:
     ///   - previous: the client of the account's last sign-in, which counts where neither option, variable nor setting says
@@ -42,6 +48,7 @@ struct LoginPlan {
             throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
         }
         namesServer = options.issuer != nil
+        isOnAnotherDevice = options.device
         tokenFile = options.tokenFile
         let assertions = AssertionChoice(name: name, options: options, settings: settings, previous: previous)
         if assertions.isMeant {
@@ -109,12 +116,16 @@ struct LoginPlan {
         let scopes =
             options.scope.isEmpty
             ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
+        // An empty list is a choice, and an account keeps what it was made with.
+        let isOpen =
+            scopes == nil && service.defaultScopes.isEmpty && server.isOwnIssuer && options.tokenFile == nil
+            && options.grant == .authorizationCode
         var registered: Client?
         if stated == nil,
             server.mayRegister(previous, authenticatedBy: credential, statesSecret: credentials.statesSecret)
         {
             registered = try await IssuerChoice(
-                service: service, scopes: scopes ?? service.defaultScopes, name: name,
+                service: service, scopes: isOpen ? nil : scopes ?? service.defaultScopes, name: name,
                 key: credential?.key, registration: registration
             ).client()
         }
@@ -124,6 +135,9 @@ struct LoginPlan {
         }
         let redirect = registered?.redirect ?? registration.redirect ?? previous?.redirect ?? .loopback
         let known = stated ?? registered?.id ?? previous?.id
+        let demanded = credential == nil ? server.demandedCredential : nil
+        try Self.check(
+            redirect, at: service, server.facts, options, knowsClient: known != nil, demanding: demanded)
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             // A name of the user's own says nothing of where.
             let place =
@@ -133,7 +147,7 @@ struct LoginPlan {
                 Self.missingClient(
                     place,
                     options.grant == .authorizationCode ? Self.registered(redirect, onDevices: options.device) : "",
-                    of: name, options, demanding: credential == nil ? server.demandedCredential : nil))
+                    of: name, options, demanding: demanded))
         }
         guard credential != nil || options.grant == .authorizationCode else {
             let isRepeated = statedOptions.statedGrant == nil
@@ -144,9 +158,10 @@ struct LoginPlan {
         }
         let resources =
             try Self.resources(options.resource, settings, of: name, table.resource) ?? previous?.resources ?? []
+        let ownParameters: [String: String]? =
+            options.param.isEmpty ? nil : try Self.pairs(options.param, option: "--param")
         let parameters =
-            options.param.isEmpty
-            ? previous?.parameters ?? [:] : try Self.pairs(options.param, option: "--param")
+            IdentityScopes.parameters(ownParameters, after: previous, askingFor: scopes ?? service.defaultScopes) ?? [:]
         var client = Client(
             service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
             parameters: parameters, credential: registered.map(\.credential) ?? credential)
@@ -155,6 +170,11 @@ struct LoginPlan {
         client.registration = registered.map(\.registration) ?? previous?.registration
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
         client.certificate = certificate
+        leavesScopesOpen = isOpen && registered == nil
+        choosesScopes = isOpen
+        if isOpen, let registered {
+            client = Self.client(client, askingFor: registered.scopes, isOnAnotherDevice: options.device)
+        }
         self.client = client
     }
 
@@ -278,6 +298,7 @@ struct LoginPlan {
             }
             client.dpop = binding
         }
+        if let required = options.requireACR { client.requiresAuthenticationContext = required }
         try await apply(options, settings, of: name, to: &client)
         return client
     }

@@ -58,8 +58,9 @@ struct ResourceChoice {
         }
         let asked = found.scopes.isEmpty ? "" : " Scopes: \(quoted(found.scopes.joined(separator: " "), limit: 500))."
         Output.note("\(found.resource.identifier) is protected by \(found.server.issuer).\(asked)")
-        let parameters =
-            options.param.isEmpty ? previous?.parameters : try LoginPlan.pairs(options.param, option: "--param")
+        let ownParameters: [String: String]? =
+            options.param.isEmpty ? nil : try LoginPlan.pairs(options.param, option: "--param")
+        let parameters = IdentityScopes.parameters(ownParameters, after: previous, askingFor: found.scopes)
         let chosen = try await client(at: found, isConfirmed: confirmed != nil, offering: offered)
         var client = try found.client(
             id: chosen.id, redirect: chosen.redirect, credential: chosen.credential, parameters: parameters)
