@@ -20,9 +20,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
-        .target(name: "ThreadSanitizerLock", path: "Fixtures/ThreadSanitizerLock"),
+        // Under another name than in the package around it, which has this target too.
+        .target(name: "SanitizerLock", path: "Fixtures/ThreadSanitizerLock"),
         .target(
-            name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Fixtures/TestFixtures",
+            name: "TestFixtures", dependencies: ["SanitizerLock"], path: "Fixtures/TestFixtures",
             swiftSettings: strict),
         .executableTarget(
             name: "database-benchmark",

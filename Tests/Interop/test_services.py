@@ -137,7 +137,8 @@ def test_a_service_that_demands_a_secret_says_so_before_a_page_opens(handshake: 
     team = ["--set", "team=DEF123GHIJ"] if name == "apple" else []
     refused = handshake.run("login", name, "--client-id", "app", "--browser", "print", "--json", *team)
     assert refused.status == 64 and refused.stdout == "", refused
-    command = " ".join(["handshake login", name, *team, "--client-id app", option, "FILE"])
+    redirect = ["--redirect URI"] if name == "apple" else []
+    command = " ".join(["handshake login", name, "--browser print", *team, *redirect, "--client-id app", option, "FILE"])
     assert f"sign in with: {command}\n" in refused.error["message"], refused.error
     if name == "apple":
         return

@@ -1,5 +1,6 @@
 """What the command tells the user to type can be typed, against `handshake sandbox` in a process of its own."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from urllib.parse import urlencode, urlsplit
@@ -10,6 +11,7 @@ import formlogin
 from command import Finished, Handshake, dict_of
 from stand_in import StandIn
 from strangers import http
+from terminal import Terminal
 
 
 @pytest.fixture
@@ -40,6 +42,22 @@ def test_an_ended_session_is_signed_in_again_by_the_command_it_names(handshake: 
     assert handshake.accounts()[0]["expires_at"] is None
     sign_in_again(handshake, genome, told)
     assert [(kept["account"], kept["state"]) for kept in handshake.accounts()] == [(account, "signed_in")]
+
+
+def test_a_redirect_that_no_listener_receives_signs_in_again_by_the_plain_command(handshake: Handshake, own_sandbox: StandIn) -> None:
+    standard, redirect = own_sandbox.standard, "https://app.example.test/callback"
+    first = ["--issuer", standard["issuer"], "--client-id", "sandbox-public", "--redirect", redirect, "--par", "never"]
+    for options in (first, []):
+        terminal = Terminal([str(handshake.path), "login", "mine", *options], handshake.environment, columns=4000)
+        try:
+            terminal.expect(f"Paste the URL that begins with {redirect} here:")
+            found = re.search(r"\n(http\S+)\n", terminal.text)
+            assert found, terminal.text
+            user = standard["users"][0]
+            terminal.type(formlogin.walk(found[1], user["name"], user["password"]) + "\n")
+            assert terminal.finish() == 0, terminal.text
+        finally:
+            terminal.close()
 
 
 @pytest.mark.parametrize("options", [[], ["--format", "json"], ["--for", "ORIGIN/DataSourceList"]], ids=str)

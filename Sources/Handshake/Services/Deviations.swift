@@ -2,7 +2,10 @@ public import HTTPTypes
 public import OAuth
 
 extension Service {
-    /// Deviations from the standards, as data. None of them can weaken a check.
+    /// Deviations from the standards, as data. Nothing departs by default.
+    ///
+    /// Two of them take less than the standard's check demands, so each has to be known of this one service: ``assumesS256``
+    /// and ``acceptsLogoutTokensWithoutExpiry``. No other one weakens a check.
     public struct Deviations: Sendable, Hashable {
         /// What stands between two scopes in requests.
         public var scopeDelimiter: String
@@ -40,6 +43,9 @@ extension Service {
         public var denialParameter: String?
         /// Whether sign-in on another device is of the service's own kind. This package does not speak it.
         public var hasOwnDeviceGrant = false
+        /// Whether the service refuses redirects to this machine. A sign-in with a loopback redirect (RFC 8252, section 7.3)
+        /// stops before anything is sent.
+        public var refusesLoopbackRedirects = false
         /// How many seconds before an access token expires it can be refreshed. The service refuses earlier refreshes. Nil for
         /// a service that refreshes at any time.
         public var refreshMargin: Double?
@@ -101,7 +107,8 @@ extension Service.Deviations {
             ("token_parameters", !tokenParameters.isEmpty), ("repeats_scope", repeatsScope),
             ("assumes_s256", assumesS256), ("omits_resource", omitsResource),
             ("denial_codes", !denialCodes.isEmpty), ("denial_parameter", denialParameter != nil),
-            ("own_device_grant", hasOwnDeviceGrant), ("refresh_margin", refreshMargin != nil),
+            ("own_device_grant", hasOwnDeviceGrant), ("loopback_redirects", refusesLoopbackRedirects),
+            ("refresh_margin", refreshMargin != nil),
             ("pinned_issuers", !pinnedIssuers.isEmpty), ("token_answer", token != standard.token),
             ("authorization_scheme", authorization != standard.authorization),
             ("logout_tokens_without_expiry", acceptsLogoutTokensWithoutExpiry),
@@ -142,6 +149,8 @@ extension Service.Deviations: Codable {
         denialParameter = try values.decodeIfPresent(String.self, forKey: .denialParameter)
         refreshMargin = try values.decodeIfPresent(Double.self, forKey: .refreshMargin)
         hasOwnDeviceGrant = try values.decodeIfPresent(Bool.self, forKey: .hasOwnDeviceGrant) ?? hasOwnDeviceGrant
+        refusesLoopbackRedirects =
+            try values.decodeIfPresent(Bool.self, forKey: .refusesLoopbackRedirects) ?? refusesLoopbackRedirects
         pinnedIssuers = try values.decodeIfPresent([String: String].self, forKey: .pinnedIssuers) ?? pinnedIssuers
         acceptsLogoutTokensWithoutExpiry =
             try values.decodeIfPresent(Bool.self, forKey: .acceptsLogoutTokensWithoutExpiry)

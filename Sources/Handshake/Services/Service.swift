@@ -156,6 +156,8 @@ public struct Service: Sendable {
         }
         var deviations = deviations
         deviations.issuerTemplate = deviations.issuerTemplate?.at(base)
+        // A sandbox is no registered app's server.
+        deviations.refusesLoopbackRedirects = false
         return Service(
             checkedName: name, displayName: displayName, authorizationServer: server,
             apiRoot: apiRoot?.moved(to: base.origin), apiOrigins: apiOrigins.isEmpty ? [] : [base.origin],

@@ -82,6 +82,9 @@ struct ServiceFacts {
         deviations.denialCodes = Set(try texts("denial_codes"))
         deviations.denialParameter = try denialParameter()
         deviations.hasOwnDeviceGrant = try flag("own_device_grant")
+        // `https` stands for a listener that a browser reaches by TLS alone, which this package does not have.
+        deviations.refusesLoopbackRedirects =
+            try choice("loopback_redirects", ["yes": false, "no": true, "https": true]) ?? false
         deviations.refreshMargin = try refreshMargin()
         deviations.token = try tokenDeviations()
         if let scheme = try text("authorization_scheme") {

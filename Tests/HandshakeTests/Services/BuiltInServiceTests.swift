@@ -30,9 +30,11 @@ struct BuiltInServiceTests {
         return placeholders.compactMapValues { $0["example"] }
     }
 
-    private func app(_ name: String, _ twin: ServiceTwin) throws -> Handshake {
+    private func app(
+        _ name: String, _ twin: ServiceTwin, at uri: String = ServiceTwin.redirect
+    ) throws -> Handshake {
         let service = try Service.named(Service.Name(rawValue: name), Self.values(name))
-        let redirect = Client.Redirect.uri(try RedirectURI(ServiceTwin.redirect))
+        let redirect = Client.Redirect.uri(try RedirectURI(uri))
         let scopes = twin.text("scope_delimiter") == nil ? nil : twin.scopes
         if twin.facts["signed_client_secret"] != nil {
             let key = try SigningKey(parsing: Array(ServiceTwin.clientKey.pemRepresentation.utf8), keyID: "ABC123DEFG")
@@ -210,6 +212,39 @@ struct BuiltInServiceTests {
             stated += (codes ?? []).map { "\(name): \($0)" }
         }
         #expect(stated == Self.ownRefusals.map { "\($0.0): \($0.1)" })
+    }
+
+    @Test(
+        "a redirect that a service is known to refuse stops before its page, and no other one does",
+        arguments: supported)
+    func refusedRedirect(_ name: String) async throws {
+        let twin = try twin(name)
+        for uri in ["http://127.0.0.1:49152/callback", "https://127.0.0.1"] {
+            let app = try app(name, twin, at: uri)
+            let error = await handshakeError {
+                let attempt = try await app.beginSignIn()
+                _ = try await twin.browser().show(attempt.page)
+            }
+            let isRefused = if case .configuration("redirect", _)? = error { true } else { false }
+            #expect(
+                isRefused == (twin.refusesLoopback && uri.hasPrefix("http:")), "\(uri): \(String(describing: error))")
+            #expect(isRefused || error == nil, "\(uri): \(String(describing: error))")
+        }
+        #expect(twin.state.withLock { $0.problems } == [])
+    }
+
+    @Test("nine services are known to refuse redirects to this machine; a sandbox in the place of one takes them")
+    func loopbackRefusals() throws {
+        let refusing = try Self.supported.filter { name in
+            try Service.named(Service.Name(rawValue: name), Self.values(name)).deviations.refusesLoopbackRedirects
+        }
+        #expect(
+            refusing == [
+                "apple", "freshbooks", "instagram", "mercadolibre", "mercadopago", "schwab", "threads", "withings",
+                "yahoo",
+            ])
+        let sandbox = try Service.named("yahoo").at(try EndpointURL("https://sandbox.example"))
+        #expect(!sandbox.deviations.refusesLoopbackRedirects)
     }
 
     /// What services send, as their own pages say it.

@@ -45,6 +45,8 @@ final class ServiceTwin: Transport {
     func table(_ name: String) -> [String: String] { facts[name] as? [String: String] ?? [:] }
     var offline: [String: Any] { facts["offline"] as? [String: Any] ?? [:] }
     var issuesRefreshTokens: Bool { offline["never"] == nil && !offline.isEmpty }
+    /// Whether it refuses redirects to a listener without TLS.
+    var refusesLoopback: Bool { ["no", "https"].contains(text("loopback_redirects")) }
     var isPublic: Bool { facts["client_authentication"] == nil && flag("public_clients") }
 
     /// The scopes that the client asks for: where they have a delimiter of their own, at least two.
@@ -93,6 +95,7 @@ final class ServiceTwin: Transport {
     private func check(authorization query: [String: String]) {
         expect(query["response_type"], "code", "response_type")
         expect(query["client_id"], "app", "client_id")
+        if refusesLoopback, query["redirect_uri"]?.hasPrefix("http://") == true { problem("redirect_uri: a loopback") }
         expect(query["code_challenge_method"], "S256", "code_challenge_method")
         expect(
             query[text("scope_parameter") ?? "scope"],

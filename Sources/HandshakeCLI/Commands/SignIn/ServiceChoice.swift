@@ -109,7 +109,7 @@ struct ServiceChoice {
     }
 
     /// Whether options, variables or settings name a server of the user's own by its issuer, and by nothing else.
-    private var isOwnIssuer: Bool {
+    var isOwnIssuer: Bool {
         settings.choose(options.issuer, "ISSUER", table.issuer) != nil && BuiltInService.named(name) == nil
             && !Service.builtIn.contains { $0.name == name }
             && settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL) == nil
