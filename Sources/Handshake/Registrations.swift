@@ -287,8 +287,10 @@ struct StoredRegistration: Codable {
     let expiresAt: Double?
     let managementEndpoint: String?
     let managementToken: String?
-    /// Absent where the server has not said so, and in older records.
+    /// Absent where the server has not said so, and in older records; like what follows.
     let isForgotten: Bool?
+    let registeredScopes: [String]?
+    let idTokenAlgorithm: SignatureAlgorithm?
 
     init(_ registration: ClientRegistration) {
         name = registration.name
@@ -304,6 +306,8 @@ struct StoredRegistration: Codable {
         managementEndpoint = registration.management?.endpoint.string
         managementToken = registration.management?.token.reveal()
         isForgotten = registration.isForgotten ? true : nil
+        registeredScopes = registration.registeredScopes
+        idTokenAlgorithm = registration.idTokenAlgorithm
     }
 
     func registration(at issuer: EndpointURL, security: TransportSecurity) throws(OAuthError) -> ClientRegistration {
@@ -318,6 +322,7 @@ struct StoredRegistration: Codable {
         return ClientRegistration(
             name: name, endpoint: endpoint, scopes: scopes,
             redirect: redirectPath.map { .loopback(port: redirectPort, path: $0) } ?? .uri(uri), redirectURI: uri,
-            isForDevices: isForDevices, expiresAt: expiresAt, management: management, isForgotten: isForgotten ?? false)
+            isForDevices: isForDevices, expiresAt: expiresAt, management: management, isForgotten: isForgotten ?? false,
+            registeredScopes: registeredScopes, idTokenAlgorithm: idTokenAlgorithm)
     }
 }

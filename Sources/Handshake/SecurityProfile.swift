@@ -73,11 +73,19 @@ extension Client {
     }
 
     /// Whether the profile lets a session's tokens be used: they are bound to a key or a certificate (FAPI 2.0 Security Profile,
-    /// section 5.3.3.1, point 1). Those of a sign-in before the option was set may not be. A record does not say whether its
-    /// tokens are bound to a certificate: that is taken for granted of a client that has one and does not use DPoP always.
+    /// section 5.3.3.1, point 1). Those of a sign-in before the option was set may not be, and those of before a certificate was
+    /// renewed are bound to another one.
     func allowsTokens(of record: AccountRecord) -> Bool {
-        !options.fapi2 || record.isBound || (certificate != nil && options.dpop != .always)
+        !options.fapi2 || record.isBound || (bindsToCertificate && record.certificate == certificate?.thumbprint)
     }
+
+    /// Whether the profile lets a session be refreshed whose tokens it does not let be used: the next ones may be bound.
+    func allowsRefresh(of record: AccountRecord) -> Bool {
+        allowsTokens(of: record) || bindsToCertificate
+    }
+
+    /// Whether a certificate binds the client's tokens, where the server does that.
+    private var bindsToCertificate: Bool { certificate != nil && options.dpop != .always }
 
     /// Refuses a way to sign in that the profile does not have.
     func checkProfile(allows flow: String, _ isAllowed: Bool) throws(HandshakeError) {

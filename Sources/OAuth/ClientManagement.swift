@@ -100,14 +100,13 @@ public struct ClientManagementRequest: Sendable {
     ///   ``OAuthError/malformed(step:member:expected:found:)`` for the registration of another client; what
     ///   ``ClientRegistrationRequest/client(from:)`` throws.
     public func client(from response: ResponseMessage) throws(OAuthError) -> RegisteredClient {
-        let client = try registration.client(from: response, hiding: [management.token])
+        var client = try registration.client(from: response, hiding: [management.token])
         guard client.id.isIdentical(to: clientID) else {
             throw .malformed(
                 step: .registration, member: "client_id", expected: "the client's own", found: "another")
         }
-        return RegisteredClient(
-            id: client.id, secret: client.secret, usesBasic: client.usesBasic, expiresAt: client.expiresAt,
-            management: client.management ?? management)
+        client.management = client.management ?? management
+        return client
     }
 
     /// Confirms that the registration is gone. One that was gone already is no error.

@@ -109,18 +109,28 @@ public struct ClientRegistrationRequest: Sendable {
             throw members.malformed(
                 "token_endpoint_auth_method", expected: accepted.joined(separator: " or "), found: registered)
         }
-        let management = try ClientManagement(in: members, of: endpoint)
-        guard registered.hasPrefix("client_secret") else {
-            return RegisteredClient(id: id, secret: nil, usesBasic: false, expiresAt: nil, management: management)
+        var client = RegisteredClient(
+            id: id, secret: nil, usesBasic: false, expiresAt: nil,
+            management: try ClientManagement(in: members, of: endpoint))
+        client.scopes = members["scope"]?.string.map { $0.split(separator: " ").map(String.init) }
+        if let name = members["id_token_signed_response_alg"]?.string {
+            client.idTokenAlgorithm = SignatureAlgorithm(rawValue: name)
+            // Better now than after the page. Without `openid` there is no ID token, whatever the server writes here.
+            guard client.idTokenAlgorithm != nil || !scopes.contains("openid") else {
+                throw members.malformed(
+                    "id_token_signed_response_alg",
+                    expected: SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: " or "), found: name)
+            }
         }
+        guard registered.hasPrefix("client_secret") else { return client }
         guard let secret = try members.string("client_secret"), !secret.isEmpty else {
             throw .malformed(
                 step: .registration, member: "client_secret", expected: "the secret of \(registered)", found: "nothing")
         }
-        let expiry = try members.integer("client_secret_expires_at").flatMap { $0 > 0 ? Double($0) : nil }
-        return RegisteredClient(
-            id: id, secret: Secret(secret), usesBasic: registered == "client_secret_basic", expiresAt: expiry,
-            management: management)
+        client.expiresAt = try members.integer("client_secret_expires_at").flatMap { $0 > 0 ? Double($0) : nil }
+        client.secret = Secret(secret)
+        client.usesBasic = registered == "client_secret_basic"
+        return client
     }
 }
 
@@ -129,11 +139,17 @@ public struct RegisteredClient: Sendable {
     /// The identifier that the server chose.
     public let id: String
     /// The secret; nil for a public client, and for one with a key.
-    public let secret: Secret?
+    public internal(set) var secret: Secret?
     /// Whether the secret goes into the `Authorization` field, not into the form.
-    public let usesBasic: Bool
+    public internal(set) var usesBasic: Bool
     /// When the secret ends, in seconds since 1970. Nil when it does not.
-    public let expiresAt: Double?
+    public internal(set) var expiresAt: Double?
     /// Where the registration is managed (RFC 7592). Nil when the server does not offer it.
-    public let management: ClientManagement?
+    public internal(set) var management: ClientManagement?
+    /// The scopes that the client may ask for (`scope`). Nil when the server does not say.
+    public internal(set) var scopes: [String]?
+    /// What signs the client's ID tokens (`id_token_signed_response_alg`). Nil when the server does not say.
+    ///
+    /// A server that does not know the member signs as it likes, so that its absence does not stand for RS256.
+    public internal(set) var idTokenAlgorithm: SignatureAlgorithm?
 }

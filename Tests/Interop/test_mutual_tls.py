@@ -38,6 +38,10 @@ def test_m308_a_certificate_signs_in_and_its_token_counts_on_it_alone(
     assert handshake.run("token", "mine", "--min-valid", "3601").status == 64  # no token lives so long, so it is refreshed
     token = handshake.token("mine")
     assert token not in ("", first)
+    for command in ("token", "headers"):
+        told = handshake.run(command, "mine").ok()
+        assert token in told.stdout and len(told.stderr.splitlines()) == 1
+        assert "bound to the client's certificate" in told.stderr and "handshake request GET URL --account mine" in told.stderr
     bearer = {"Authorization": f"Bearer {token}"}
     assert http().get(own_sandbox.standard["origin"] + "/api/whoami", headers=bearer, timeout=10).status_code == 401
     assert client in handshake.run("request", "GET", api, "--account", "mine").ok().stdout

@@ -40,6 +40,27 @@ struct ClientRegistrationTests {
         #expect(sent == expected)
     }
 
+    @Test("M602: an algorithm by which no ID token is accepted is refused where one is asked for, and none stays open")
+    func idTokenAlgorithm() throws {
+        func answer(_ members: String, scopes: [String]) throws -> RegisteredClient {
+            let content = Array("{\"client_id\":\"c\"\(members)}".utf8)
+            return try Self.request("http://127.0.0.1:49152/callback", scopes: scopes).client(
+                from: ResponseMessage(head: HTTPResponse(status: .init(code: 201)), content: content))
+        }
+        let named = try answer(
+            #","id_token_signed_response_alg":"ES256","scope":"a openid""#, scopes: ["openid", "profile"])
+        #expect(named.idTokenAlgorithm == .es256 && named.scopes == ["a", "openid"])
+        let silent = try answer("", scopes: ["openid"])
+        #expect(silent.idTokenAlgorithm == nil && silent.scopes == nil)
+        for other in ["none", "HS256", "ES256K"] {
+            let members = #","id_token_signed_response_alg":"\#(other)""#
+            #expect(
+                failure { _ = try answer(members, scopes: ["openid"]) } == "malformed id_token_signed_response_alg",
+                "\(other)")
+            #expect(try answer(members, scopes: ["a"]).idTokenAlgorithm == nil, "\(other)")
+        }
+    }
+
     @Test("5.1: a client with a key registers its public half, and nothing of the private one")
     func key() throws {
         var request = try Self.request("https://app.example/callback")

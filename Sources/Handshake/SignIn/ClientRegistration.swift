@@ -20,6 +20,10 @@ package struct ClientRegistration: Sendable {
     package var management: ClientManagement?
     /// Whether the server has said that it no longer knows the client.
     package var isForgotten = false
+    /// The scopes that the server says it has registered; nil where it has not said so.
+    package var registeredScopes: [String]?
+    /// What the server says signs the client's ID tokens; nil where it has not said so.
+    var idTokenAlgorithm: SignatureAlgorithm?
     /// Where the registration rests in the vault; nil when it does not.
     var vaultKey: VaultKey?
 

@@ -81,8 +81,9 @@ extension Environment {
 }
 
 extension Client {
-    /// The algorithms by which an ID token is accepted.
+    /// The algorithms by which an ID token is accepted: of one that is registered, that one (`any-server.md` 6.2).
     func idTokenAlgorithms(at server: AuthorizationServerMetadata) -> [SignatureAlgorithm] {
-        algorithms(options.idTokenAlgorithm, published: server.idTokenSigningAlgorithms)
+        algorithms(
+            options.idTokenAlgorithm ?? registration?.idTokenAlgorithm, published: server.idTokenSigningAlgorithms)
     }
 }

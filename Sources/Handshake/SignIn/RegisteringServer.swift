@@ -48,7 +48,8 @@ extension RegisteringServer {
             id: registered.id, redirect: redirect, credential: key.map { .key($0) } ?? registered.credential)
         client.registration = ClientRegistration(
             name: name, endpoint: endpoint, scopes: all, redirect: redirect, redirectURI: uri,
-            isForDevices: isForDevices, expiresAt: registered.expiresAt, management: registered.management)
+            isForDevices: isForDevices, expiresAt: registered.expiresAt, management: registered.management,
+            registeredScopes: registered.scopes, idTokenAlgorithm: registered.idTokenAlgorithm)
         return client
     }
 
@@ -158,7 +159,8 @@ extension RegisteringServer {
         let next = ClientRegistration(
             name: registration.name, endpoint: registration.endpoint, scopes: all, redirect: registration.redirect,
             redirectURI: registration.redirectURI, isForDevices: registration.isForDevices, expiresAt: answer.expiresAt,
-            management: answer.management)
+            management: answer.management, registeredScopes: answer.scopes,
+            idTokenAlgorithm: answer.idTokenAlgorithm ?? registration.idTokenAlgorithm)
         let credential = stored.credential?.key.map { .key($0) } ?? answer.credential
         var client = try registeredClient(id: stored.id, redirect: next.redirect, credential: credential)
         client.registration = next

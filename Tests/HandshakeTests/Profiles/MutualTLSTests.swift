@@ -169,6 +169,47 @@ struct MutualTLSTests {
         #expect(account.record.certificate == client.certificate?.thumbprint)
     }
 
+    @Test(
+        "M802: under the profile a session whose tokens no certificate binds gets ones that the client's binds, or sends nothing",
+        arguments: [true, false])
+    func unboundSession(isBinding: Bool) async throws {
+        let provider = ScriptedProvider()
+        provider.publish([
+            "tls_client_certificate_bound_access_tokens": isBinding,
+            "pushed_authorization_request_endpoint": ScriptedProvider.issuer + "/par",
+            "token_endpoint_auth_methods_supported": ["private_key_jwt"],
+        ])
+        let known = try provider.client()
+        let (vault, presented) = (MemoryVault(), Shared<[String]>([]))
+        let transport = PresentingTransport(provider: provider, presented: presented)
+        var client = Client.confidential(
+            service: known.service, id: "app",
+            key: try SigningKey(parsing: Array(DPoPKey().source.reveal().utf8)), redirect: known.redirect)
+        client.options.pushedRequests = .never
+        let older = try Handshake(client, vault: vault, transport: transport, time: provider.time.source)
+        let first = try await older.signIn(through: provider.browser)
+        #expect(first.record.certificate == nil && !first.status.isBoundToCertificate)
+        client.certificate = try Self.certificate()
+        client.options.fapi2 = true
+        client.options.pushedRequests = .automatic
+        let app = try Handshake(client, vault: vault, transport: transport, time: provider.time.source)
+        let account = try #require(try await app.account())
+        guard isBinding else {
+            // The server does not say that it binds tokens to certificates.
+            let code = "invalid_configuration"
+            #expect(await handshakeError { try await account.accessToken() }?.code == code)
+            #expect(await handshakeError { try await account.send(.get, "me") }?.code == code)
+            #expect(provider.count("/token") == 1 && provider.count("/me") == 0, "nothing is refreshed or sent")
+            #expect(try await account.signOut().isForgotten)
+            return
+        }
+        for _ in 0..<2 { #expect(try await account.accessToken().reveal() == "access-2") }
+        #expect(account.record.certificate == TestCertificates.clientThumbprint)
+        #expect(account.status.isBoundToCertificate && !account.status.isBound)
+        #expect(provider.count("/token") == 2)
+        #expect(presented.value.contains { $0.hasSuffix("/token") })
+    }
+
     @Test("F2, C6: the certificate does not go where another origin has led, as little as the token")
     func led() async throws {
         let server = try await CertificateServer.start()

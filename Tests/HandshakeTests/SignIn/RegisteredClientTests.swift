@@ -42,6 +42,26 @@ struct RegisteredClientTests {
         withExtendedLifetime(own) {}
     }
 
+    @Test("M602: the algorithm that a server registers for ID tokens counts alone, also when the client is read again")
+    func algorithm() async throws {
+        let (network, vault) = (RegistrationNetwork(), MemoryVault())
+        network.change {
+            $0.metadata["id_token_signing_alg_values_supported"] = ["RS256", "ES256"]
+            $0.registered = ["id_token_signed_response_alg": "ES256"]
+        }
+        let server = try await DiscoveredResource.discover("https://api.example/mcp", transport: network).server
+        var client = try await network.client(in: vault)
+        #expect(client.idTokenAlgorithms(at: server) == [.es256])
+        client = try await network.client(in: vault)
+        #expect(client.idTokenAlgorithms(at: server) == [.es256])
+        #expect(network.sent(.post, "/register").count == 1)
+        client.options.idTokenAlgorithm = .rs256
+        #expect(client.idTokenAlgorithms(at: server) == [.rs256], "what the app states comes first")
+        network.change { $0.registered = [:] }
+        let open = try await network.client(in: MemoryVault())
+        #expect(open.idTokenAlgorithms(at: server) == [.rs256, .es256], "the server has said nothing of this client")
+    }
+
     @Test("M519: when an API moves to another server, that one hears of no client, code or token of before")
     func moved() async throws {
         let (network, vault) = (RegistrationNetwork(), MemoryVault())

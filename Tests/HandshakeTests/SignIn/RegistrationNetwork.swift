@@ -14,6 +14,8 @@ final class RegistrationNetwork: Transport {
         var secretEnds: Int?
         /// Members of the metadata.
         var metadata: [String: any Sendable] = [:]
+        /// Further members of what is registered.
+        var registered: [String: any Sendable] = [:]
         /// What the registration's management answers instead.
         var managed: ResponseMessage?
         /// What the token endpoint answers instead.
@@ -86,7 +88,7 @@ final class RegistrationNetwork: Transport {
                     members["registration_access_token"] = "management-1"
                     members["registration_client_uri"] = host + "/managed"
                 }
-                return .json(201, members)
+                return .json(201, members.merging(state.registered) { $1 })
             case (_, "/managed"): return state.managed ?? .json(200, ["client_id": "client-1"])
             case (_, "/token"):
                 return state.token

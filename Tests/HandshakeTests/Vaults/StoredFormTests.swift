@@ -60,13 +60,16 @@ struct StoredFormTests {
             name: "App", endpoint: try EndpointURL("https://as.example/register"), scopes: ["a"],
             redirect: .loopback, redirectURI: try RedirectURI("http://127.0.0.1:8000/callback"), isForDevices: true,
             expiresAt: 1_750_000_000.5,
-            management: ClientManagement(endpoint: try EndpointURL("https://as.example/m"), token: Secret("t")))
+            management: ClientManagement(endpoint: try EndpointURL("https://as.example/m"), token: Secret("t")),
+            registeredScopes: ["a", "b"], idTokenAlgorithm: .es256)
         let bytes = try Registrations.stored(client)
         let text = try Self.agreed(bytes, as: StoredClient.self)
         #expect(try Self.ordered(Array(text.utf8)) == Self.ordered(bytes))
         let read = try Registrations.client(stored: bytes, as: "mine")
         #expect(read.options == client.options && read.service.deviations == service.deviations)
         #expect(read.registration?.expiresAt == 1_750_000_000.5)
+        #expect(read.registration?.registeredScopes == ["a", "b"])
+        #expect(read.registration?.idTokenAlgorithm == .es256)
     }
 
     @Test("an account is read as it was written, in each state, with and without a key")
