@@ -52,6 +52,12 @@ extension Client {
         /// stored. An outage during a refresh then ends a session that another attempt would have saved.
         public var retriesLostRefreshes = true
 
+        /// Whether a sign-in in none of the contexts asked for (`acr_values`) is refused.
+        ///
+        /// `acr_values` is one of the client's parameters. Without this it is a wish: another context is accepted, and the claim `acr` of
+        /// ``AccountStatus/identity`` says which. What an API has demanded is never a mere wish.
+        public var requiresAuthenticationContext = false
+
         /// When authorization requests are signed.
         public enum Signing: String, Sendable, Hashable, Codable, CaseIterable {
             /// Where the server takes signed requests alone.
@@ -109,6 +115,9 @@ extension Client.Options {
         fapi2 = try values.decodeIfPresent(Bool.self, forKey: .fapi2) ?? fapi2
         retriesLostRefreshes =
             try values.decodeIfPresent(Bool.self, forKey: .retriesLostRefreshes) ?? retriesLostRefreshes
+        requiresAuthenticationContext =
+            try values.decodeIfPresent(Bool.self, forKey: .requiresAuthenticationContext)
+            ?? requiresAuthenticationContext
     }
 }
 

@@ -78,8 +78,12 @@ public struct AuthorizationRequest: Sendable {
         /// pushed with a proof, which binds the code as well (section 10.1).
         public var keyThumbprint: String?
         /// Parameters that the service or the caller adds. None may have a name that the protocol uses. The ID token has to
-        /// satisfy a `max_age` and `acr_values` among them.
+        /// satisfy a `max_age` among them, and `acr_values` where ``demandsContext`` says so.
         public var extras: [String: String] = [:]
+        /// Whether an ID token in none of the contexts asked for (`acr_values`) is refused.
+        ///
+        /// Otherwise they are a wish (OpenID Connect Core, section 3.1.2.1), and the claim `acr` says what came of it.
+        public var demandsContext = false
         /// The time within which the redirect has to arrive, in seconds.
         public var lifetime: Double = 600
 
@@ -143,7 +147,8 @@ public struct AuthorizationRequest: Sendable {
             resources: options.resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: now + options.lifetime,
             url: try Self.url(of: endpoint, with: parameters),
-            authentication: try RequestedAuthentication(parameters: options.extras),
+            authentication: try RequestedAuthentication(
+                parameters: options.extras, demandingContext: options.demandsContext),
             responseMode: options.responseMode, requiresIssuer: options.requiresIssuer, parameters: parameters)
     }
 

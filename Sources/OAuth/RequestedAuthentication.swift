@@ -7,25 +7,34 @@ package struct RequestedAuthentication: Sendable, Hashable, Codable {
     package let maximumAge: Int?
     /// The authentication contexts of which one is wanted (`acr_values`), in order; empty for any.
     package let contexts: [String]
+    /// Whether one of ``contexts`` is demanded. Otherwise they are a wish, and another one is accepted (`any-server.md` 6.5).
+    package let demandsContext: Bool
 
     /// No demand.
-    package static let any = RequestedAuthentication(maximumAge: nil, contexts: [])
+    package static let any = RequestedAuthentication(maximumAge: nil, contexts: [], demandsContext: false)
 
-    private init(maximumAge: Int?, contexts: [String]) {
+    private init(maximumAge: Int?, contexts: [String], demandsContext: Bool) {
         self.maximumAge = maximumAge
         self.contexts = contexts
+        self.demandsContext = demandsContext
     }
 
     /// Reads what the parameters of a request ask for.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for a `max_age` that is no number of seconds.
-    init(parameters: [String: String]) throws(OAuthError) {
+    init(parameters: [String: String], demandingContext: Bool) throws(OAuthError) {
         let age = parameters["max_age"].flatMap { $0.isEmpty ? nil : $0 }
         maximumAge = age.flatMap(wholeNumber)
         guard maximumAge != nil || age == nil else {
             throw .configuration(member: "max_age", problem: "it has to be a whole number of seconds")
         }
         contexts = (parameters["acr_values"] ?? "").split(separator: " ").map(String.init)
+        demandsContext = demandingContext
+    }
+
+    /// Whether the user was authenticated in one of ``contexts``, or none is asked for.
+    package func hasContext(of claims: IDTokenClaims) -> Bool {
+        contexts.isEmpty || contexts.contains(where: { claims.claims["acr"]?.string?.isIdentical(to: $0) == true })
     }
 
     /// Checks the claims of the request's ID token.
@@ -47,13 +56,22 @@ package struct RequestedAuthentication: Sendable, Hashable, Codable {
                         .authentication, expected: "auth_time: at most \(maximumAge) s ago", found: age ?? "nothing"))
             }
         }
-        guard
-            contexts.isEmpty || contexts.contains(where: { claims.claims["acr"]?.string?.isIdentical(to: $0) == true })
-        else {
+        guard !demandsContext || hasContext(of: claims) else {
             throw .refused(
                 Refusal(
                     .authentication, expected: quoted("acr: " + contexts.joined(separator: " or "), limit: 200),
                     found: claims.claims["acr"]?.string.map { Redaction(secrets)($0, limit: 200) } ?? "nothing"))
         }
+    }
+}
+
+extension RequestedAuthentication {
+    /// Decodes it. In records of before there were wishes, every context is demanded.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            maximumAge: try values.decodeIfPresent(Int.self, forKey: .maximumAge),
+            contexts: try values.decode([String].self, forKey: .contexts),
+            demandsContext: try values.decodeIfPresent(Bool.self, forKey: .demandsContext) ?? true)
     }
 }

@@ -341,6 +341,63 @@ struct ParsingTests {
         #expect(foreign.contains("“foo” is not a built-in service"), "\(foreign)")
     }
 
+    @Test("D8: an authentication context is demanded by an option, and an account keeps the demand")
+    func requiredContext() async throws {
+        let mine = [
+            "mine", "--client-id", "app", "--authorize-url", "https://a.example/a", "--token-url",
+            "https://a.example/t",
+            "--param", "acr_values=gold",
+        ]
+        #expect(try await !plan(mine).client.options.requiresAuthenticationContext)
+        let demanding = try await plan(mine + ["--require-acr"]).client
+        #expect(demanding.options.requiresAuthenticationContext)
+        func later(_ arguments: [String]) async throws -> Client {
+            let login = try #require(try HandshakeCommand.parseAsRoot(["login", "mine"] + arguments) as? Login)
+            let settings = Settings(home: "/nowhere", environment: [:], file: Settings.File())
+            return try await LoginPlan(
+                service: "mine", options: login.options, settings: settings, previous: demanding
+            ).client
+        }
+        #expect(try await later([]).options.requiresAuthenticationContext)
+        #expect(try await !later(["--no-require-acr"]).options.requiresAuthenticationContext)
+    }
+
+    @Test("WorkOS is told whose accounts users sign in with, as its page demands")
+    func workOS() async throws {
+        let service = try await plan(["workos", "--client-id", "app", "--set", "provider=GitHubOAuth"]).client.service
+        #expect(service.deviations.authorizationParameters == ["provider": "GitHubOAuth"])
+    }
+
+    @Test(
+        "a service that refuses redirects to this machine is signed in to by another one, on no page, and in a sandbox")
+    func otherRedirect() async throws {
+        let schwab = ["schwab", "--client-id", "app"]
+        let encrypted = try await plan(schwab + ["--redirect", "https://127.0.0.1", "--browser", "print"])
+        guard case .uri(let uri) = encrypted.client.redirect else {
+            Issue.record("\(encrypted.client.redirect)")
+            return
+        }
+        #expect(uri.string == "https://127.0.0.1")
+        #expect(try await plan(schwab + ["--base-url", "http://127.0.0.1:1"]).client.redirect == .loopback)
+        #expect(try await plan(schwab + ["--token-file", "-"]).tokenFile == "-")
+    }
+
+    @Test("the command for another redirect asks for all that is missing, and keeps the choice of a browser")
+    func otherRedirectCommand() async throws {
+        func message(_ arguments: [String]) async throws -> String {
+            let error = await #expect(throws: CommandError.self) { try await plan(arguments) }
+            return try #require(error?.message)
+        }
+        let other = try await message(["yahoo"])
+        #expect(other.contains("Register another redirect URI there, and sign in with: "), "\(other)")
+        #expect(other.contains(": handshake login yahoo --redirect URI --client-id ID\n"), "\(other)")
+        let encrypted = try await message(["schwab", "--browser", "print", "--redirect", "loopback"])
+        let command = ": handshake login schwab --browser print --redirect https://127.0.0.1"
+        #expect(encrypted.contains(command + " --client-id ID --client-secret-file FILE\n"), "\(encrypted)")
+        let client = try await message(["schwab", "--browser", "print", "--redirect", "https://127.0.0.1"])
+        #expect(client.contains(" --redirect https://127.0.0.1 --browser print --client-id ID"), "\(client)")
+    }
+
     @Test(
         "a sign-in that the service's description does not allow is status 64 and says what to write",
         arguments: [
@@ -352,6 +409,16 @@ struct ParsingTests {
                 "has no placeholder “tenant”; it has host."
             ),
             (["github", "--set", "host=evil.example"], "has no placeholder “host”; it has app."),
+            (
+                ["schwab", "--auth", "none"],
+                "with: handshake login schwab --redirect https://127.0.0.1 --client-id app --auth none\n"
+            ),
+            (
+                ["yahoo", "--redirect", "loopback:8080", "--scope", "openid"],
+                "with: handshake login yahoo --scope openid --redirect URI --client-id app\n"
+            ),
+            (["yahoo", "--redirect", "http://127.0.0.1:8080/"], "Yahoo accepts no redirect to http://127.0.0.1."),
+            (["workos"], "needs a value for “provider”"), (["workos"], "--set provider=GoogleOAuth"),
             (["wechat"], "not supported"), (["no-such-service"], "--issuer URL"),
             (["mine", "--authorize-url", "https://id.example/authorize"], "add --token-url URL"),
         ])

@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import formlogin
 import pytest
@@ -49,6 +49,21 @@ def test_m518_the_command_that_satisfies_an_api_is_printed_and_works(handshake: 
         sign_in(handshake, standard, *command[3:])
         body = handshake.run("request", "GET", standard["origin"] + path, "--account", "mine").ok()
         assert json.loads(body.stdout)["name"] == "Ada Example"
+
+
+def test_another_context_than_the_one_asked_for_is_told_and_where_it_is_demanded_refused(handshake: Handshake, standard: dict) -> None:
+    options = ("--issuer", standard["issuer"], "--client-id", "sandbox-public", "--scope", "openid", "--par", "never",
+               "--param", "acr_values=urn:example:gold")
+    finished = []
+    for more in ([], ["--require-acr"]):
+        login = handshake.begin_login("mine", "--account", f"account{len(finished)}", *options, *more)
+        http().get(formlogin.walk(login.url, *user(standard)), timeout=10)
+        finished.append(login.finish())
+    wished, refused = finished
+    assert wished.ok().json["subject"]
+    assert "“urn:example:gold” (acr_values)" in wished.stderr and wished.stderr.rstrip().endswith("add: --require-acr"), wished
+    assert (refused.status, refused.error["code"]) == (5, "authentication_insufficient"), refused
+    assert [found["account"] for found in handshake.accounts()] == ["account0"]
 
 
 def demanded(handshake: Handshake, standard: dict, path: str, answer: str) -> Terminal:
@@ -104,6 +119,19 @@ def test_the_faults_that_have_names_are_listed_and_reached_by_name(handshake: Ha
     assert done.status == 5 and done.error["code"] == "nonce_mismatch"
     refused = http().post(control, data="id-token:nonsense", timeout=10)
     assert refused.status_code == 400 and "handshake sandbox --faults" in refused.text
+
+
+def test_a_server_that_refuses_the_scopes_of_the_commands_choice_leads_to_fewer(handshake: Handshake, standard: dict) -> None:
+    options = ("--issuer", standard["issuer"], "--client-id", "sandbox-public", "--par", "never")
+    login = handshake.begin_login("mine", *options)
+    assert login.parameters["scope"] == "openid profile offline_access"
+    login.deliver(urlencode({"error": "invalid_scope", "state": login.parameters["state"], "iss": standard["issuer"]}))
+    done = login.finish()
+    assert (done.status, done.error["code"]) == (4, "invalid_scope"), done.stderr
+    command = shlex.split(done.error["message"].rpartition("Sign in again with: ")[2])
+    assert command[:3] == ["handshake", "login", "mine"] and command[-2:] == ["--scope", "openid"], command
+    url = sign_in(handshake, standard, *command[3:], "--par", "never")
+    assert parse_qs(urlsplit(url).query)["scope"] == ["openid"]
 
 
 def test_a_server_that_demands_bound_tokens_leads_to_dpop(handshake: Handshake, standard: dict) -> None:

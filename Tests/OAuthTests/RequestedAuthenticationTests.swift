@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import OAuth
@@ -12,9 +13,12 @@ struct RequestedAuthenticationTests {
         var testDescription: String { "\(asked) with \(claims) is \(code ?? "accepted")" }
     }
 
-    private static func request(_ asked: [String: String]) throws -> AuthorizationRequest {
+    private static func request(
+        _ asked: [String: String], demandsContext: Bool = true
+    ) throws -> AuthorizationRequest {
         var options = AuthorizationRequest.Options()
         options.extras = asked
+        options.demandsContext = demandsContext
         return try Example.request(options: options)
     }
 
@@ -45,6 +49,33 @@ struct RequestedAuthenticationTests {
         let claims = try IDTokenTests.check(IDTokenTests.payload(row.claims))
         let request = try Self.request(row.asked)
         #expect(failure { try request.authentication.check(claims, now: Example.now) } == row.code)
+    }
+
+    @Test(
+        "D8: acr_values that nothing demands are a wish: another context is accepted, and is told apart; a max_age stays"
+    )
+    func wish() throws {
+        let claims = try IDTokenTests.check(IDTokenTests.payload([:]))
+        for (asked, isGiven) in [("gold", false), ("gold \(Self.silver)", true), ("", true)] {
+            let wished = try Self.request(["acr_values": asked], demandsContext: false).authentication
+            #expect(failure { try wished.check(claims, now: Example.now) } == nil, "\(asked)")
+            #expect(wished.hasContext(of: claims) == isGiven, "\(asked)")
+        }
+        let old = try Self.request(["acr_values": Self.silver, "max_age": "19"], demandsContext: false).authentication
+        #expect(failure { try old.check(claims, now: Example.now) } == "authentication_insufficient")
+    }
+
+    @Test("D8: a stored request of before there were wishes demands its context, and one with a wish keeps it")
+    func stored() throws {
+        let older = #"{"maximumAge":5,"contexts":["gold"]}"#
+        let decoded = try JSONDecoder().decode(RequestedAuthentication.self, from: Data(older.utf8))
+        let demanded = try Self.request(["max_age": "5", "acr_values": "gold"]).authentication
+        #expect(decoded == demanded)
+        for isDemanded in [true, false] {
+            let asked = try Self.request(["acr_values": "gold"], demandsContext: isDemanded).authentication
+            let again = try JSONDecoder().decode(RequestedAuthentication.self, from: JSONEncoder().encode(asked))
+            #expect(again == asked && again.demandsContext == isDemanded)
+        }
     }
 
     @Test("D8: a max_age that is no number of seconds is the caller's mistake", arguments: ["-1", "1.5", "x", "1 "])

@@ -20,6 +20,7 @@ extension Environment {
         options.responseMode = client.options.responseMode
         options.authorizationDetails = client.options.authorizationDetails
         options.requiresIssuer = client.options.fapi2
+        options.demandsContext = client.options.requiresAuthenticationContext
         options.keyThumbprint = key?.thumbprint
         options.lifetime = timeout / .seconds(1)
         for (name, value) in client.parameters where deviations.authorizationParameters[name] != nil {

@@ -7,6 +7,7 @@ extension Handshake {
     func begin(
         _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration, note: String? = nil
     ) async throws -> SignInAttempt {
+        try client.checkRedirect(listening: redirectURI)
         let server = try await environment.server(of: client)
         let uri: RedirectURI
         switch (redirectURI, client.redirect) {
@@ -259,6 +260,9 @@ extension Handshake {
                 try request.authentication.check(identity, now: now, hiding: response.secrets)
             } catch {
                 throw HandshakeError.exchange(error)
+            }
+            if !request.authentication.hasContext(of: identity) {
+                environment.log.notice("the user was authenticated in none of the contexts that were asked for")
             }
         }
         return try await store(

@@ -59,9 +59,10 @@ extension Handshake {
         if let email = status.identity?.claims["email"]?.string, (1...254).contains(email.utf8.count) {
             parameters["login_hint"] = parameters["login_hint"] ?? email
         }
+        var asking = client.asking(for: scopes, parameters)
+        if demand.parameters["acr_values"] != nil { asking.options.requiresAuthenticationContext = true }
         return try await signIn(
-            client.asking(for: scopes, parameters), as: account.id.name, through: browser, timeout: timeout,
-            user: status.identity)
+            asking, as: account.id.name, through: browser, timeout: timeout, user: status.identity)
     }
 }
 

@@ -62,11 +62,12 @@ struct KnownAccount {
     func login(adding scopes: [String] = [], asking demands: [String] = []) -> String {
         let name = account.status.id.name
         let service = client.service.name
-        return "handshake login \(service)" + (name == service ? "" : " --account \(name)")
+        let demand = demands.contains { $0.hasPrefix("acr_values=") } ? " --require-acr" : ""
+        return "handshake login \(service)" + (name == service ? "" : " --account \(Self.shellWord(name))")
             + (client.id == PersonalToken.clientID ? " --token-file FILE" : "")
             + (scopes.isEmpty ? [] : client.scopes + scopes.filter { !client.scopes.contains($0) })
             .map { " --scope \(Self.shellWord($0))" }.joined()
-            + parameters(with: demands).map { " --param \(Self.shellWord($0))" }.joined()
+            + parameters(with: demands).map { " --param \(Self.shellWord($0))" }.joined() + demand
     }
 
     /// The parameters of the last sign-in with those that are demanded; none when none are demanded.
@@ -143,7 +144,18 @@ struct KnownAccount {
     /// Why a token that is bound to a key authorizes no other program, and what does.
     var boundTokenNote: String {
         "The token of “\(account.status.id.name)” is bound to a key (DPoP): each request needs a proof by that key. "
-            + "Send it with: handshake request GET URL --account \(Self.shellWord(account.status.id.name))"
+            + sendAdvice
+    }
+
+    /// What another program needs beside a token that is bound to a certificate, and what does without; nil for any other token.
+    var certificateNote: String? {
+        guard account.status.isBoundToCertificate, !account.status.isBound else { return nil }
+        return "The token of “\(account.status.id.name)” is bound to the client's certificate: it is of no use on "
+            + "connections without that certificate. \(sendAdvice)"
+    }
+
+    private var sendAdvice: String {
+        "Send it with: handshake request GET URL --account \(Self.shellWord(account.status.id.name))"
     }
 
     /// The error with the command that cures it, when a sign-in does.
@@ -153,8 +165,8 @@ struct KnownAccount {
         case .signInRequired(let id, .signingOut):
             return CommandError(
                 status: .signInNeeded, code: error.code,
-                message: "The sign-out of “\(id.name)” is not finished. Finish it with: handshake logout \(id.name)\n"
-                    + "Or sign in again with: \(login())")
+                message: "The sign-out of “\(id.name)” is not finished. Finish it with: handshake logout "
+                    + Self.shellWord(id.name))
         case .signInRequired(let id, .certificateChanged):
             return CommandError(
                 status: .signInNeeded, code: error.code,

@@ -35,7 +35,9 @@ struct SignInGuaranteeTests {
 
     private static func client(asking parameters: [String: String]) throws -> Client {
         let known = try ScriptedProvider().client()
-        return Client(service: known.service, id: known.id, redirect: known.redirect, parameters: parameters)
+        var client = Client(service: known.service, id: known.id, redirect: known.redirect, parameters: parameters)
+        client.options.requiresAuthenticationContext = true
+        return client
     }
 
     @Test(
@@ -58,6 +60,19 @@ struct SignInGuaranteeTests {
         let app = try Handshake(client, vault: vault, transport: provider, time: provider.time.source)
         #expect(await handshakeError { try await app.signIn(through: provider.browser) }?.code == code)
         #expect(try await vault.keys(of: .account).keys.isEmpty == (code != nil))
+    }
+
+    @Test("D8, 6.5: acr_values alone are a wish: a sign-in in another context counts, and the account says in which")
+    func wishedContext() async throws {
+        for context in ["gold", "silver", nil] {
+            let provider = ScriptedProvider()
+            provider.change { $0.claims["acr"] = context }
+            var client = try Self.client(asking: ["acr_values": "gold"])
+            client.options.requiresAuthenticationContext = false
+            let app = try Handshake(client, vault: MemoryVault(), transport: provider, time: provider.time.source)
+            let account = try await app.signIn(through: provider.browser)
+            #expect(account.status.identity?.claims["acr"]?.string == context)
+        }
     }
 
     @Test("D8: another process that finishes the sign-in demands the same authentication")

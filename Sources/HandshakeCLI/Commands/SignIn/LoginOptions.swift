@@ -115,7 +115,13 @@ struct LoginOptions: ParsableArguments {
                 + "and if its answer is lost, sign in again after ten minutes."))
     var retryLostRefreshes: Bool?
 
-    @Option(help: ArgumentHelp("A scope to request; repeatable.", valueName: "scope"))
+    @Option(
+        help: ArgumentHelp(
+            "A scope to request; repeatable.",
+            discussion:
+                "Without one, a server that --issuer names is asked who you are: for openid, profile and offline_access, as far as it "
+                + "lists them. --scope '' asks for none. For offline_access the service then shows its consent page "
+                + "(prompt=consent); --param prompt=select_account asks otherwise.", valueName: "scope"))
     var scope: [String] = []
 
     @Option(
@@ -128,6 +134,14 @@ struct LoginOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("An additional authorization parameter; repeatable.", valueName: "name=value"))
     var param: [String] = []
+
+    @Flag(
+        name: .customLong("require-acr"), inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Refuse a sign-in that meets none of the acr_values asked for.",
+            discussion: "Otherwise the command only says so. The account keeps this choice; --no-require-acr ends it."
+        ))
+    var requireACR: Bool?
 
     @Option(
         help: ArgumentHelp(
@@ -224,14 +238,16 @@ struct LoginOptions: ParsableArguments {
     func command(_ name: String, setting values: [String] = [], onDevice: Bool? = nil) -> String {
         let stated = [
             ("--account", account), ("--issuer", issuer), ("--authorize-url", authorizeURL), ("--token-url", tokenURL),
-            ("--base-url", baseURL), ("--tenant", tenant), ("--redirect", redirect), ("--subject", subject),
-            ("--assertion-issuer", assertionIssuer), ("--assertion-audience", assertionAudience),
+            ("--base-url", baseURL), ("--tenant", tenant), ("--redirect", redirect), ("--browser", browser?.rawValue),
+            ("--subject", subject), ("--assertion-issuer", assertionIssuer),
+            ("--assertion-audience", assertionAudience),
         ].compactMap { option, value in value.map { (option, $0) } }
         let repeated =
             (set + values).map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
             + apiOrigin.map { ("--api-origin", $0) } + param.map { ("--param", $0) }
+        let demand = requireACR == true ? " --require-acr" : ""
         return "handshake login \(KnownAccount.shellWord(name))"
-            + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined()
+            + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined() + demand
             + (onDevice ?? device ? " --device" : "") + (statedGrant.map { " --grant \($0.rawValue)" } ?? "")
     }
 
