@@ -58,6 +58,11 @@ extension CommandTests {
             let ended = try await command.run("inspect", "robot", "--json")
             #expect(ended.json["state"] as? String == "signing_out", "\(ended)")
             #expect(ended.json["token_type"] is NSNull, "\(ended)")
+            for name in ["token", "headers"] {
+                let refused = try await command.run(name, "robot")
+                #expect(refused.ending == .status(3) && refused.stdout.isEmpty, "\(refused)")
+                #expect(refused.stderr.split(separator: "\n").count == 1, "\(refused)")
+            }
             let text = try await command.run("inspect", "robot")
             #expect(text.ending == .status(0) && !text.stdout.contains("token type"), "\(text)")
         }

@@ -1,4 +1,6 @@
 import Foundation
+import Handshake
+import OAuth
 import TestFixtures
 import Testing
 
@@ -52,6 +54,47 @@ extension CommandTests {
             #expect(done.ending == .status(3))
             #expect(done.stdout.isEmpty)
             #expect(done.stderr.split(separator: "\n").count == 1)
+        }
+
+        /// An account of this name, as commands know it.
+        private static func known(_ name: String) async throws -> KnownAccount {
+            let server = AuthorizationServerMetadata(
+                issuer: try Issuer("https://op.example"), tokenEndpoint: try EndpointURL("https://op.example/token"))
+            let client = Client(service: try Service(name: "bank", authorizationServer: .described(server)), id: "app")
+            let handshake = try Handshake(client, vault: MemoryVault())
+            let grant = Grant(accessToken: Secret("token"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: [])
+            let account = try await handshake.adopt(grant, as: name)
+            return KnownAccount(account: account, client: client, handshake: handshake)
+        }
+
+        @Test("M213: the command for what an API demands refuses a sign-in in another context than those of the demand")
+        func demandedContext() async throws {
+            let known = try await Self.known("bank")
+            func message(_ contexts: [String]) throws -> String {
+                let demand = ResourceDemand.stepUp(acrValues: contexts, maximumAge: 60)
+                let error = known.advised(HandshakeError.demanded(demand, status: 401))
+                return try #require(error as? CommandError).message
+            }
+            #expect(try message(["gold"]).hasSuffix(" --param acr_values=gold --param max_age=60 --require-acr"))
+            #expect(try message([]).hasSuffix(" --param max_age=60"))
+        }
+
+        @Test("whatever a sign-in is required for is said in one line, with a name that a shell takes as it is")
+        func reasons() async throws {
+            let known = try await Self.known("ada;x")
+            let reasons: [HandshakeError.SignInReason] = [
+                .absent, .refreshRejected, .answerLost, .notRefreshable, .keyLost, .certificateChanged, .notBound,
+                .stillUnauthorized, .signingOut, .loggedOut,
+            ]
+            for reason in reasons {
+                let error = known.advised(HandshakeError.signInRequired(known.account.status.id, reason))
+                let advice = try #require(error as? CommandError, "\(reason)")
+                #expect(advice.status == .signInNeeded, "\(reason)")
+                #expect(!advice.message.contains { $0.isNewline }, "\(reason): \(advice.message)")
+                // Nothing follows a command that is copied.
+                let command = reason == .signingOut ? "logout 'ada;x'" : "login bank --account 'ada;x'"
+                #expect(advice.message.hasSuffix(" with: handshake \(command)"), "\(reason): \(advice.message)")
+            }
         }
 
         @Test("the services are listed and shown, as text and as JSON")

@@ -26,6 +26,10 @@ public struct AccountStatus: Sendable, Hashable {
     package let isWithoutUser: Bool
     /// Whether the access token is bound to a key (RFC 9449). It is then of no use to a program without that key.
     public let isBound: Bool
+    /// Whether the access token is bound to a certificate (RFC 8705, section 3).
+    ///
+    /// It is then of no use to a program without that certificate. False as well for tokens of before it was noted.
+    public let isBoundToCertificate: Bool
     /// Who the user is, from the verified ID token; nil when the service gave none.
     public let identity: IDTokenClaims?
     /// What the token authorizes in detail (RFC 9396). Nil when the server did not say.
@@ -53,6 +57,7 @@ public struct AccountStatus: Sendable, Hashable {
             record.isUsable && (record.grant.refreshToken != nil || record.refreshMethod == .clientCredentials)
         isWithoutUser = record.refreshMethod == .clientCredentials
         isBound = record.isUsable && record.isBound
+        isBoundToCertificate = record.isUsable && record.certificate != nil
         identity = record.grant.identity
         authorizationDetails = record.grant.authorizationDetails
         generation = record.generation

@@ -35,7 +35,7 @@ extension Account {
     }
 
     /// The fields that a request of another program needs. They are the access token, and what the service wants beside
-    /// it.
+    /// it. Where ``AccountStatus/isBoundToCertificate`` says so, its connection has to present the client's certificate too.
     ///
     /// - Parameter address: what the request goes to, absolute or relative to the service's API; nil does not check it.
     /// - Throws: `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/foreignOrigin` for an

@@ -81,7 +81,7 @@ extension Account {
         case .signingOut: throw end(stored, with: .signingOut)
         case .signedIn, .refreshing: break
         }
-        guard client.allowsTokens(of: stored) else { throw HandshakeError.signInRequired(id, .notBound) }
+        guard client.allowsRefresh(of: stored) else { throw HandshakeError.signInRequired(id, .notBound) }
         // It announces itself.
         let isSettled = stored.unchecked != nil
         if isSettled { stored = try await settle(stored, in: locked) }
@@ -96,7 +96,9 @@ extension Account {
 
     /// Whether a stored record needs no call: its token lives, and is not the one that was refused.
     private func isNewEnough(_ stored: AccountRecord, after refused: Secret?) -> Bool {
-        guard !stored.hasLostKey, !stored.hasOtherCertificate(than: client.certificate) else { return false }
+        guard !stored.hasLostKey, !stored.hasOtherCertificate(than: client.certificate),
+            client.allowsTokens(of: stored)
+        else { return false }
         let now = environment.time.now()
         guard let refused else { return stored.grant.isFresh(at: now, margin: refreshMargin) }
         return !stored.grant.accessToken.matches(refused) && stored.grant.isFresh(at: now, margin: 0)
@@ -154,6 +156,9 @@ extension Account {
         let stored = try await withCurrentServer(stored)
         let key = try await proofKey(for: stored)
         let certificate = try await boundCertificate(for: stored, provingBy: key)
+        guard client.allowsTokens(of: stored.bound(to: certificate)) else {
+            throw HandshakeError.signInRequired(id, .notBound)
+        }
         guard let request = try await refreshRequest(for: stored, provingBy: key) else {
             // A token that lives may do elsewhere, or to its last second: only its expiry ends such a session.
             guard stored.grant.isExpired(at: environment.time.now()) else {

@@ -15,7 +15,8 @@ struct Headers: BoundedCommand {
         discussion: """
             With --for, an address that is none of the service's is refused with status 5, so that no other server receives the \
             token. A token that is bound to a key (DPoP) needs a proof for each request, which no field that is printed here can be: \
-            such an account is refused with status 64.
+            such an account is refused with status 64. With a token that is bound to a certificate the other program needs that \
+            certificate for its connections.
             """)
 
     @Argument(help: "The account.")
@@ -41,6 +42,7 @@ struct Headers: BoundedCommand {
         guard !known.account.status.isBound else { throw CommandError.usage(known.boundTokenNote) }
         try await SecretDisplay.confirm("the access token", isWanted: show)
         let fields = try await known.use { try await $0.authorizationFields(for: address) }
+        if let note = known.certificateNote { Output.note(note) }
         if common.json || format == .json {
             Output.result(JSONText.object(fields.map { ($0.name.rawName, .string($0.value)) }).text)
         } else {

@@ -14,7 +14,8 @@ struct Token: BoundedCommand {
         discussion:
             """
             Pass it to a program through a pipe or a variable; on a terminal you are asked first. Other processes can read arguments. A token that is bound to a key (DPoP) \
-            is of no use to a program without that key: send its requests with handshake request.
+            is of no use to a program without that key, and one that is bound to a certificate to a program without that certificate: \
+            send its requests with handshake request.
             """)
 
     @Argument(help: "The account.")
@@ -88,7 +89,8 @@ struct WantedToken {
         }
         guard let token else { throw missing(from: known) }
         let status = known.account.status
-        if kind == .access, status.isBound { Output.note(known.boundTokenNote) }
+        let note = status.isBound ? known.boundTokenNote : known.certificateNote
+        if kind == .access, let note { Output.note(note) }
         guard isJSON else { return Output.result(token.reveal()) }
         Output.result(
             kind == .id
