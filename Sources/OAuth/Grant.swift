@@ -10,6 +10,8 @@ public struct Grant: Sendable {
     public let issuedAt: Double
     /// What the next access token is asked for with (RFC 6749, section 1.5). Nil when the server gave none.
     public let refreshToken: Secret?
+    /// When the refresh token expires if it is not used, in seconds since 1970. Nil when the server did not say.
+    public private(set) var refreshTokenExpiresAt: Double?
     /// The granted scope, which may be another than the one asked for.
     public let scopes: [String]
     /// What the token authorizes in detail (RFC 9396, section 7). Nil when the server did not say.
@@ -22,8 +24,10 @@ public struct Grant: Sendable {
     /// States a grant.
     public init(
         accessToken: Secret, expiresAt: Double?, issuedAt: Double, refreshToken: Secret?, scopes: [String],
-        identity: IDTokenClaims? = nil, idToken: Secret? = nil, authorizationDetails: [AuthorizationDetail]? = nil
+        identity: IDTokenClaims? = nil, idToken: Secret? = nil, authorizationDetails: [AuthorizationDetail]? = nil,
+        refreshTokenExpiresAt: Double? = nil
     ) {
+        self.refreshTokenExpiresAt = refreshTokenExpiresAt
         self.authorizationDetails = authorizationDetails
         self.idToken = idToken
         self.accessToken = accessToken
@@ -46,23 +50,29 @@ public struct Grant: Sendable {
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
             refreshToken: response.refreshToken, scopes: response.scopes ?? requested, identity: identity,
             idToken: identity == nil ? nil : response.idToken, authorizationDetails: response.authorizationDetails)
+        refreshTokenExpiresAt = response.refreshTokenExpiresAt
     }
 
     /// The grant after a refresh (RFC 6749, section 6). What the answer leaves out stays as it was.
     public func refreshed(by response: TokenResponse, identity newIdentity: IDTokenClaims? = nil, now: Double) -> Grant
     {
-        Grant(
+        var next = Grant(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
             refreshToken: response.refreshToken ?? refreshToken, scopes: response.scopes ?? scopes,
             identity: newIdentity ?? identity, idToken: newIdentity == nil ? idToken : response.idToken,
             authorizationDetails: response.authorizationDetails ?? authorizationDetails)
+        // What was said of the old refresh token is not true of a new one.
+        let isSame = response.refreshToken == nil
+        next.refreshTokenExpiresAt = response.refreshTokenExpiresAt ?? (isSame ? refreshTokenExpiresAt : nil)
+        return next
     }
 
     /// The same grant with an ID token and the claims of it.
     package func with(_ idToken: Secret?, _ identity: IDTokenClaims?) -> Grant {
         Grant(
             accessToken: accessToken, expiresAt: expiresAt, issuedAt: issuedAt, refreshToken: refreshToken,
-            scopes: scopes, identity: identity, idToken: idToken, authorizationDetails: authorizationDetails)
+            scopes: scopes, identity: identity, idToken: idToken, authorizationDetails: authorizationDetails,
+            refreshTokenExpiresAt: refreshTokenExpiresAt)
     }
 
     /// Whether the access token can still be used at `now`.

@@ -6,6 +6,10 @@ public struct TokenResponse: Sendable {
     public let expiresAt: Double?
     /// The refresh token (RFC 6749, section 6). Nil means, after a refresh, that the old one stays.
     public internal(set) var refreshToken: Secret?
+    /// When the refresh token expires, in seconds since 1970. Nil when the server does not say, which means unknown.
+    ///
+    /// RFC 6749 has no member for it. `refresh_token_expires_in`, `refresh_expires_in` and `x_refresh_token_expires_in` are read.
+    public let refreshTokenExpiresAt: Double?
     /// The scope that was granted (RFC 6749, section 5.1). Nil when the server does not say, which means as asked.
     public let scopes: [String]?
     /// What the token authorizes in detail (RFC 9396, section 7). Nil when the server does not say.
@@ -39,6 +43,7 @@ public struct TokenResponse: Sendable {
         self.accessToken = accessToken
         expiresAt = try Self.expiry(in: response, now: now, deviations)
         refreshToken = try response.token("refresh_token")
+        refreshTokenExpiresAt = Self.refreshTokenExpiry(in: response, now: now)
         idToken = deviations.ignoresIDToken ? nil : try response.token("id_token")
         issuedTokenType = try response.string("issued_token_type").map(TokenType.init)
         authorizationDetails = try Self.authorizationDetails(in: response)
@@ -102,6 +107,20 @@ public struct TokenResponse: Sendable {
             throw response.malformed(member, expected: "0 to \(longestLifetime) seconds", found: "\(value)")
         }
         return now + lifetime
+    }
+
+    /// The members that say for how many seconds the refresh token lives, at GitHub and LinkedIn, at Keycloak, at Intuit.
+    private static let refreshLifetimeMembers = [
+        "refresh_token_expires_in", "refresh_expires_in", "x_refresh_token_expires_in",
+    ]
+
+    /// Only says when to refresh: a value that makes no sense counts as none, and ends no sign-in. 0 is Keycloak's for no end.
+    private static func refreshTokenExpiry(in response: ResponseReader, now: Double) -> Double? {
+        for member in refreshLifetimeMembers {
+            guard let value = try? response.integer(member), (1...longestLifetime).contains(value) else { continue }
+            return now + Double(value)
+        }
+        return nil
     }
 
     /// A hundred years, in seconds: longer lifetimes are a mistake of units.

@@ -243,6 +243,39 @@ struct TokenResponseTests {
         #expect(ServerError(step: .token, code: code, status: status).isInvalidGrant == endsSession)
     }
 
+    @Test(
+        "the end of a refresh token is read where a service says it, and a senseless value is none",
+        arguments: [
+            ("refresh_token_expires_in", "3600", 3_600), ("refresh_expires_in", "1800", 1_800),
+            ("x_refresh_token_expires_in", "8726400", 8_726_400), ("refresh_token_expires_in", #""60""#, 60),
+            ("refresh_expires_in", "0", nil), ("refresh_expires_in", "-1", nil),
+            ("refresh_token_expires_in", "1e300", nil), ("refresh_token_expires_in", "9223372036854775807", nil),
+            ("refresh_token_expires_in", #""never""#, nil), ("refresh_token_expires_in", "[1]", nil),
+            ("refresh_token_expires_in", "null", nil),
+        ] as [(String, String, Double?)])
+    func refreshTokenExpiry(member: String, json: String, life: Double?) throws {
+        let response = try read(Example.response(200, answer(member, json)))
+        let end = life.map { Example.now + $0 }
+        #expect(response.refreshTokenExpiresAt == end)
+        #expect(Grant(response, requested: [], now: Example.now).refreshTokenExpiresAt == end)
+    }
+
+    @Test("the end of a refresh token stays with this token alone")
+    func rotatedEnd() throws {
+        let first = Grant(
+            accessToken: Secret("a"), expiresAt: 10, issuedAt: 0, refreshToken: Secret("r"), scopes: [],
+            refreshTokenExpiresAt: 100)
+        let same = try read(Example.response(200, #"{"access_token":"b","token_type":"bearer"}"#))
+        #expect(first.refreshed(by: same, now: 5).refreshTokenExpiresAt == 100)
+        let rotated = try read(
+            Example.response(200, #"{"access_token":"b","token_type":"bearer","refresh_token":"s"}"#))
+        #expect(first.refreshed(by: rotated, now: 5).refreshTokenExpiresAt == nil)
+        let told = try read(
+            Example.response(200, #"{"access_token":"b","token_type":"bearer","refresh_token_expires_in":50}"#))
+        #expect(first.refreshed(by: told, now: 5).refreshTokenExpiresAt == Example.now + 50)
+        #expect(first.with(nil, nil).refreshTokenExpiresAt == 100)
+    }
+
     @Test("a refresh keeps what its answer leaves out")
     func refreshed() throws {
         let first = Grant(

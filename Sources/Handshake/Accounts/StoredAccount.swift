@@ -40,6 +40,8 @@ struct StoredAccount: Codable {
     let authorizationDetails: [AuthorizationDetail]?
     /// Absent where there are none, and in older records.
     let replaced: [String]?
+    /// Nil when the server did not say, and in older records.
+    let refreshTokenExpiresAt: Double?
 }
 
 /// A grant without its identity, which is still to be verified.
@@ -55,6 +57,7 @@ struct StoredGrant: Codable {
     let certificate: String?
     let receivedAt: Double
     let authorizationDetails: [AuthorizationDetail]?
+    let refreshTokenExpiresAt: Double?
 
     init?(_ unchecked: AccountRecord.Unchecked) {
         let grant = unchecked.grant
@@ -70,13 +73,14 @@ struct StoredGrant: Codable {
         certificate = unchecked.certificate
         receivedAt = unchecked.receivedAt
         authorizationDetails = grant.authorizationDetails
+        refreshTokenExpiresAt = grant.refreshTokenExpiresAt
     }
 
     func unchecked(of identity: IDTokenClaims?) -> AccountRecord.Unchecked {
         let grant = Grant(
             accessToken: Secret(accessToken), expiresAt: expiresAt, issuedAt: issuedAt,
             refreshToken: refreshToken.map(Secret.init), scopes: scopes, identity: identity, idToken: Secret(idToken),
-            authorizationDetails: authorizationDetails)
+            authorizationDetails: authorizationDetails, refreshTokenExpiresAt: refreshTokenExpiresAt)
         return .init(
             grant: grant, binding: isBound.map { TokenBinding(key: dpopKey?.key, bindsAccessToken: $0) },
             certificate: certificate, receivedAt: receivedAt)
@@ -109,7 +113,8 @@ extension AccountRecord {
                 unchecked: unchecked.flatMap(StoredGrant.init),
                 isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init),
                 certificate: certificate, authorizationDetails: grant.authorizationDetails,
-                replaced: replaced.isEmpty ? nil : replaced.map { $0.reveal() }))
+                replaced: replaced.isEmpty ? nil : replaced.map { $0.reveal() },
+                refreshTokenExpiresAt: grant.refreshTokenExpiresAt))
     }
 
     /// Reads what ``stored()`` wrote.
@@ -142,7 +147,8 @@ extension AccountRecord {
                 refreshToken: stored.refreshToken.map(Secret.init), scopes: stored.scopes,
                 identity: try stored.identity.map { text in
                     try IDTokenClaims(claims: JSONValue(parsing: Array(text.utf8)).object ?? [:])
-                }, idToken: stored.idToken.map(Secret.init), authorizationDetails: stored.authorizationDetails)
+                }, idToken: stored.idToken.map(Secret.init), authorizationDetails: stored.authorizationDetails,
+                refreshTokenExpiresAt: stored.refreshTokenExpiresAt)
             server = try stored.server?.metadata()
         } catch {
             throw damaged("\(error)")
