@@ -69,10 +69,11 @@ struct Load {
             default: break
             }
         }
-        if arguments.count == 6, arguments[1] == "server", let accounts = Int(arguments[3]),
-            let life = Double(arguments[4]), let forgive = Double(arguments[5])
+        if arguments.count == 7, arguments[1] == "server", let accounts = Int(arguments[3]),
+            let life = Double(arguments[4]), let forgive = Double(arguments[5]), let keepers = Int(arguments[6])
         {
-            return try TokenServer(accounts: accounts, life: life, forgiving: forgive).serve(at: arguments[2])
+            return try TokenServer(accounts: accounts, life: life, forgiving: forgive, isKept: keepers > 0)
+                .serve(at: arguments[2])
         }
         exit(try await LoadRun(Options(Array(arguments.dropFirst()))).run())
     }

@@ -12,7 +12,9 @@ enum LoadKeeper {
         let telling = Task {
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 let report = keeper.report
-                say("\(report.kept) \(report.refreshed) \(report.current) \(report.ended) \(report.failed)")
+                say(
+                    "\(report.kept) in its queue, \(report.refreshed) refreshed, \(report.current) refreshed by another one, "
+                        + "\(report.ended) ended, \(report.failed) failed")
             }
         }
         await keeper.run()

@@ -16,7 +16,7 @@ struct LoadRun {
     init(_ options: Load.Options) { self.options = options }
 
     /// Runs, prints what was found, and returns the exit status: 1 when a session was lost,
-    /// a token used twice, or an account refreshed twice for one expiry.
+    /// a token used twice, an account refreshed twice for one expiry, or a token ended that keepers had to refresh.
     func run() async throws -> Int32 {
         let folder = try TemporaryFolder()
         let server = try PostgresServer(
@@ -25,7 +25,9 @@ struct LoadRun {
         let keys = folder.path + "/keys"
         try await PostgresVault.migrate(server.connection, keyFolder: keys)
         let socket = folder.path + "/tokens"
-        let tokens = try Child(["server", socket, "\(options.accounts)", "\(options.life)", "\(options.forgive)"])
+        let tokens = try Child([
+            "server", socket, "\(options.accounts)", "\(options.life)", "\(options.forgive)", "\(options.keepers)",
+        ])
         defer { tokens.kill() }
         for await _ in tokens.lines { break }
         let place = LoadApp.Place(
@@ -33,14 +35,15 @@ struct LoadRun {
             connections: options.connections, cut: options.cut)
         let handshake = try LoadApp.handshake(try await LoadApp.vault(place), try place.transport())
         try await seed(handshake, server)
+        var lapsed: Int?
         if options.keepers > 0 {
-            try await keep(place)
+            lapsed = try await keep(place)
         } else {
             for count in options.processes { try await measure(count, place, server) }
         }
         let lost = try await verify(handshake)
         // Asked after the last look, which has seen the rest.
-        let verdict = LoadVerdict(lost: lost, counts: try await Self.counts(at: socket))
+        let verdict = LoadVerdict(lost: lost, counts: try await Self.counts(at: socket), lapsed: lapsed)
         for line in verdict.lines { say(line) }
         return verdict.status
     }
@@ -64,9 +67,9 @@ struct LoadRun {
                             return next
                         }
                         guard index < options.accounts else { return }
+                        let life = TokenServer.firstLife(of: index, options.life, isKept: options.keepers > 0)
                         let grant = Grant(
-                            accessToken: Secret("\(index).0"),
-                            expiresAt: now + TokenServer.firstLife(of: index, options.life), issuedAt: now,
+                            accessToken: Secret("\(index).0"), expiresAt: now + life, issuedAt: now,
                             refreshToken: Secret("\(index).0"), scopes: [])
                         _ = try await handshake.adopt(grant, as: "\(index)")
                     }
@@ -137,17 +140,38 @@ struct LoadRun {
     }
 
     /// Lets keepers alone refresh all accounts, and kills one of them now and then.
-    private func keep(_ place: LoadApp.Place) async throws {
-        var keepers: [Child] = []
-        for _ in 0..<options.keepers { keepers.append(try Child("keeper", place)) }
-        for second in 1...Int(options.seconds) {
+    ///
+    /// - Returns: how many tokens ended meanwhile. The service is asked before the accounts are used once more, which refreshes them.
+    private func keep(_ place: LoadApp.Place) async throws -> Int {
+        let before = try await Self.counts(at: place.socket).lapsed
+        if before > 0 {
+            say("\(before) tokens had ended before a keeper was started: storing the accounts took too long")
+        }
+        var running: [Child] = []
+        var reports: [Task<String, Never>] = []
+        func add() throws {
+            let child = try Child("keeper", place)
+            running.append(child)
+            reports.append(
+                Task {
+                    var last = "nothing"
+                    for await line in child.lines { last = line }
+                    return last
+                })
+        }
+        for _ in 0..<options.keepers { try add() }
+        for second in 1...max(1, Int(options.seconds)) {
             try await Task.sleep(for: .seconds(1))
-            if options.kill > 0, second % Int(options.kill) == 0 {
-                keepers.removeFirst().kill()
-                keepers.append(try Child("keeper", place))
+            if options.kill > 0, second % max(1, Int(options.kill)) == 0 {
+                running.removeFirst().kill()
+                try add()
             }
         }
-        for keeper in keepers { keeper.kill() }
+        let lapsed = try await Self.counts(at: place.socket).lapsed - before
+        for keeper in running { keeper.kill() }
+        for (number, report) in reports.enumerated() { say("keeper \(number + 1): \(await report.value)") }
+        say("\(lapsed) tokens ended before a keeper had refreshed them")
+        return lapsed
     }
 
     /// Uses accounts once more, and counts those that have no session any more.

@@ -3,9 +3,12 @@ struct LoadVerdict {
     /// How many accounts did not work in the last look.
     let lost: Int
     let counts: TokenServer.Counts
+    /// How many access tokens ended while keepers ran and before one of them refreshed the account; nil for a run without keepers.
+    var lapsed: Int?
 
-    /// The exit status: 1 when a session was lost, a refresh token was used twice, or an account was refreshed twice for one expiry.
-    var status: Int32 { lost == 0 && counts.reused == 0 && counts.early == 0 ? 0 : 1 }
+    /// The exit status: 1 when a session was lost, a refresh token was used twice, an account was refreshed twice for one expiry, or a keeper
+    /// let a token end.
+    var status: Int32 { lost == 0 && counts.reused == 0 && counts.early == 0 && (lapsed ?? 0) == 0 ? 0 : 1 }
 
     /// What is printed; the last line says why a run failed.
     var lines: [String] {
@@ -16,6 +19,7 @@ struct LoadVerdict {
             "failed: \(lost) accounts did not work when used once more, "
             + "refresh tokens were used twice \(counts.reused) times, "
             + "and accounts were refreshed a second time for one expiry \(counts.early) times"
+            + (lapsed.map { "; \($0) tokens ended before a keeper had refreshed them" } ?? "")
         return status == 0 ? [seen] : [seen, failure]
     }
 }

@@ -10,7 +10,7 @@ import Darwin
 /// A token endpoint that rotates refresh tokens and notices reuse, as a process of its own. It keeps nine bytes an account.
 ///
 /// Lines over a Unix socket: `NUMBER R a.n` asks for a refresh with the n-th refresh token of account a, `NUMBER A a.n` is a request with its access
-/// token, `NUMBER S` asks for the counts.
+/// token, `NUMBER S -` asks for the counts.
 final class TokenServer: Sendable {
     /// What the server has seen.
     struct Counts: Codable, Sendable {
@@ -24,6 +24,8 @@ final class TokenServer: Sendable {
         var requests = 0
         /// Requests with an access token that has expired.
         var refused = 0
+        /// Access tokens that ended before their account was refreshed, those of accounts that still wait for it among them.
+        var lapsed = 0
     }
 
     private struct State {
@@ -35,26 +37,37 @@ final class TokenServer: Sendable {
 
     private let life: Double
     private let forgiving: Double
-    private let start = Date().timeIntervalSince1970
+    private let now: @Sendable () -> Double
+    private let start: Double
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - life: of an access token, in seconds.
     ///   - forgiving: how long the newest used refresh token is answered again.
-    init(accounts: Int, life: Double, forgiving: Double) {
+    ///   - isKept: whether keepers alone refresh the accounts.
+    ///   - now: the time in seconds since 1970.
+    init(
+        accounts: Int, life: Double, forgiving: Double, isKept: Bool = false,
+        now: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 }
+    ) {
         self.life = life
         self.forgiving = forgiving
+        self.now = now
+        start = now()
         // As a service that has run for long: in each minute the same share expires.
         state = Mutex(
             State(
                 generation: [UInt32](repeating: 0, count: accounts),
-                expiry: (0..<accounts).map { Float(Self.firstLife(of: $0, life)) },
+                expiry: (0..<accounts).map { Float(Self.firstLife(of: $0, life, isKept: isKept)) },
                 isRevoked: [Bool](repeating: false, count: accounts)))
     }
 
     /// How long the first access token of an account lives from the start, in seconds.
-    static func firstLife(of account: Int, _ life: Double) -> Double {
-        life * Double((account &* 2_654_435_761) & 0xFFFF) / 65_536
+    ///
+    /// Where keepers have run for long, no token is in the last quarter of its life: it was refreshed.
+    static func firstLife(of account: Int, _ life: Double, isKept: Bool) -> Double {
+        let part = Double((account &* 2_654_435_761) & 0xFFFF) / 65_536
+        return life * (isKept ? 0.25 + 0.75 * part : part)
     }
 
     /// Answers until the process is killed.
@@ -81,14 +94,18 @@ final class TokenServer: Sendable {
         close(connection)
     }
 
-    private func answer(_ verb: Substring, _ token: Substring) -> String {
+    func answer(_ verb: Substring, _ token: Substring) -> String {
+        let now = now() - start
         if verb == "S" {
-            let counts = state.withLock { $0.counts }
+            let counts = state.withLock { state in
+                var counts = state.counts
+                counts.lapsed += state.expiry.count(where: { Double($0) < now })
+                return counts
+            }
             return (try? JSONEncoder().encode(counts)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         }
         let parts = token.split(separator: ".")
         guard parts.count == 2, let account = Int(parts[0]), let number = UInt32(parts[1]) else { return "400" }
-        let now = Date().timeIntervalSince1970 - start
         return state.withLock { state in
             guard state.generation.indices.contains(account), !state.isRevoked[account] else { return "400" }
             let (current, expiry) = (state.generation[account], Double(state.expiry[account]))
@@ -104,6 +121,7 @@ final class TokenServer: Sendable {
             if number == current {
                 state.counts.refreshes += 1
                 if expiry - now > life / 2, current > 0 { state.counts.early += 1 }
+                if expiry < now { state.counts.lapsed += 1 }
                 state.generation[account] = current + 1
                 state.expiry[account] = Float(now + life)
             } else if current == number + 1, now - (expiry - life) < forgiving {

@@ -13,7 +13,8 @@ extension Keeper {
 
         /// After how many seconds an account is refreshed, also before its token expires. A day by default.
         ///
-        /// Services seldom say how long a refresh token lives that is not used; some let it lapse after a week.
+        /// Services seldom say how long a refresh token lives that is not used; some let it lapse after a week. Where one says so, the account is
+        /// refreshed before that too (`Grant.refreshTokenExpiresAt`), unless less than two minutes are left after a refresh.
         public var maximumAge = 86_400.0
 
         /// How many seconds pass between two listings, which find new accounts. 900 by default.
@@ -48,12 +49,20 @@ extension Keeper {
         /// How many refreshes begin in a second.
         public var perSecond: Double
         /// How many run concurrently.
+        ///
+        /// The rate is reached as long as an answer takes less than `concurrent / perSecond` seconds. On Linux at most 64 connections to a host
+        /// are open, so more than 64 run concurrently only with a transport of your own.
         public var concurrent: Int
 
         /// States a limit. Values that make no sense become the nearest that do.
-        public init(perSecond: Double = 10, concurrent: Int = 8) {
+        ///
+        /// - Parameters:
+        ///   - perSecond: how many refreshes begin in a second.
+        ///   - concurrent: how many run concurrently; nil for as many as begin in a second, from 8 to 64.
+        public init(perSecond: Double = 10, concurrent: Int? = nil) {
             self.perSecond = perSecond.isFinite ? min(max(perSecond, 0.000_1), 1_000_000) : 10
-            self.concurrent = min(max(concurrent, 1), 100_000)
+            // Enough for answers that take a second.
+            self.concurrent = min(max(concurrent ?? min(max(Int(self.perSecond.rounded(.up)), 8), 64), 1), 100_000)
         }
     }
 }
@@ -72,6 +81,12 @@ extension Keeper.Options {
     /// How long a refresh that another process began may take, in seconds.
     private static let journalAge = 30.0
 
+    /// The shortest life of a refresh token, in seconds, whose end an account is refreshed before.
+    ///
+    /// An end that the last refresh has passed was none. A shorter life is a mistake, such as 30 for as many days, or what is left of a
+    /// session that no refresh extends: refreshes before such ends would follow each other without a pause.
+    private static let shortestRefreshTokenLife = 120.0
+
     /// When an account is refreshed; nil when it need not or cannot be.
     ///
     /// - Parameter margin: how many seconds before the token expires the service begins to refresh it; nil for at any time.
@@ -88,14 +103,22 @@ extension Keeper.Options {
         let age = maximumAge.isFinite ? max(maximumAge, 1) : 86_400
         let byAge = RefreshSchedule(
             earliest: grant.issuedAt + age * (1 - spread), latest: grant.issuedAt + age)
-        guard let end = grant.expiresAt, end.isFinite else { return byAge }
-        let life = max(end - grant.issuedAt, 0)
-        if let margin {
-            let time = end - min(margin, life / 4)
-            return RefreshSchedule(earliest: time, latest: time)
+        func before(_ end: Double) -> RefreshSchedule {
+            let life = max(end - grant.issuedAt, 0)
+            let latest = end - min(lead.isFinite ? max(lead, 0) : 900, life / 4)
+            return RefreshSchedule(earliest: latest - life * spread, latest: latest)
         }
-        let latest = end - min(lead.isFinite ? max(lead, 0) : 900, life / 4)
-        let byExpiry = RefreshSchedule(earliest: latest - life * spread, latest: latest)
-        return byExpiry.latest < byAge.latest ? byExpiry : byAge
+        var schedules = [byAge]
+        if let end = grant.refreshTokenExpiresAt, end.isFinite, end - grant.issuedAt >= Self.shortestRefreshTokenLife {
+            schedules.append(before(end))
+        }
+        if let end = grant.expiresAt, end.isFinite {
+            if let margin {
+                let time = end - min(margin, max(end - grant.issuedAt, 0) / 4)
+                return RefreshSchedule(earliest: time, latest: time)
+            }
+            schedules.append(before(end))
+        }
+        return schedules.min { $0.latest < $1.latest }
     }
 }

@@ -80,7 +80,7 @@ final class KeeperHook: Sendable {
     private static let capacity = 10_000
     private static let attempts = 5
     /// How long one request may take, and how long all of them together delay the end of a keeper that was cancelled.
-    private static let longestRequest = 10.0
+    static let longestRequest = 10.0
 
     init(_ webhook: KeeperWebhook?, by accounts: any KeptAccounts, time: TimeSource, log: Logger) {
         self.webhook = webhook

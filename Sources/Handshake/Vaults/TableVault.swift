@@ -114,24 +114,37 @@ extension TableVault {
         return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path(of: name)).canonical)
     }
 
-    /// Hands over the keys of all records of a kind, a page at a time.
+    /// Hands over the keys of all records of a kind, a page at a time, from a random place to the end and from the beginning to there.
+    ///
+    /// Programs that are killed before the end of a listing, again and again, so leave no record out for ever.
     package func eachPage(of kind: VaultKey.Kind, _ body: (VaultListing) async throws -> Void) async throws {
-        var last: [UInt8]?
+        // Names are digests, so a random one is as likely anywhere.
+        let start = (0..<RecordName.shortLength).map { _ in UInt8.random(in: .min ... .max) }
+        try await eachPage(of: kind, after: start, through: nil, body)
+        try await eachPage(of: kind, after: nil, through: start, body)
+    }
+
+    private func eachPage(
+        of kind: VaultKey.Kind, after first: [UInt8]?, through end: [UInt8]?,
+        _ body: (VaultListing) async throws -> Void
+    ) async throws {
+        var last = first
         while true {
             try Task.checkCancellation()
             let page = try await labels(of: kind, after: last)
-            guard let end = page.last else { return }
-            last = end.name
+            let labels = end.map { end in page.filter { !end.lexicographicallyPrecedes($0.name) } } ?? page
             var keys: [VaultKey] = []
             var damaged: [VaultError] = []
-            for label in page {
+            for label in labels {
                 do throws(VaultError) {
                     if let key = try await self.key(of: label, kind) { keys.append(key) }
                 } catch {
                     damaged.append(error)
                 }
             }
-            try await body(VaultListing(keys: keys, damaged: damaged))
+            if !labels.isEmpty { try await body(VaultListing(keys: keys, damaged: damaged)) }
+            guard labels.count == page.count, let next = page.last?.name else { return }
+            last = next
         }
     }
 

@@ -293,7 +293,8 @@ struct KeeperTests {
             id: id,
             grant: Grant(
                 accessToken: Secret("a"), expiresAt: row.life.map { 1_000 + $0 }, issuedAt: 1_000,
-                refreshToken: row.isRefreshable ? Secret("r") : nil, scopes: []),
+                refreshToken: row.isRefreshable ? Secret("r") : nil, scopes: [],
+                refreshTokenExpiresAt: row.refreshLife.map { 1_000 + $0 }),
             state: row.state, refreshMethod: row.method, generation: 0)
         if case .ended(let reason) = row.state { record = record.ended(reason) }
         let schedule = Keeper.Options().schedule(of: record, within: row.margin)
@@ -303,6 +304,8 @@ struct KeeperTests {
     struct Moment: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var life: Double?
+        /// How long the service says that the refresh token lives.
+        var refreshLife: Double?
         var isRefreshable = true
         var state = AccountRecord.State.signedIn
         var method = AccountRecord.RefreshMethod.refreshToken
@@ -318,6 +321,24 @@ struct KeeperTests {
             Moment(testDescription: "sixty days", life: 5_184_000, expected: [78_760, 87_400]),
             Moment(testDescription: "no end", life: nil, expected: [78_760, 87_400]),
             Moment(testDescription: "a negative life", life: -5, expected: [995, 995]),
+            Moment(
+                testDescription: "a day, and a refresh token of an hour", life: 86_400, refreshLife: 3_600,
+                expected: [3_340, 3_700]),
+            Moment(
+                testDescription: "no end, and a refresh token of two minutes", life: nil, refreshLife: 120,
+                expected: [1_078, 1_090]),
+            Moment(
+                testDescription: "an hour, and a refresh token of a second", life: 3_600, refreshLife: 1,
+                expected: [3_340, 3_700]),
+            Moment(
+                testDescription: "no end, and a refresh token of 90, which are days", life: nil, refreshLife: 90,
+                expected: [78_760, 87_400]),
+            Moment(
+                testDescription: "an hour, and a refresh token of a hundred days", life: 3_600, refreshLife: 8_640_000,
+                expected: [3_340, 3_700]),
+            Moment(
+                testDescription: "a refresh token that outlived its end", life: 3_600, refreshLife: -5,
+                expected: [3_340, 3_700]),
             Moment(
                 testDescription: "a refresh without an outcome", life: 3_600, state: .refreshing(since: 1_100),
                 expected: [1_130, 1_130]),

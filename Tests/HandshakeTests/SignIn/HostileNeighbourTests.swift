@@ -189,7 +189,7 @@ struct HostileNeighbourTests {
         }
         state.withLock { $0.port = server.port }
         let limits = TransferLimits(maximumContentLength: 65_536, timeout: .seconds(3_600))
-        // A thousand wait for 16 connections, however slow the machine is.
+        // A thousand wait for 64 connections, however slow the machine is.
         let transport = AsyncHTTPTransport(connectionTimeout: .seconds(3_600))
         let errors = await withTaskGroup(of: HandshakeError?.self) { group in
             for number in 0..<1_000 {
@@ -212,7 +212,7 @@ struct HostileNeighbourTests {
         }
         #if os(Linux)
         // None, where the peers were gone before a busy machine counted them.
-        #expect(state.withLock { $0.most } <= 64)
+        #expect(state.withLock { $0.most } <= 256)
         #endif
     }
 }

@@ -37,6 +37,13 @@ struct Keep: AsyncParsableCommand {
     var rate = 10.0
 
     @Option(
+        help: ArgumentHelp(
+            "The maximum number of refreshes running concurrently at each service (default: the rate, from 8 to 64). "
+                + "On Linux at most 64 run concurrently.",
+            valueName: "number"))
+    var concurrent: Int?
+
+    @Option(
         help: ArgumentHelp("Refresh an account after this time, however long its token lives.", valueName: "seconds"))
     var maximumAge = 86_400
 
@@ -49,6 +56,9 @@ struct Keep: AsyncParsableCommand {
     private func check() throws(CommandError) {
         guard rate.isFinite, (0.001...100_000).contains(rate) else {
             throw .usage("--rate takes 0.001 to 100000 refreshes a second, not \(rate).")
+        }
+        guard concurrent.map({ (1...100_000).contains($0) }) ?? true else {
+            throw .usage("--concurrent takes 1 to 100000 refreshes, not \(concurrent ?? 0).")
         }
         guard (1...31_536_000).contains(maximumAge) else {
             throw .usage("--maximum-age takes 1 to 31536000 seconds, not \(maximumAge).")
@@ -70,7 +80,7 @@ struct Keep: AsyncParsableCommand {
         let vault = try await (once || dryRun ? choice.openExisting() : choice.openShared()).vault
         var options = Keeper.Options()
         options.maximumAge = Double(maximumAge)
-        options.limit.perSecond = rate
+        options.limit = Keeper.RateLimit(perSecond: rate, concurrent: concurrent)
         let keeper = Keeper(of: KnownAccounts(in: vault), options: options, webhook: hook)
         if dryRun { return try await plan(keeper) }
         let printer = KeepPrinter(isJSON: common.json)

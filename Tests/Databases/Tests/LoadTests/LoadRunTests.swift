@@ -7,13 +7,16 @@ import Testing
 @Suite("The load test's own judgement")
 struct LoadRunTests {
     @Test(
-        "a run fails when an account is lost, a refresh token was used twice or an expiry had two refreshes, and says how often",
-        arguments: [[0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [3, 2, 4, 1]])
+        "a run fails when an account is lost, a token is used twice, an expiry has two refreshes or a kept token ends",
+        arguments: [
+            [0, 0, 0, 0, 0], [1, 0, 0, 0, 1], [0, 1, 0, 0, 1], [0, 0, 1, 0, 1], [0, 0, 0, 1, 1], [3, 2, 4, 5, 1],
+        ])
     func verdict(_ numbers: [Int]) throws {
-        let (lost, reused, early, status) = (numbers[0], numbers[1], numbers[2], Int32(numbers[3]))
+        let (lost, reused, early, lapsed) = (numbers[0], numbers[1], numbers[2], numbers[3])
+        let status = Int32(numbers[4])
         var counts = TokenServer.Counts()
         (counts.refreshes, counts.early, counts.forgiven, counts.reused) = (50, early, 5, reused)
-        let verdict = LoadVerdict(lost: lost, counts: counts)
+        let verdict = LoadVerdict(lost: lost, counts: counts, lapsed: lapsed)
         #expect(verdict.status == status)
         let seen =
             "the service: 50 refreshes, \(early) of them second ones of one expiry, 5 answered again, \(reused) reused; "
@@ -22,7 +25,38 @@ struct LoadRunTests {
             "failed: \(lost) accounts did not work when used once more, "
             + "refresh tokens were used twice \(reused) times, "
             + "and accounts were refreshed a second time for one expiry \(early) times"
+            + "; \(lapsed) tokens ended before a keeper had refreshed them"
         #expect(Array(verdict.lines.dropFirst()) == (status == 0 ? [] : [failure]))
+    }
+
+    @Test("the service counts a token that ended without a refresh once, also when the refresh comes later")
+    func lapses() throws {
+        let now = Guarded(1_000.0)
+        let server = TokenServer(accounts: 3, life: 100, forgiving: 0, isKept: true) { now.withLock { $0 } }
+        func lapsed() throws -> Int {
+            try JSONDecoder().decode(TokenServer.Counts.self, from: Data(server.answer("S", "-").utf8)).lapsed
+        }
+        let ends = (0..<3).map { TokenServer.firstLife(of: $0, 100, isKept: true) }
+        #expect(ends.allSatisfy { (25..<100).contains($0) })
+        now.withLock { $0 += 20 }
+        #expect(server.answer("R", "0.0").hasPrefix("200 "))
+        #expect(try lapsed() == 0)
+        // The tokens of the two others end, and that of the first, which was refreshed, lives.
+        now.withLock { $0 += 85 }
+        #expect(try lapsed() == 2)
+        #expect(server.answer("R", "1.0").hasPrefix("200 "))
+        #expect(try lapsed() == 2)
+    }
+
+    @Test(
+        "a run of keepers says what they did and how many tokens ended meanwhile", .heavy,
+        .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func keepers() async throws {
+        let (status, lines) = try await Self.run("--keepers", "1", "--life", "600", "--seconds", "20", "--kill", "0")
+        let report = try #require(lines.first { $0.hasPrefix("keeper 1: ") })
+        #expect(report.hasSuffix(" failed") && report.contains(" refreshed, "))
+        #expect(lines.contains("0 tokens ended before a keeper had refreshed them"))
+        #expect(status == 0)
     }
 
     @Test(

@@ -1,0 +1,100 @@
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+@Suite("A keeper that lists and refreshes many accounts")
+struct KeeperListingTests {
+    private let server = StrictAccounts()
+    private let vault = MemoryVault()
+
+    @Test("several records of a page are read concurrently, and no more than four")
+    func reads() async throws {
+        try await server.store((0..<60).map { "user\($0)" }, in: vault)
+        let counting = CountingVault(base: vault)
+        _ = try await Keeper(try server.app(counting)).runOnce()
+        #expect((2...4).contains(counting.mostReading.value), "\(counting.mostReading.value)")
+        #expect(counting.reads.value == 60)
+    }
+
+    @Test("a listing begins at a random account of a page, and has every one of them")
+    func start() async throws {
+        let names = (10..<50).map { "user\($0)" }
+        try await server.store(names, in: vault)
+        let keeper = Keeper(try server.app(SortedVault(base: vault)))
+        var firsts: Set<String> = []
+        for _ in 0..<10 {
+            let planned = Mutex<[String]>([])
+            try await keeper.plan { id, _ in planned.withLock { $0.append(id.name) } }
+            let order = planned.withLock { $0 }
+            #expect(order.sorted() == names)
+            firsts.insert(order.first ?? "")
+        }
+        #expect(firsts.count > 1)
+    }
+
+    @Test("as many refreshes run concurrently as begin in a second, so that slow answers do not halve the rate")
+    func slowService() async throws {
+        try await server.store((0..<60).map { "user\($0)" }, in: vault, age: 3_500)
+        let release = Gate()
+        server.answer { _, _ in
+            await release.wait()
+            return nil
+        }
+        var options = Keeper.Options()
+        options.limit = .init(perSecond: 40)
+        let running = RunningKeeper(Keeper(try server.app(vault), options: options))
+        let end = server.now + 15
+        // Time passes while the listing and the lane sleep.
+        while server.requests < 20, server.now < end {
+            server.clock.advance(by: .milliseconds(25), ifAsleep: 2)
+            for _ in 0..<10 { await Task.yield() }
+        }
+        release.open()
+        await running.stop()
+        #expect(server.mostRunning >= 20)
+    }
+
+    @Test(
+        "how many run concurrently follows from the rate, within bounds, unless it is stated",
+        arguments: [
+            (Keeper.RateLimit(), 10), (.init(perSecond: 1), 8), (.init(perSecond: 30.5), 31),
+            (.init(perSecond: 300), 64), (.init(perSecond: .infinity), 10), (.init(perSecond: 300, concurrent: 2), 2),
+            (.init(perSecond: 300, concurrent: 0), 1), (.init(perSecond: 1, concurrent: 500), 500),
+        ] as [(Keeper.RateLimit, Int)])
+    func concurrency(_ limit: Keeper.RateLimit, _ expected: Int) {
+        #expect(limit.concurrent == expected)
+    }
+}
+
+/// A vault in memory that counts the records being read.
+private struct CountingVault: ForwardingVault {
+    let base: MemoryVault
+    let mostReading = Shared(0)
+    let reads = Shared(0)
+    private let reading = Shared(0)
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        reads.change { $0 += 1 }
+        let now = reading.change { count in
+            count += 1
+            return count
+        }
+        mostReading.change { $0 = max($0, now) }
+        // Others have time to come.
+        for _ in 0..<200 where reading.value <= 4 { await Task.yield() }
+        reading.change { $0 -= 1 }
+        return try await base.record(key)
+    }
+}
+
+/// A vault in memory with its names in order, as a folder has them.
+private struct SortedVault: ForwardingVault {
+    let base: MemoryVault
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+        let keys = try await base.keys(of: kind).keys
+        return VaultListing(keys: keys.sorted { $0.canonical.lexicographicallyPrecedes($1.canonical) })
+    }
+}
