@@ -4,11 +4,13 @@ import CLibpq
 import Foundation
 import Handshake
 
-/// Where a server is and who connects: what a connection string says. It describes itself without the password.
+/// Where a server is and who connects: what a connection string says. It describes itself without what is secret.
 struct PostgresAddress: Sendable {
     /// libpq's options that were given, by their keywords.
     private let options: [String: String]
-    /// As a URI, without password and options. Each error of a vault begins with it.
+    /// As a URI that libpq reads, without passwords. Each error of a vault begins with it.
+    ///
+    /// A value that may be secret, or that this version does not know, is “…”: then the URI leads nowhere, instead of elsewhere.
     let description: String
 
     /// Reads a URI (`postgresql://…`) or `keyword=value` pairs as libpq does.
@@ -100,11 +102,21 @@ struct PostgresAddress: Sendable {
             Array(pointers.prefix(keywords.count)) + [nil], Array(pointers.suffix(keywords.count)) + [nil], 0)
     }
 
+    /// What libpq or the server may quote in an error, and is secret.
+    private var secrets: [String] {
+        let environment = ProcessInfo.processInfo.environment
+        var secrets = [options["password"], options["sslpassword"], environment["PGPASSWORD"]].compactMap(\.self)
+        // A key in a device may have a PIN. libpq names it without its engine, which stands before the first colon.
+        let key = options["sslkey"] ?? environment["PGSSLKEY"] ?? ""
+        if let colon = key.firstIndex(of: ":") { secrets.append(String(key[key.index(after: colon)...])) }
+        secrets += PostgresSettings(options["options"] ?? environment["PGOPTIONS"] ?? "").ownValues
+        return secrets
+    }
+
     /// A text of libpq or of the server in one line, of bounded length, without any password.
     func redacted(_ text: String) -> String {
         var text = text
-        let secrets = [options["password"], options["sslpassword"], ProcessInfo.processInfo.environment["PGPASSWORD"]]
-        for secret in secrets.compactMap(\.self) where !secret.isEmpty {
+        for secret in secrets where !secret.isEmpty {
             text = text.replacingOccurrences(of: secret, with: "…")
         }
         let line = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
@@ -113,11 +125,76 @@ struct PostgresAddress: Sendable {
 }
 
 extension PostgresAddress: CustomStringConvertible {
+    /// libpq's options that say which server is used, and how, and hold no secret. Paths of keys and of files with passwords are none.
+    private static let shownOptions: Set<String> = [
+        "application_name", "channel_binding", "client_encoding", "connect_timeout", "fallback_application_name",
+        "gssdelegation", "gssencmode", "gsslib", "host", "hostaddr", "keepalives", "keepalives_count",
+        "keepalives_idle", "keepalives_interval", "krbsrvname", "load_balance_hosts", "options", "passfile", "port",
+        "replication", "require_auth", "requirepeer", "service", "ssl_max_protocol_version",
+        "ssl_min_protocol_version", "sslcert", "sslcertmode", "sslcompression", "sslcrl", "sslcrldir", "sslkey",
+        "sslmode", "sslnegotiation", "sslrootcert", "sslsni", "target_session_attrs", "tcp_user_timeout",
+    ]
+
+    /// Those that are left out without a sign: libpq can take them from `PGPASSFILE` and other places.
+    private static let passwords: Set<String> = ["password", "sslpassword"]
+
     private static func description(of options: [String: String]) -> String {
-        let user = options["user"].map { "\($0)@" } ?? ""
-        let port = options["port"].map { ":\($0)" } ?? ""
-        let host = (options["host"] ?? options["hostaddr"]).map { $0.replacingOccurrences(of: "/", with: "%2F") } ?? ""
-        return "postgresql://\(user)\(host)\(port)/\(options["dbname"] ?? "")"
+        var rest = options.filter { !passwords.contains($0.key) }
+        let user = rest.removeValue(forKey: "user").map { encoded($0) + "@" } ?? ""
+        let database = encoded(rest.removeValue(forKey: "dbname") ?? "")
+        let authority = authority(in: rest)
+        if authority != nil { (rest["host"], rest["port"]) = (nil, nil) }
+        let query = rest.sorted { $0.key < $1.key }.map { name, value in
+            "\(name)=\(isShown(name, value) ? encoded(value, keeping: "/:,") : "…")"
+        }
+        return "postgresql://\(user)\(authority ?? "")/\(database)" + (query.isEmpty ? "" : "?")
+            + query.joined(separator: "&")
+    }
+
+    /// Whether an option may be shown as it is.
+    private static func isShown(_ name: String, _ value: String) -> Bool {
+        guard shownOptions.contains(name), !value.contains("@"), !value.contains("://") else { return false }
+        return switch name {
+        // A key in a device: its name may have a PIN.
+        case "sslkey": !value.contains(":")
+        case "options": PostgresSettings(value).areKnown
+        default: true
+        }
+    }
+
+    /// Hosts and ports as a URI has them; nil when the lists have different lengths.
+    private static func authority(in options: [String: String]) -> String? {
+        let list = { (name: String) in
+            (options[name] ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        let (hosts, ports) = (list("host"), list("port"))
+        guard ports.count == 1 || ports.count == hosts.count else { return nil }
+        return hosts.enumerated().map { index, host in
+            let isIPv6 = host.contains(":") && host.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+            let port = ports.count == 1 ? ports[0] : ports[index]
+            return (isIPv6 ? "[\(host)]" : encoded(host)) + (port.isEmpty ? "" : ":\(port)")
+        }.joined(separator: ",")
+    }
+
+    /// A value as a URI has it.
+    private static func encoded(_ value: String, keeping others: String = "") -> String {
+        var text = ""
+        for byte in value.utf8 {
+            let character = Character(UnicodeScalar(byte))
+            let isPlain = character.isLetter || character.isNumber || ("-._~" + others).contains(character)
+            if byte < 0x80, isPlain {
+                text.append(character)
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+
+    /// The description as a shell takes it.
+    var quotedForShell: String {
+        description.contains { "?&[]".contains($0) } ? "'postgres:\(description)'" : "postgres:\(description)"
     }
 }
 

@@ -42,7 +42,7 @@ struct PostgresSchema: Sendable {
     static func missing(_ address: PostgresAddress) -> VaultError {
         .denied(
             what: "\(address)",
-            reason: "there is no vault yet. Create it with: handshake vault migrate --vault postgres:\(address)")
+            reason: "there is no vault yet. Create it with: handshake vault migrate --vault \(address.quotedForShell)")
     }
 
     // MARK: Reading

@@ -99,7 +99,9 @@ extension PostgresVault {
         }
     }
 
-    /// What a connection string leads to, as a URI without password and options.
+    /// What a connection string leads to, as a URI without passwords.
+    ///
+    /// It is itself a connection string for the same server, role and options. A value that may be secret is “…” there.
     ///
     /// - Throws: `VaultError.denied` when it cannot be read.
     public static func address(of connection: String) throws(VaultError) -> String {

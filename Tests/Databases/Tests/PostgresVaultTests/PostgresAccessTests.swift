@@ -30,8 +30,10 @@ struct PostgresAccessTests {
     @Test("a vault that was never made is an error that names the command, and nothing appears")
     func missing() async throws {
         let error = await #expect(throws: VaultError.self) { try await place.open() }
-        #expect(
-            error.map { "\($0)".contains("handshake vault migrate --vault postgres:postgresql://postgres@") } == true)
+        let address = try PostgresAddress(place.connection)
+        let cure = "handshake vault migrate --vault 'postgres:\(address)'"
+        #expect("\(address)".hasSuffix("/postgres?sslmode=disable"))
+        #expect(error.map { "\($0)".contains(cure) } == true)
         #expect(try await folder.look("SELECT count(*) FROM pg_namespace WHERE nspname = '\(place.schema)'") == [0])
     }
 

@@ -117,7 +117,9 @@ struct PostgresProcessTests {
         try await vault.expectListings(of: names, times: 3, while: 30)
         let sizes = Mutex<[Int]>([])
         try await vault.forEachPage(of: .delivery) { page in sizes.withLock { $0.append(page.keys.count) } }
-        #expect(sizes.withLock { $0.count } == 2 && sizes.withLock { $0[0] } <= 1_000)
+        // A listing begins at a random place and goes round, so its last page may be a third one.
+        let pages = sizes.withLock { $0 }
+        #expect((2...3).contains(pages.count) && pages.allSatisfy { $0 <= 1_000 })
     }
 }
 
