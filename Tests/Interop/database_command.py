@@ -174,6 +174,7 @@ class Server:
         self.running = Running([os.environ["HANDSHAKE_SERVER"]], environment, None)
         self.sandbox = sandbox
         assert self.running.line(60) == "listening"
+        assert http().get(f"{self.origin}/ready", timeout=60).text == '{"status":"ready"}'
 
     def connect(self, user: str) -> None:
         """The user connects an account of the Recurse Center."""
@@ -331,6 +332,13 @@ def test_accounts_survive_the_way_through_every_vault(
         assert handshake.run("token", account, "--vault", vaults[-1]).ok().stdout.strip()
     differs = handshake.run("vault", "copy", vaults[-1], vaults[1], "--json")
     assert differs.status == 7 and differs.error["code"] == "vault_different" and differs.json["different"] >= 1, differs
+
+
+def test_one_database_with_two_addresses_is_the_same_vault(handshake: Handshake, database: Database) -> None:
+    handshake.run("vault", "migrate", "--vault", database.vault).ok()
+    for other in (database.vault, database.vault + "?application_name=other"):
+        done = handshake.run("vault", "copy", database.vault, other)
+        assert done.status == 64 and "FROM and TO are the same vault" in done.stderr, done
 
 
 # Keys

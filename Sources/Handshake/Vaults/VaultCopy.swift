@@ -1,3 +1,4 @@
+import OAuth
 import Synchronization
 
 /// What a copy from one vault to another did.
@@ -44,10 +45,14 @@ extension Vault {
     ///   - target: another vault; the same one would wait for itself.
     ///   - replacing: whether a record that the target has with other contents is replaced. Without it, such a record is reported: only the
     ///     caller knows which of the two is newer.
+    ///   - report: gets what was done so far, after each record.
     /// - Returns: what was done. A record that failed does not stop the others.
     /// - Throws: `CancellationError`, and ``VaultError`` when one of the vaults as a whole cannot be used.
     @concurrent
-    public func copyRecords(to target: any Vault, replacing: Bool = false) async throws -> VaultCopyReport {
+    public func copyRecords(
+        to target: any Vault, replacing: Bool = false,
+        progress report: @escaping @Sendable (VaultCopyReport) -> Void = { _ in }
+    ) async throws -> VaultCopyReport {
         let progress = Mutex(VaultCopyReport())
         for kind in VaultKey.Kind.allCases {
             // A page at a time: a vault may have more names than a process has memory for.
@@ -61,10 +66,36 @@ extension Vault {
                     } catch let error as VaultError {
                         progress.withLock { $0.failed.add(error) }
                     }
+                    report(progress.withLock { $0 })
                 }
             }
         }
         return progress.withLock { $0 }
+    }
+
+    /// Whether two vaults are one, however each was opened: what one of them stores, the other one has.
+    ///
+    /// It stores a record for a moment. One that is left, since the process was killed or the vault failed, is removed an hour later by
+    /// ``Handshake/removeExpiredSignIns()``. A database that was copied with its vault has the same identifier, and is another vault.
+    ///
+    /// - Throws: ``VaultError``, `CancellationError`.
+    @concurrent
+    package func isSame(as other: any Vault, time: TimeSource = .system) async throws -> Bool {
+        let mark = Base64URL.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+        let key = VaultKey(.logoutToken, ["same vault", mark])
+        let contents = try StoredForm.encode(StoredMark(mark: mark, expiresAt: time.now() + 3_600))
+        try await other.update(key) { try await $0.replace(with: contents) }
+        let found: Result<[UInt8]?, any Error>
+        do {
+            found = .success(try await record(key))
+        } catch {
+            found = .failure(error)
+        }
+        // In a task of its own: an interrupted look removes its record too.
+        let removal = await Task { try await other.remove(key) }.result
+        let isFound = try found.get() == contents
+        _ = try removal.get()
+        return isFound
     }
 
     @concurrent
@@ -87,6 +118,12 @@ extension Vault {
             return .copied
         }
     }
+}
+
+/// What one vault stores to be found in another. It expires as a logout token that was used (``StoredExpiry``).
+private struct StoredMark: Encodable {
+    let mark: String
+    let expiresAt: Double
 }
 
 /// What became of one record.

@@ -33,9 +33,12 @@ extension Vault {
     ///
     /// It changes nothing, and holds one record and one page of keys in memory at a time. Records that are made or removed meanwhile may be counted or not.
     ///
+    /// - Parameter report: gets how many records were read so far, and how many could not be; after each record.
     /// - Throws: `CancellationError`, and ``VaultError`` when the vault as a whole cannot be read.
     @concurrent
-    public func inventory() async throws -> VaultInventory {
+    public func inventory(
+        progress report: @escaping @Sendable (_ read: Int, _ failed: Int) -> Void = { _, _ in }
+    ) async throws -> VaultInventory {
         let progress = Mutex(InventoryProgress())
         for kind in VaultKey.Kind.allCases {
             progress.withLock { $0.counts.append(VaultInventory.Count(kind: kind)) }
@@ -51,6 +54,8 @@ extension Vault {
                     } catch let error as VaultError {
                         progress.withLock { $0.failures.add(error) }
                     }
+                    let (read, failed) = progress.withLock { ($0.read, $0.failures.count) }
+                    report(read, failed)
                 }
             }
         }
@@ -63,8 +68,11 @@ private struct InventoryProgress {
     /// The last one is of the kind that is read.
     var counts: [VaultInventory.Count] = []
     var failures = Failures()
+    /// How many records were read.
+    private(set) var read = 0
 
     mutating func note(_ bytes: Int) {
+        read += 1
         let last = counts.count - 1
         counts[last].records += 1
         counts[last].bytes += bytes

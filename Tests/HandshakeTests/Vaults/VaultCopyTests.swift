@@ -46,10 +46,43 @@ struct VaultCopyTests {
         #expect(report.copied == 2 && report.present == 1 && report.isComplete)
     }
 
+    @Test("two vaults are one when what one of them stores is in the other, and nothing is left of the look")
+    func same() async throws {
+        let (one, other) = (MemoryVault(), MemoryVault())
+        #expect(try await one.isSame(as: one))
+        #expect(try await !one.isSame(as: other))
+        #expect(try await one.inventory().records == 0)
+        #expect(try await other.inventory().records == 0)
+    }
+
+    @Test("a look whether two vaults are one that is interrupted is no answer, and leaves no record")
+    func interruptedLook() async throws {
+        let vault = InterruptedVault()
+        let look = Task { try await vault.isSame(as: vault) }
+        await #expect(throws: CancellationError.self) { try await look.value }
+        #expect(try await vault.base.inventory().records == 0)
+    }
+
+    @Test("what a look whether two vaults are one could not remove expires, and is removed with the sign-ins that did")
+    func lostLook() async throws {
+        let server = StrictAccounts()
+        // It takes one update, and no removal.
+        let vault = FailingVault(after: 1, isCancelled: false)
+        await #expect(throws: VaultError.self) { try await vault.isSame(as: vault, time: server.time) }
+        #expect(try await vault.base.inventory().records == 1)
+        let handshake = try server.app(vault.base)
+        #expect(try await handshake.removeExpiredSignIns() == 0)
+        server.clock.advance(by: .seconds(3_601))
+        #expect(try await handshake.removeExpiredSignIns() == 1)
+        #expect(try await vault.base.inventory().records == 0)
+    }
+
     @Test("a copy asks for names a page at a time, and never for all of them")
     func pages() async throws {
         let source = PagedVault(base: files)
-        let report = try await source.copyRecords(to: MemoryVault())
+        let told = Shared<[Int]>([])
+        let report = try await source.copyRecords(to: MemoryVault()) { part in told.change { $0.append(part.copied) } }
+        #expect(told.value == [1, 2, 3])
         #expect(report.copied == 3 && report.isComplete)
         #expect(source.pages.value == 3)
     }
@@ -154,6 +187,24 @@ private struct FailingVault: ForwardingVault {
         }
         return try await base.update(key, body)
     }
+}
+
+/// A vault whose caller is cancelled when it reads a record.
+private struct InterruptedVault: ForwardingVault {
+    let base = MemoryVault()
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        Self.cancelCaller()
+        try Task.checkCancellation()
+        return try await base.record(key)
+    }
+
+    func remove(_ key: VaultKey) async throws -> Bool {
+        try Task.checkCancellation()
+        return try await base.remove(key)
+    }
+
+    private static func cancelCaller() { withUnsafeCurrentTask { $0?.cancel() } }
 }
 
 /// A vault that says it wrote, and did not.

@@ -71,7 +71,7 @@ struct VaultCheck: AsyncParsableCommand {
             failures.append(error)
         }
         #endif
-        let inventory = try await vault.inventory()
+        let inventory = try await VaultProgress().inventory(of: vault)
         let count = failures.count + inventory.failureCount
         failures += inventory.failures
         if common.json {
@@ -97,7 +97,7 @@ struct VaultStats: AsyncParsableCommand {
     func run() async throws {
         let choice = try common.vaultChoice(Settings.load())
         let opened = try await choice.requireExisting()
-        let inventory = try await opened.vault.inventory()
+        let inventory = try await VaultProgress().inventory(of: opened.vault)
         print(inventory, at: choice.location(of: opened))
         for failure in inventory.failures { _ = Failure.report(failure) }
         if inventory.failureCount > 0 {
@@ -196,10 +196,20 @@ struct VaultCopy: AsyncParsableCommand {
         guard !source.isMemory, !target.isMemory else {
             throw CommandError.usage("A vault in memory ends with the command. Name two vaults that stay.")
         }
-        guard source.storage != target.storage else {
-            throw CommandError.usage("FROM and TO are the same vault, “\(quoted(from, limit: 200))”.")
+        guard source.storage != target.storage else { throw Self.same(source.storage) }
+        let (old, new) = (try await source.requireExisting().vault, try await target.open().vault)
+        #if PostgreSQL
+        // One database has many addresses. Its copy would wait for itself, record after record.
+        if let old = old as? PostgresVault, let new = new as? PostgresVault, old.identifier == new.identifier,
+            try await old.isSame(as: new)
+        {
+            throw Self.same(source.storage)
         }
-        let report = try await source.requireExisting().vault.copyRecords(to: target.open().vault, replacing: replace)
+        #endif
+        let progress = VaultProgress()
+        let report = try await progress.during(advice: Self.interrupted) { [replace] in
+            try await old.copyRecords(to: new, replacing: replace) { progress.note(Self.counts($0)) }
+        }
         print(report)
         for failure in report.failures { _ = Failure.report(failure) }
         for key in report.different {
@@ -216,6 +226,13 @@ struct VaultCopy: AsyncParsableCommand {
         Output.note("Every record of FROM is in TO. Use TO from now on, and remove FROM when you no longer need it.")
     }
 
+    /// What is said after the counts of a copy that was interrupted.
+    private static let interrupted = "Nothing was removed. Run the same command again to copy the rest."
+
+    private static func same(_ storage: String) -> CommandError {
+        .usage("FROM and TO are the same vault, “\(quoted(storage, limit: 200))”.")
+    }
+
     private func print(_ report: VaultCopyReport) {
         if json {
             return Output.result(
@@ -225,9 +242,12 @@ struct VaultCopy: AsyncParsableCommand {
                     ("failed", .integer(Int64(report.failureCount))), ("failures", VaultCommand.json(report.failures)),
                 ]).text)
         }
-        Output.result(
-            "\(VaultCommand.records(report.copied)) copied, \(report.present) there already, \(report.differentCount) different, "
-                + "\(report.failureCount) failed")
+        Output.result(Self.counts(report))
+    }
+
+    private static func counts(_ report: VaultCopyReport) -> String {
+        "\(VaultCommand.records(report.copied)) copied, \(report.present) already there, \(report.differentCount) different, "
+            + "\(report.failureCount) failed"
     }
 }
 

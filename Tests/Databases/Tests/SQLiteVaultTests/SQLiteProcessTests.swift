@@ -147,6 +147,20 @@ struct SQLiteProcessTests {
         try await vault.expectListings(of: names, times: 5, while: 60)
     }
 
+    @Test("a listing of a table begins at a random record, so that none is always last")
+    func randomStart() async throws {
+        let vault = try folder.vault()
+        let names = (10..<50).map(String.init)
+        for name in names { try await vault.put([], under: VaultKey(.delivery, [name])) }
+        var firsts: Set<String> = []
+        for _ in 0..<10 {
+            let listed = try await vault.keys(of: .delivery).keys.map { $0.components[0] }
+            #expect(listed.sorted() == names)
+            firsts.insert(listed.first ?? "")
+        }
+        #expect(firsts.count > 1)
+    }
+
     @Test("names of records that were removed a month ago are forgotten, and others are not")
     func oldLeases() async throws {
         let vault = try folder.vault()
