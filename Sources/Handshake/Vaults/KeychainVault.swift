@@ -1,6 +1,5 @@
 #if canImport(Security)
 import Foundation
-import Security
 
 /// A vault of encrypted files in the app's container. Its master key rests in the Keychain.
 ///
@@ -21,7 +20,7 @@ public enum KeychainVault {
     ) async throws -> FileVault {
         let directory = try folder(appGroup: appGroup).appendingPathComponent(name, isDirectory: true)
         let vault = try await FileVault.open(
-            directory: directory.path, keyIn: KeychainKeyStore(accessGroup: accessGroup), called: "Keychain")
+            directory: directory.path, keyIn: KeychainKeys(accessGroup: accessGroup), called: "Keychain")
         try leaveOutOfBackups(directory)
         return vault
     }
@@ -49,63 +48,6 @@ public enum KeychainVault {
             try directory.setResourceValues(values)
         } catch {
             throw .unavailable("the vault's folder cannot be left out of backups")
-        }
-    }
-}
-
-/// The master keys of file vaults as generic passwords in the Keychain.
-struct KeychainKeyStore: VaultKeyStore {
-    let accessGroup: String?
-
-    func key(of identifier: VaultIdentifier) async throws -> VaultMasterKey? {
-        var query = attributes(of: identifier)
-        query[kSecReturnData] = true
-        query[kSecMatchLimit] = kSecMatchLimitOne
-        var found: CFTypeRef?
-        let status = SecItemCopyMatching(NSDictionary(dictionary: query) as CFDictionary, &found)
-        guard status != errSecItemNotFound else { return nil }
-        try Self.check(status)
-        guard let data = found as? Data, let key = VaultMasterKey(revealed: Array(data)) else {
-            throw VaultError.damaged(
-                what: "the vault's key in the Keychain", reason: "it does not have \(VaultMasterKey.length) bytes")
-        }
-        return key
-    }
-
-    func store(_ key: VaultMasterKey, of identifier: VaultIdentifier, label: String) async throws {
-        var item = attributes(of: identifier)
-        item[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
-        item[kSecAttrLabel] = label
-        item[kSecValueData] = Data(key.reveal())
-        try Self.check(SecItemAdd(NSDictionary(dictionary: item) as CFDictionary, nil))
-    }
-
-    func remove(_ identifier: VaultIdentifier) async throws {
-        let status = SecItemDelete(NSDictionary(dictionary: attributes(of: identifier)) as CFDictionary)
-        if status != errSecItemNotFound { try Self.check(status) }
-    }
-
-    private func attributes(of identifier: VaultIdentifier) -> [CFString: Any] {
-        var attributes: [CFString: Any] = [
-            kSecClass: kSecClassGenericPassword, kSecAttrService: "handshake.vault",
-            kSecAttrAccount: identifier.description, kSecAttrSynchronizable: false,
-            // On macOS too: only the data protection keychain knows accessibility and access groups.
-            kSecUseDataProtectionKeychain: true,
-        ]
-        if let accessGroup { attributes[kSecAttrAccessGroup] = accessGroup }
-        return attributes
-    }
-
-    private static func check(_ status: OSStatus) throws(VaultError) {
-        switch status {
-        case errSecSuccess: return
-        case errSecInteractionNotAllowed:
-            throw .locked("the Keychain cannot be read until the device has been unlocked once")
-        case errSecMissingEntitlement:
-            throw .denied(
-                what: "the Keychain access group", reason: "add it to the app's Keychain Sharing entitlement")
-        case errSecDuplicateItem: throw .busy("the vault's key in the Keychain")
-        default: throw .unavailable("the Keychain answered with status \(status)")
         }
     }
 }
