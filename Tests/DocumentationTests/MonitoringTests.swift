@@ -1,10 +1,11 @@
 import CoreMetrics
 import Foundation
-import Handshake
 import HandshakeServer
 import Hummingbird
 import Testing
 import Tracing
+
+@testable import Handshake
 
 /// `Documentation/Monitoring.md`, the dashboard and the alerts.
 @Suite("The page of figures")
@@ -43,6 +44,22 @@ struct MonitoringTests {
         if file.hasSuffix("json") {
             #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text.utf8)) }
         }
+    }
+
+    @Test("the time before a process is killed is the sum of what a keeper and a server wait for")
+    func shutdown() throws {
+        // A refresh that is on its way, and then answers that are in memory: Handshake.finishRefreshes().
+        let refreshes = Int(2 * (TransferLimits().timeout / .seconds(1)))
+        let keeper = refreshes + Int(KeeperHook.longestRequest)
+        let page = try Self.text("Documentation/Monitoring.md")
+        let routes = try Self.text("Sources/HandshakeServer/Health/HealthRoutes.swift")
+        #expect(page.contains("Give a process \(keeper + refreshes) s between SIGTERM and SIGKILL"))
+        #expect(page.contains("The keeper takes up to \(keeper) s"))
+        #expect(page.contains("then takes up to \(refreshes) s"))
+        #expect(routes.contains("Give such a process \(keeper + refreshes) s before it is killed"))
+        #expect(routes.contains("then up to \(refreshes) s for `HandshakeService`"))
+        let server = try Self.text("Sources/HandshakeServer/Keeping/HandshakeService.swift")
+        #expect(server.contains("give the process \(refreshes) s before it is killed"))
     }
 
     @Test("says what to do about each alert")

@@ -24,6 +24,9 @@ import Synchronization
 /// A `ServiceGroup` shuts its services down one after another, the last one first, and a server hears of it when those behind it have ended. The routes
 /// are a service themselves: put them last, so that `GET ready` answers 503 from the first moment, while a keeper finishes its refreshes.
 ///
+/// Give such a process 90 s before it is killed: up to 50 s for the keeper (a request of 20 s, 20 s for answers that the vault could not take before,
+/// 10 s for the webhook), then up to 40 s for `HandshakeService`. Without a keeper 40 s are enough.
+///
 /// | route | answers |
 /// |---|---|
 /// | `GET health` | 200 as long as the process answers at all; it asks nothing else, so that a database that is away restarts no process |

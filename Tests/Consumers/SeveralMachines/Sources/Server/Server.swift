@@ -4,6 +4,7 @@ import HandshakeServer
 import Hummingbird
 import OAuth
 import PostgresVault
+import ServiceLifecycle
 
 /// A server whose users connect their accounts at the Recurse Center, before and after these move from files to PostgreSQL.
 ///
@@ -46,10 +47,17 @@ struct Server {
             return profile.name
         }
 
-        let application = Application(
+        // For your own network, not for the public.
+        let health = try HealthRoutes<BasicRequestContext>(handshake)
+        health.add(to: router)
+
+        var app = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { _ in FileHandle.standardOutput.write(Data("listening\n".utf8)) })
-        try await application.runService()
-        await handshake.finishRefreshes()
+        app.addServices(HandshakeService(handshake))  // a graceful shutdown finishes refreshes
+        let keeper = KeeperService(Keeper(handshake))
+        let group = ServiceGroup(
+            services: [app, keeper, health], gracefulShutdownSignals: [.sigterm, .sigint], logger: app.logger)
+        try await group.run()
     }
 }
