@@ -45,8 +45,8 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     var attempt: Attempt?
     /// The answer that is awaited; others are outdated.
     var awaited: Awaited?
-    /// The request to turn on that was sent before the user cancelled; its answer still counts.
-    var cancelledEnabling: Ticket?
+    /// The newest requests to turn on whose attempts have ended; their answers still count. Nil before the first one.
+    var cancelledEnablings: [Ticket]?
     /// The running deadline.
     var deadline: Deadline?
     /// Whether the service has rejected a token and has returned nothing about its user since: then only a fetch without a
@@ -88,7 +88,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         restarted.refusals = refusals
         restarted.capabilities = capabilities
         // Earlier requests still get their answers.
-        restarted.cancelledEnabling = cancelledEnabling
+        restarted.cancelledEnablings = cancelledEnablings
         guard isLoaded, let connection, connection.id == configuration.connection else { return restarted }
         restarted.connection = connection
         restarted.isPendingConfiguration = isPendingConfiguration

@@ -130,7 +130,7 @@ extension ConnectActivation {
         deadline = nil
         switch (passed.name, state) {
         case (.undo, .undoableDisconnection): return turnOff()
-        case (.disconnectedNotice, .disconnected): state = .initial
+        case (.disconnectedNotice, .disconnected): state = restingState
         case (.invalidEmailNotice, .enteringEmail(let entry)): state = .enteringEmail(EmailEntry(entry.text))
         default: break
         }
@@ -143,7 +143,7 @@ extension ConnectActivation {
     /// have changed at the service is fetched.
     mutating func restore() -> [Effect] {
         awaited = nil
-        cancelledEnabling = nil
+        cancelledEnablings = nil
         deadline = nil
         hasAppFailed = false
         switch state {

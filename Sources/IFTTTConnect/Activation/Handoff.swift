@@ -90,12 +90,19 @@ extension ConnectActivation {
         switch state {
         case .confirmingDisconnection, .undoableDisconnection, .disconnecting: return keepConnection()
         case .connecting:
-            guard let awaited, awaited.purpose == .enable else { return [] }
-            cancelledEnabling = awaited.ticket
+            guard awaited?.purpose == .enable else { return [] }
+            abandonEnabling()
             return endAttempt()
         case .enteringEmail, .verifying, .creatingAccount, .goingToService: return endAttempt()
         default: return []
         }
+    }
+
+    /// Remembers the awaited request to turn on: it cannot be cancelled, and the service may still perform it.
+    mutating func abandonEnabling() {
+        guard let awaited, awaited.purpose == .enable else { return }
+        // More than a user can start before the first one is answered or has timed out.
+        cancelledEnablings = Array(((cancelledEnablings ?? []) + [awaited.ticket]).suffix(8))
     }
 
     private mutating func endAttempt() -> [Effect] {

@@ -78,7 +78,10 @@ extension ConnectActivation {
     }
 
     mutating func enabled(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        if ticket == cancelledEnabling { return enabledAfterCancel(result) }
+        if let index = cancelledEnablings?.firstIndex(of: ticket) {
+            cancelledEnablings?.remove(at: index)
+            return enabledAfterCancel(result)
+        }
         guard let purpose = take(ticket, for: .enable, .enableKept) else { return [] }
         guard purpose == .enable else { return enabledKept(ticket, result) }
         guard attempt != nil else { return [] }
@@ -100,19 +103,22 @@ extension ConnectActivation {
     /// The answer to turning on arrived after the user cancelled: what was turned on is turned off again, or belongs to the
     /// attempt that the user has started since.
     private mutating func enabledAfterCancel(_ result: Result<Connection, Failure>) -> [Effect] {
-        cancelledEnabling = nil
-        let isResting = state == .initial && [nil, .refresh, .prepare].contains(awaited?.purpose)
+        let isResting =
+            (state == .initial || state == .disconnected) && [nil, .refresh, .prepare].contains(awaited?.purpose)
         switch result {
         case .success(let fetched) where isTurnedOn(fetched):
             adopt(fetched)
             if let attempt, !attempt.isAway {
+                abandonEnabling()
                 self.attempt = nil
                 awaited = nil
                 return endDeadline() + arrive(isConfirmed: true)
             }
-            guard isResting else { return [] }
+            // The service may have performed it after a request to turn off that was sent before this answer.
+            guard isResting || awaited?.purpose == .disable else { return [] }
+            let effects = endDeadline()
             state = .disconnecting
-            return [.disable(ask(.disable))]
+            return effects + [.disable(ask(.disable))]
         // The answer was lost: the service may have turned it on.
         case .failure where isResting: return [.fetch(ask(.refresh))]
         case .success, .failure: return []

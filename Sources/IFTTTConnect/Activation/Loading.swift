@@ -99,6 +99,8 @@ extension ConnectActivation {
         }
         switch state {
         case .initial, .connected, .pendingConfiguration: state = restingState
+        // The notice stays unless the connection is on.
+        case .disconnected where connection?.status == .enabled: state = restingState
         default: return []
         }
         if state != before {
@@ -140,7 +142,7 @@ extension ConnectActivation {
         let effects = [.forgetToken] + endDeadline() + (state == .goingToService(.web) ? [.closeBrowser] : [])
         attempt = nil
         awaited = nil
-        cancelledEnabling = nil
+        cancelledEnablings = nil
         forgetUser()
         switch state {
         case .idle, .loadingFailed, .unavailable: return effects

@@ -9,6 +9,12 @@ struct InterruptionTests {
         var player = try Player(.disabled)
         player.world.context.hasUserToken = true
         player.play(.appeared)
+        let ticket = try enable(&player)
+        return (player, ticket)
+    }
+
+    /// A user who wants it on: the request is sent, and nothing is answered.
+    private func enable(_ player: inout Player) throws -> ConnectActivation.Ticket {
         player.isSilent = true
         player.connect()
         let gathering = try #require(
@@ -17,7 +23,21 @@ struct InterruptionTests {
         let ticket = try #require(
             player.pending.lazy.compactMap { if case .enable(let ticket) = $0 { ticket } else { nil } }.last)
         #expect(player.activation.state == .connecting && player.activation.isCancellable)
-        return (player, ticket)
+        return ticket
+    }
+
+    /// Two requests to turn on, both cancelled.
+    private func abandonedTwice() throws -> (Player, [ConnectActivation.Ticket]) {
+        var (player, first) = try enabling()
+        player.play(.cancel)
+        let second = try enable(&player)
+        player.play(.cancel)
+        #expect(player.activation.state == .initial && first != second)
+        return (player, [first, second])
+    }
+
+    private func disableTickets(_ player: Player) -> [ConnectActivation.Ticket] {
+        player.effects.compactMap { if case .disable(let ticket) = $0 { ticket } else { nil } }
     }
 
     private func disabling() throws -> (Player, ConnectActivation.Ticket) {
@@ -74,6 +94,64 @@ struct InterruptionTests {
         #expect(
             player.outcomes.last
                 == .connected(try Balcony.connection(.enabled), isConfirmed: true, isPending: false))
+    }
+
+    @Test("of two cancelled requests each is turned off again that the service performs after all", arguments: [0, 1])
+    func eachTakenBack(index: Int) throws {
+        var (player, tickets) = try abandonedTwice()
+        player.isSilent = false
+        player.play(.enabled(tickets[index], .success(try Balcony.connection(.enabled))))
+        #expect(player.states.suffix(3) == [.initial, .disconnecting, .disconnected])
+        #expect(player.outcomes.last == .disconnected(try Balcony.connection(.disabled)))
+    }
+
+    @Test("a second one that is performed while the notice stands is turned off again as well")
+    func duringNotice() throws {
+        var (player, tickets) = try abandonedTwice()
+        player.isSilent = false
+        for ticket in tickets { player.play(.enabled(ticket, .success(try Balcony.connection(.enabled)))) }
+        #expect(disableTickets(player).count == 2 && player.activation.state == .disconnected)
+        player.play(.deadlinePassed(try #require(player.deadline)))
+        #expect(player.activation.state == .initial && player.activation.connection?.status == .disabled)
+    }
+
+    @Test("a second one that is performed while the first is turned off is turned off with a newer request")
+    func whileTurningOff() throws {
+        var (player, tickets) = try abandonedTwice()
+        for ticket in tickets { player.play(.enabled(ticket, .success(try Balcony.connection(.enabled)))) }
+        let requests = disableTickets(player)
+        try #require(requests.count == 2)
+        player.play(.disabled(requests[0], .success(try Balcony.connection(.disabled))))
+        #expect(player.activation.state == .disconnecting)
+        player.play(.disabled(requests[1], .success(try Balcony.connection(.disabled))))
+        #expect(player.activation.state == .disconnected)
+    }
+
+    @Test("an answer that is lost while the notice stands is asked for, and what is on is shown")
+    func lostDuringNotice() throws {
+        var (player, tickets) = try abandonedTwice()
+        player.isSilent = false
+        player.play(.enabled(tickets[0], .success(try Balcony.connection(.enabled))))
+        #expect(player.activation.state == .disconnected)
+        player.world.connection = .success(try Balcony.connection(.enabled))
+        player.play(.enabled(tickets[1], .failure(.unreachable)))
+        #expect(player.activation.state == .connected)
+        player.play(.deadlinePassed(try #require(player.deadline)))
+        #expect(player.activation.state == .connected)
+    }
+
+    @Test("a request whose attempt an earlier answer has completed is turned off again when it comes after turning off")
+    func completedByEarlier() throws {
+        var (player, first) = try enabling()
+        player.play(.cancel)
+        let second = try enable(&player)
+        player.play(.enabled(first, .success(try Balcony.connection(.enabled))))
+        #expect(player.activation.state == .connected)
+        player.isSilent = false
+        player.play(.disconnect, .confirmDisconnection)
+        #expect(player.activation.state == .disconnected)
+        player.play(.enabled(second, .success(try Balcony.connection(.enabled))))
+        #expect(disableTickets(player).count == 2 && player.activation.state == .disconnected)
     }
 
     @Test("Keep while it is being turned off turns it on again", arguments: [false, true])
