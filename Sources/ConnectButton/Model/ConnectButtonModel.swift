@@ -49,7 +49,7 @@ public final class ConnectButtonModel {
     /// URLs that arrived before the controller was there.
     @ObservationIgnored private var earlyURLs: [String] = []
     @ObservationIgnored private var activation: ConnectActivation?
-    @ObservationIgnored private var isRunning = false
+    private let turns = RunTurns()
 
     /// Creates the model of a connection's button. Nothing is asked before ``run()``.
     ///
@@ -183,12 +183,13 @@ public final class ConnectButtonModel {
 
     /// Loads the connection, and handles what happens until the task is cancelled.
     ///
-    /// One run is active; a second one returns immediately.
+    /// One run is active; a second one returns immediately, but waits for a cancelled one that is still ending.
     public func run() async {
-        // A second one would report each outcome twice.
-        guard !isRunning else { return }
-        isRunning = true
-        defer { isRunning = false }
+        // A second one beside it would report each outcome twice.
+        await turns.perform { await runAlone() }
+    }
+
+    private func runAlone() async {
         let controller = await prepared()
         let updates = controller.updates()
         async let running: Void = controller.run()

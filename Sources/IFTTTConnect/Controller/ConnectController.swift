@@ -27,6 +27,7 @@ public final class ConnectController: Sendable {
     let connections: Connections
     let log: Logger
     private let state: Mutex<State>
+    private let turns = RunTurns()
 
     package var time: TimeSource { connections.time }
 
@@ -177,18 +178,20 @@ public final class ConnectController: Sendable {
 
     /// Performs effects until the task is cancelled. Only one run is active; a second one returns immediately.
     ///
-    /// After a cancelled run has returned, for example because its view disappeared, another run continues as the next process
-    /// would (``ConnectActivation/Event/restored``); events sent in between are applied then.
+    /// After a cancelled run, for example because its view disappeared, another run continues as the next process
+    /// would (``ConnectActivation/Event/restored``); events sent in between are applied then. It waits for a cancelled
+    /// run that is still ending.
     public func run() async {
+        await turns.perform { await runAlone() }
+    }
+
+    private func runAlone() async {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let mayRun = state.withLock { state in
-            guard state.signal == nil else { return false }
+        state.withLock { state in
             state.signal = signal
             // Questions of an earlier run or process have no answers here.
             if state.activation.state != .idle { state.inputs.insert(.event(.restored), at: 0) }
-            return true
         }
-        guard mayRun else { return }
         signal.yield()
         await withDiscardingTaskGroup { group in
             if let backgroundEntries = environment.backgroundEntries {

@@ -78,6 +78,61 @@ struct ControllerRunTests {
         #expect(urls.count == 2 && urls[0].contains("code=code1") && urls[1].contains("code=code2"))
     }
 
+    @Test("F112: a run that begins while a cancelled one is still ending waits for it, and goes on")
+    func quickReturn() async throws {
+        let (asked, answered, ended) = (Gate(), Gate(), Gate())
+        let controller = try stage.controller(
+            stage.ifttt(), tokens: nil,
+            change: { environment in
+                // An app's closure that ignores cancellation.
+                environment.tokenDelivery = .redirectOrPartnerServer {
+                    asked.open()
+                    await answered.wait()
+                    return nil
+                }
+            },
+            visit: { _ in nil })
+        let first = Task { await controller.run() }
+        controller.send(.appeared)
+        await asked.wait()
+        first.cancel()
+        let second = Task {
+            await controller.run()
+            ended.open()
+        }
+        for _ in 0..<500 { await Task.yield() }
+        let isOver = ended.isOpen
+        answered.open()
+        await first.value
+        try #require(!isOver)
+        // The late request of the first run may have had the first of the two answers.
+        while ![.initial, .connected].contains(controller.activation.state) { await Task.yield() }
+        second.cancel()
+        await second.value
+    }
+
+    @Test("F112: of the runs that wait for a cancelled one, none begins that was cancelled meanwhile")
+    func waitingRuns() async {
+        let (turns, begun, isDone) = (RunTurns(), Gate(), Gate())
+        let later = [Gate(), Gate()]
+        let first = Task {
+            await turns.perform {
+                begun.open()
+                await isDone.wait()
+            }
+        }
+        await begun.wait()
+        await turns.perform { Issue.record("beside one that is active") }
+        first.cancel()
+        let others = later.map { run in Task { await turns.perform { run.open() } } }
+        others[0].cancel()
+        for _ in 0..<500 { await Task.yield() }
+        #expect(later.map(\.isOpen) == [false, false])
+        isDone.open()
+        for task in [first] + others { await task.value }
+        #expect(later.map(\.isOpen) == [false, true])
+    }
+
     @Test("updates end with the run, and those without a listener are delivered first")
     func untold() async throws {
         let controller = try stage.controller(stage.ifttt(), tokens: nil) { _ in nil }
