@@ -8,6 +8,7 @@ import UIKit
 
 /// The documentation's app, compiled; `CodeTests` and ConnectButtonTests compare.
 struct User {
+    let id: String
     let email: String
 }
 
@@ -26,6 +27,7 @@ struct BalconyScreen: View {
 
     var body: some View {
         ConnectButton("aB3dE5fG", accounts: handshake)
+            .connectAccount(user.id)
             .connectEmail(user.email)
             .connectStyle(.dark)
             .onConnect { connection in isOn = connection.status == .enabled }
@@ -65,10 +67,17 @@ struct PlainButton: View {
     return model
 }
 
+@MainActor func logOut(_ user: User, of handshake: Handshake) async throws {
+    let environment = ConnectEnvironment.system(tokens: .redirect)
+    let model = try ConnectButtonModel("aB3dE5fG", accounts: handshake, as: user.id, environment: environment)
+    try await model.signOut()
+}
+
 final class BalconyView: UIView {
     convenience init(handshake: Handshake, user: User) {
         self.init(frame: .zero)
         let button = ConnectButtonView("aB3dE5fG", accounts: handshake)
+        button.account = user.id
         button.email = user.email
         button.onConnect = { connection in print(connection.name) }
         button.token = { nil }
@@ -91,6 +100,22 @@ final class BalconyView: UIView {
     let environment = ConnectEnvironment(
         pages: WebAuthenticationBrowser { window }, apps: SystemApps(), tokens: .redirect)
     return environment
+}
+
+struct GardenServer: Sendable {
+    func userToken(of user: String) async throws -> UserToken? { nil }
+}
+
+/// A button whose token comes from the app's server.
+struct ServedScreen: View {
+    let handshake: Handshake
+    let user: User
+    let server: GardenServer
+
+    var body: some View {
+        ConnectButton("aB3dE5fG", accounts: handshake)
+            .connectToken { [server, user] in try await server.userToken(of: user.id) }
+    }
 }
 
 /// The shortest button.

@@ -25,6 +25,7 @@ public struct ConnectButton: View {
     private struct Identity: Hashable {
         let connection: String
         let owner: ObjectIdentifier
+        let account: String
         let email: String
         let locale: String
         let hasToken: Bool
@@ -41,11 +42,13 @@ public struct ConnectButton: View {
         let identity: Identity
         /// Kept, so that no other accounts get the same identity.
         let accounts: Handshake
+        let token: NewestToken
         let outcome: Outcome
     }
 
     /// What the modifiers set.
     private struct Options {
+        var account = AccountID.defaultName
         var email = ""
         var locale = ConnectButtonLocale.user
         var style = ConnectButtonStyle.dynamic
@@ -99,8 +102,9 @@ public struct ConnectButton: View {
 
     private var current: ConnectButtonModel? {
         if case .model(let given) = source { return given }
-        guard case .model(let model)? = own?.outcome else { return nil }
+        guard let own, case .model(let model) = own.outcome else { return nil }
         // Whatever the closures have captured, the newest ones are called.
+        own.token.fetch = options.token
         model.onConnect = options.onConnect
         model.onDisconnect = options.onDisconnect
         model.onFailure = options.onFailure
@@ -126,10 +130,11 @@ public struct ConnectButton: View {
         switch source {
         case .connection(let connection, let accounts):
             Identity(
-                connection: connection, owner: ObjectIdentifier(accounts), email: options.email,
-                locale: options.locale.tag, hasToken: options.token != nil)
+                connection: connection, owner: ObjectIdentifier(accounts), account: options.account,
+                email: options.email, locale: options.locale.tag, hasToken: options.token != nil)
         case .model(let model):
-            Identity(connection: "", owner: ObjectIdentifier(model), email: "", locale: "", hasToken: false)
+            Identity(
+                connection: "", owner: ObjectIdentifier(model), account: "", email: "", locale: "", hasToken: false)
         }
     }
 
@@ -143,14 +148,15 @@ public struct ConnectButton: View {
     /// Makes the model unless there is one: an appearance must not lose what the button shows.
     private func make(_ connection: String, _ accounts: Handshake) {
         if case .model? = own?.outcome { return }
+        let token = NewestToken(options.token)
         do {
             let model = try ConnectButtonModel(
-                connection, accounts: accounts, email: options.email, locale: options.locale,
-                environment: .system(tokens: options.token.map { .partnerServer($0) } ?? .redirect))
-            made = Made(identity: identity, accounts: accounts, outcome: .model(model))
+                connection, accounts: accounts, as: options.account, email: options.email, locale: options.locale,
+                environment: .system(tokens: options.token == nil ? .redirect : token.delivery))
+            made = Made(identity: identity, accounts: accounts, token: token, outcome: .model(model))
         } catch {
             let failure = ConnectButtonFailure(.unknownConnection, detail: "\(error)")
-            made = Made(identity: identity, accounts: accounts, outcome: .failure(failure))
+            made = Made(identity: identity, accounts: accounts, token: token, outcome: .failure(failure))
             options.onFailure(failure)
         }
     }
@@ -190,6 +196,15 @@ extension ConnectButton {
         with { $0.onSetUp = action }
     }
 
+    /// Sets whose button it is, in an app with several users.
+    ///
+    /// The user's token and attempt are stored for this name, for example the user's identifier in your app. Without this
+    /// modifier, all users of the device act with the same token. When a user logs out of the app, call
+    /// ``ConnectButtonModel/signOut()``.
+    public func connectAccount(_ name: String) -> ConnectButton {
+        with { $0.account = name }
+    }
+
     /// Suggests the user's address. It is sent only after the user has confirmed it.
     public func connectEmail(_ email: String?) -> ConnectButton {
         with { $0.email = email ?? "" }
@@ -207,8 +222,9 @@ extension ConnectButton {
 
     /// Takes the user token from your server, and ignores that of the redirect.
     ///
-    /// Your server exchanges it with its service key; the closure returns nil while there is none. Without this modifier, the button
-    /// takes the token from the redirect. Another app on the device can catch a redirect with a private scheme (W14).
+    /// Your server exchanges it with its service key; the closure returns nil while there is none, and the newest one is
+    /// called. Without this modifier, the button takes the token from the redirect. Another app on the device can catch a
+    /// redirect with a private scheme (W14).
     public func connectToken(_ token: @escaping @Sendable () async throws -> UserToken?) -> ConnectButton {
         with { $0.token = token }
     }

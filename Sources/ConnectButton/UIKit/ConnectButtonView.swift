@@ -9,6 +9,7 @@ public import UIKit
 ///
 /// ```swift
 /// let button = ConnectButtonView("aB3dE5fG", accounts: handshake)
+/// button.account = user.id
 /// button.email = user.email
 /// button.onConnect = { connection in print(connection.name) }
 /// ```
@@ -17,6 +18,10 @@ public import UIKit
 /// with to ``open(_:)``.
 @MainActor
 public final class ConnectButtonView: UIView {
+    /// Whose button it is, in an app with several users.
+    ///
+    /// See ``ConnectButton/connectAccount(_:)``.
+    public var account = AccountID.defaultName { didSet { show() } }
     /// The user's suggested address.
     public var email: String? { didSet { show() } }
     /// The colours.
@@ -25,7 +30,7 @@ public final class ConnectButtonView: UIView {
     public var locale = ConnectButtonLocale.user { didSet { show() } }
     /// Takes the user token from your server, and ignores that of the redirect.
     ///
-    /// See ``ConnectButton/connectToken(_:)``. Set it before the view appears; nil takes the token from the redirect.
+    /// See ``ConnectButton/connectToken(_:)``. The newest one is called; nil takes the token from the redirect.
     public var token: (@Sendable () async throws -> UserToken?)? { didSet { show() } }
     /// Configures a connection that is on, when the user finishes set-up.
     ///
@@ -108,7 +113,7 @@ public final class ConnectButtonView: UIView {
         let configuration = UIHostingConfiguration {
             if let button {
                 configured(button)
-                    .connectEmail(email).connectStyle(style).connectLocale(locale)
+                    .connectAccount(account).connectEmail(email).connectStyle(style).connectLocale(locale)
                     .onConnect { [weak self] in self?.onConnect($0) }
                     .onDisconnect { [weak self] in self?.onDisconnect($0) }
                     .onFailure { [weak self] in self?.onFailure($0) }

@@ -67,6 +67,37 @@ import Testing
         }
     }
 
+    @Test("F112: a view that is back while its cancelled run is still ending works afterwards")
+    func quickReturn() async throws {
+        try await ModelScene.run { scene in
+            let (isAway, isBack, ended) = (Gate(), Gate(), Gate())
+            // A browser that ignores cancellation.
+            let model = try scene.model { _ in
+                isAway.open()
+                await isBack.wait()
+                return nil
+            }
+            let first = Task { await model.run() }
+            await ModelScene.submitEmail(model)
+            await isAway.wait()
+            first.cancel()
+            let second = Task {
+                await model.run()
+                ended.open()
+            }
+            for _ in 0..<500 { await Task.yield() }
+            let isOver = ended.isOpen
+            isBack.open()
+            await first.value
+            try #require(!isOver)
+            await until { model.state.step == .connect }
+            model.send(.turnOn)
+            await until { model.state.step == .email }
+            second.cancel()
+            await second.value
+        }
+    }
+
     @Test("what the pages end with is shown, and told once")
     func failure() async throws {
         try await ModelScene.run { scene in

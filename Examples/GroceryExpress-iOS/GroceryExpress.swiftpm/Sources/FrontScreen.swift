@@ -44,8 +44,6 @@ struct ConnectionScreen: View {
     let shop: Shop
     let name: String
 
-    @State private var isConfiguring = false
-
     private var connection: Connection? { shop.descriptions[name] }
 
     var body: some View {
@@ -53,7 +51,7 @@ struct ConnectionScreen: View {
             if let model = shop.model(of: name) {
                 ConnectButton(model).connectStyle(shop.settings.style.button)
                 if model.state.step == .pending || model.state.step == .connected, shop.settings.usesOwnConfiguration {
-                    Button("Choose where and what") { isConfiguring = true }
+                    Button("Choose where and what") { shop.configured = name }
                 }
                 if let connection, connection.usesLocation, let places = shop.places {
                     AreaSwitch(places: places, connection: connection)
@@ -74,8 +72,10 @@ struct ConnectionScreen: View {
             Button("Colours: \(shop.settings.style.rawValue)") { shop.settings.style = shop.settings.style.next }
         }
         .navigationTitle(connection?.name ?? name)
-        .onAppear { shop.model(of: name)?.onSetUp = { _ in isConfiguring = true } }
-        .sheet(isPresented: $isConfiguring) {
+        .sheet(
+            isPresented: Binding(
+                get: { @MainActor in shop.configured == name }, set: { @MainActor _ in shop.configured = nil })
+        ) {
             ConfigurationScreen(shop: shop, name: name)
         }
     }

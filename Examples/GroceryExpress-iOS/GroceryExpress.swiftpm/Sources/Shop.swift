@@ -15,14 +15,18 @@ final class Shop {
         didSet {
             guard settings != oldValue else { return }
             settings.store()
-            // Buttons keep the settings that they were made with.
-            models = [:]
+            // Buttons keep the settings that they were made with; only their colours can change while they are shown.
+            var before = oldValue
+            before.style = settings.style
+            if settings != before { models = [:] }
         }
     }
     /// Why the shop cannot be opened.
     private(set) var problem: String?
     /// What to tell the customer.
     var alert: String?
+    /// The connection whose configuration the customer is choosing.
+    var configured: String?
     private(set) var descriptions: [String: Connection] = [:]
 
     @ObservationIgnored private var handshake: Handshake?
@@ -89,6 +93,8 @@ final class Shop {
                 if failure.kind.isError, failure.kind != .invalidEmail { self?.alert = Self.words(failure.kind) }
             }
             model.onConnect = { [weak self] connection in self?.turnedOn(connection) }
+            // Here and not in a view, which keeps its place when the model is made again.
+            model.onSetUp = { [weak self] _ in self?.configured = connection }
             models[connection] = model
             return model
         } catch {
