@@ -506,6 +506,21 @@ extension State where Value: ExpressibleByNilLiteral {
     }
     public var projectedValue: Binding { fatalError() }
 }
+@propertyWrapper public struct AccessibilityFocusState<Value: Hashable> {
+    public struct Binding {
+        public var wrappedValue: Value {
+            get { fatalError() }
+            nonmutating set {}
+        }
+    }
+    public init() where Value == Bool {}
+    public init<T: Hashable>() where Value == T? {}
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
+    public var projectedValue: Binding { fatalError() }
+}
 @propertyWrapper public struct Environment<Value> {
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) {}
     public var wrappedValue: Value { fatalError() }
@@ -699,6 +714,9 @@ extension View {
     nonisolated public func focused<Value: Hashable>(_ binding: FocusState<Value>.Binding, equals value: Value)
         -> Modified
     { Modified() }
+    nonisolated public func accessibilityFocused<Value: Hashable>(
+        _ binding: AccessibilityFocusState<Value>.Binding, equals value: Value
+    ) -> Modified { Modified() }
     nonisolated public func interactiveDismissDisabled(_ isDisabled: Bool = true) -> Modified { Modified() }
     nonisolated public func onKeyPress(_ key: KeyEquivalent, action: @escaping () -> KeyPress.Result) -> Modified {
         Modified()

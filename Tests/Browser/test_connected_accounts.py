@@ -7,15 +7,16 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 
-from accounts_visit import (SERVICES, App, act, agree, connect, disconnect, log_in, open_app, picture, row, said)
+from accounts_visit import (SERVICES, App, act, agree, connect, disconnect, log_in, open_app, picture, row, said, serve_script)
 from person import overflow, violations
 from selector_page import ShadowPerson
+from strangers import http
 
 LOCALES = ["cs", "da", "de", "en-GB", "en-US", "es", "es-419", "fi", "fr", "fr-CA", "it", "ja", "ko", "nb", "nl", "pl",
            "pt-BR", "pt-PT", "ru", "sv", "zh-Hans", "zh-Hant"]
@@ -30,6 +31,7 @@ def running() -> Iterator[App]:
 @pytest.fixture
 def app(running: App, page: Page) -> Iterator[App]:
     """The app with nothing connected, and a page that is logged in."""
+    serve_script(page)
     log_in(page, running)
     yield running
     running.misbehave()
@@ -183,6 +185,48 @@ def test_a_user_who_stops_waiting_is_told_what_is_known(app: App, page: Page) ->
     expect(row(page, "standard")).to_contain_text(words[page.evaluate(state)])
 
 
+def test_a_user_who_stops_waiting_hears_when_it_is_done(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    events(page)
+    page.route("**/connect/standard/disconnect", lambda route: None)  # the server takes its time
+    disconnect(page, "standard")
+    act(page, "Cancel", "standard").click()
+    expect(row(page, "standard")).to_contain_text("Disconnecting may still finish.")
+    assert page.evaluate("heard") == [["failed", {"service": "standard", "reason": "unfinished"}]]
+    page.unroute_all(behavior="ignoreErrors")
+    page.evaluate("""async () => {
+      const { accounts } = await (await fetch('/connect/connected-accounts')).json()
+      const { token } = accounts.find(({ service }) => service === 'standard')
+      await fetch('/connect/standard/disconnect', { method: 'POST', headers: { 'Content-Type': 'application/json' },
+                                                    body: JSON.stringify({ token }) })
+    }""")
+    expect(row(page, "standard")).to_contain_text("is disconnected.")
+    assert "is disconnected." in said(page)
+    assert page.evaluate("heard").pop() == ["disconnected", {"service": "standard"}]
+
+
+def test_a_user_who_stops_the_opening_is_told_and_so_is_the_page(app: App, page: Page) -> None:
+    events(page)
+    # The service does not open: an answer without content leads to no other page.
+    page.route("**/connect/standard/start**", lambda route: route.fulfill(status=204))
+    act(page, "Connect", "standard").click()
+    expect(row(page, "standard")).to_contain_text("Opening")
+    act(page, "Cancel", "standard").click()
+    expect(row(page, "standard")).to_contain_text("was not connected.")
+    assert page.evaluate("heard") == [["failed", {"service": "standard", "reason": "cancelled"}]]
+
+
+def test_a_pause_that_the_server_asks_for_is_told_as_one(app: App, page: Page) -> None:
+    connect(page, app, "standard")
+    events(page)
+    page.route("**/connect/standard/disconnect",
+               lambda route: route.fulfill(status=429, content_type="application/json", body="{}"))
+    disconnect(page, "standard")
+    expect(row(page, "standard")).to_contain_text("Too many attempts.")
+    expect(row(page, "standard")).to_contain_text("Connected as")
+    assert page.evaluate("heard") == [["failed", {"service": "standard", "reason": "too_many"}]]
+
+
 def test_a_service_that_does_not_confirm_needs_attention_until_it_does(app: App, page: Page) -> None:
     connect(page, app, "standard")
     app.misbehave("standard POST /revoke => status 503")
@@ -208,6 +252,53 @@ def test_an_account_that_the_service_refuses_is_connected_again(app: App, page: 
     page.wait_for_url(f"{app.origin}/**")
     expect(row(page, "recurse-center")).to_contain_text("Connected as")
     expect(row(page, "recurse-center")).to_contain_text("is connected.")
+
+
+def samples(text: str) -> tuple[dict[str, str], dict[str, dict[frozenset[tuple[str, str]], float]]]:
+    """Figures in Prometheus' text form: the type of each, and the values by name and labels."""
+    types: dict[str, str] = {}
+    values: dict[str, dict[frozenset[tuple[str, str]], float]] = {}
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            name, kind = line.removeprefix("# TYPE ").split(" ")
+            assert name not in types, f"{name} has two types"
+            types[name] = kind
+            continue
+        match = re.fullmatch(r'([a-z_]+)(?:\{((?:[a-z_]+="[^"]*",?)*)\})? (\S+)', line)
+        assert match, line
+        labels = frozenset(re.findall(r'([a-z_]+)="([^"]*)"', match[2] or ""))
+        assert labels not in values.setdefault(match[1], {}), line
+        values[match[1]][labels] = float(match[3])
+    return types, values
+
+
+def test_the_figures_have_types_labels_and_whole_histograms_after_a_refresh(app: App, page: Page) -> None:
+    connect(page, app, "recurse-center")
+    # The service takes no access token, so the app gets another one.
+    app.misbehave("recurse-center /api/v1/profiles/me => status 401")
+    with page.expect_response(f"{app.origin}/use"):
+        page.get_by_role("button", name="Use them now").click()
+    app.misbehave()
+    answer = http().get(f"{app.origin}/metrics", timeout=10)
+    assert answer.status_code == 200 and answer.headers["Content-Type"] == "text/plain; version=0.0.4"
+    types, values = samples(answer.text)
+    service = ("service", "recurse-center")
+    assert types["handshake_refreshes_total"] == "counter"
+    assert values["handshake_refreshes_total"][frozenset({service, ("outcome", "refreshed")})] >= 1
+    assert values["handshake_sign_ins_total"][frozenset({service, ("outcome", "signed_in")})] >= 1
+    for name in ("handshake_token_request_seconds", "handshake_vault_wait_seconds"):
+        assert types[name] == "histogram" and name not in values
+        for labels, count in values[f"{name}_count"].items():
+            assert 0 < values[f"{name}_sum"][labels] <= 60 * count
+            buckets = sorted((float(dict(all_labels)["le"]), value) for all_labels, value in values[f"{name}_bucket"].items()
+                             if labels == {label for label in all_labels if label[0] != "le"})
+            assert buckets[-1] == (float("inf"), count) and len(buckets) > 10
+            assert [value for _, value in buckets] == sorted(value for _, value in buckets), "buckets count all below them"
+    assert frozenset({service}) in values["handshake_token_request_seconds_count"]
+    # Every sample is of a figure with a type, and none names a user.
+    ends = ("_bucket", "_sum", "_count", "")
+    assert all(any(name.removesuffix(end) in types for end in ends) for name in values)
+    assert '"ada"' not in answer.text
 
 
 def test_a_restart_ends_no_log_in_and_a_log_out_lasts(page: Page, tmp_path: Path) -> None:
@@ -318,6 +409,39 @@ def test_what_is_no_list_is_said_in_words(app: App, page: Page, status: int, bod
     assert violations(page) == []
 
 
+def test_an_answer_that_is_too_long_is_no_list(app: App, page: Page) -> None:
+    account = dict(service="standard", name="Example Provider", state="absent", user=None, is_name_available=False, last_use=None, token="t")
+    lengths = [1024 * 1024 + 1, 0]
+    def answer(route: Route) -> None:
+        body = json.dumps({"accounts": [account]})
+        route.fulfill(content_type="application/json", body=body + " " * (lengths.pop(0) - len(body) if len(lengths) > 1 else 0))
+    page.route("**/connect/connected-accounts", answer)
+    page.reload()
+    expect(page.locator("connected-accounts .pane")).to_contain_text("can’t be reached")
+    page.locator("connected-accounts").get_by_role("button", name="Try again").click()
+    expect(row(page, "standard")).to_contain_text("Not connected")
+
+
+@pytest.mark.parametrize("base", ["https://elsewhere.example/connect", "//elsewhere.example/connect", "http://localhost/connect", "data:text/plain,"])
+def test_a_server_of_another_origin_is_not_asked(app: App, page: Page, base: str) -> None:
+    """It would get the tokens that disconnect. Its list is none, and the list of the page's own server goes with the address."""
+    page.evaluate("""() => {
+      const { fetch } = window
+      window.asked = []
+      window.fetch = (address, ...more) => { asked.push(String(address)); return fetch(address, ...more) }
+    }""")
+    element = page.locator("connected-accounts")
+    element.evaluate("(element, base) => element.setAttribute('base', base)", base)
+    expect(element.locator(".pane")).to_contain_text("can’t be reached")
+    expect(element.locator(".row:visible")).to_have_count(0)
+    element.get_by_role("button", name="Try again").click()
+    expect(element.locator(".pane")).to_contain_text("can’t be reached")
+    assert page.evaluate("asked") == []
+    element.evaluate("element => element.setAttribute('base', '/connect')")
+    expect(row(page, "standard")).to_contain_text("Not connected")
+    assert page.evaluate("asked") == [f"{app.origin}/connect/connected-accounts"]
+
+
 def test_names_from_elsewhere_are_text(app: App, page: Page) -> None:
     page.route("**/connect/connected-accounts", lambda route: route.fulfill(json={"accounts": [
         {"service": "standard", "name": "<img src=x onerror=alert(1)>", "state": "signed_in", "user": "\u202e<b>evil</b>$1$&",
@@ -339,11 +463,11 @@ def test_a_time_that_is_no_date_breaks_no_list(app: App, page: Page) -> None:
     expect(row(page, "s5")).to_contain_text("Last used")
 
 
-def listed(page: Page, *answers: dict) -> None:
+def listed(page: Page, *answers: dict, base: str = "connect") -> None:
     """Each request for the list is answered with the next answer, and at the end with the last one."""
     left = list(answers)
     account = dict(service="standard", name="Example Provider", state="signed_in", user=None, is_name_available=False, last_use=None, token="ada")
-    page.route("**/connect/connected-accounts", lambda route: route.fulfill(json={"accounts": [account | (left.pop(0) if len(left) > 1 else left[0])]}))
+    page.route(f"**/{base}/connected-accounts", lambda route: route.fulfill(json={"accounts": [account | (left.pop(0) if len(left) > 1 else left[0])]}))
 
 
 def test_the_name_of_one_user_is_not_shown_to_the_next(app: App, page: Page) -> None:
@@ -367,6 +491,30 @@ def test_a_name_that_was_looked_up_for_one_user_is_not_shown_to_the_next(app: Ap
     asked[0].fulfill(json=dict(service="standard", name="Example Provider", state="signed_in", user="Ada", is_name_available=True, last_use=None, token="ada"))
     page.evaluate("() => new Promise(done => setTimeout(done))")
     expect(row(page, "standard")).not_to_contain_text("Ada")
+
+
+@pytest.mark.parametrize("what", ["disconnection", "name"])
+def test_a_session_that_ended_at_one_server_leaves_the_list_of_another(app: App, page: Page, what: str) -> None:
+    listed(page, {"user": "Ada"} if what == "disconnection" else {"is_name_available": True})
+    listed(page, {"user": "Grace", "token": "grace"}, base="other")
+    held: list[Route] = []
+    for path in ("standard/disconnect", "connected-accounts/standard"):
+        page.route(f"**/connect/{path}", lambda route: held.append(route))
+    page.reload()
+    expect(row(page, "standard")).to_contain_text("Connected")
+    events(page)
+    if what == "disconnection":
+        disconnect(page, "standard")
+    while not held:
+        page.wait_for_timeout(20)
+    page.evaluate("document.querySelector('connected-accounts').setAttribute('base', '/other')")
+    expect(row(page, "standard")).to_contain_text("Connected as \u2068Grace\u2069")
+    with suppress(Error):  # what is given up needs no answer
+        held[0].fulfill(status=401, body="{}")
+    page.wait_for_timeout(300)
+    expect(row(page, "standard")).to_contain_text("Connected as \u2068Grace\u2069")
+    assert "logged out" not in said(page) and "disconnected" not in said(page)
+    assert page.evaluate("heard") == []
 
 
 def test_a_list_from_the_history_is_not_shown_before_its_server_was_asked(app: App, page: Page) -> None:

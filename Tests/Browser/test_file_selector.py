@@ -198,17 +198,14 @@ def test_no_line_of_facts_begins_or_ends_with_a_separator(open_page: OpenPage, s
     assert lines > len(rows) or width > 400, "facts wrap"
 
 
-def test_a_selected_row_is_tinted_from_edge_to_edge_and_its_focus_is_seen(page: Page, server: SelectorServer) -> None:
+def test_a_selected_row_is_tinted_from_edge_to_edge(page: Page, server: SelectorServer) -> None:
     opened(page, server, selected="910001")
     edges = """() => { const box = name => selector.shadowRoot.querySelector(name).getBoundingClientRect()
       const [row, card] = [box('.row[aria-selected=true]'), box('.card')]
       return [row.left - card.left, card.right - row.right] }"""
     assert page.evaluate(edges) == [1, 1], "the card's own border"
-    clip = "getComputedStyle(selector.shadowRoot.querySelector('.row[aria-selected=true]')).clipPath"
-    assert page.evaluate(clip) == "none"
     page.evaluate("selector.focus()")
     page.keyboard.press("ArrowDown")
-    assert page.evaluate(clip) == "inset(0px 3px)", "the ring is drawn inside the list, and must not be covered"
     page.screenshot(path=artefact("selector-ring"))
 
 

@@ -92,7 +92,8 @@ struct AccountsServerTests {
             (401, "", .loggedOut), (403, "", .unreadable), (404, "", .unreadable), (302, "", .unreadable),
             (429, "", .tooMany), (500, "", .unavailable), (503, "", .unavailable), (200, "", .unreadable),
             (200, "<html>", .unreadable), (200, "[]", .unreadable), (200, "{}", .unreadable),
-            (200, #"{"accounts":{}}"#, .unreadable), (204, "", .unreadable),
+            (200, #"{"accounts":{}}"#, .unreadable), (200, #"{"accounts":[]}"#, .unreadable),
+            (200, #"{"accounts":[null,7,{"service":"../x"}]}"#, .unreadable), (204, "", .unreadable),
             (200, #"{"accounts":["# + String(repeating: " ", count: 300_000) + "]}", .unavailable),
             (200, String(repeating: "[", count: 200_000), .unreadable),
         ] as [(Int, String, ConnectedAccountsError)])

@@ -69,8 +69,11 @@ extension AccountsServer: AccountSource {
             throw ConnectedAccountsError.unreadable
         }
         var seen: Set<String> = []
-        return elements.prefix(Self.maximumCount).compactMap { Self.listed($0) }
+        let listed = elements.prefix(Self.maximumCount).compactMap { Self.listed($0) }
             .filter { seen.insert($0.account.service).inserted }
+        // A server that offers no service has no such routes: it is another one, or of another version.
+        guard !listed.isEmpty else { throw ConnectedAccountsError.unreadable }
+        return listed
     }
 
     func named(_ account: ConnectedAccount) async -> ListedAccount? {

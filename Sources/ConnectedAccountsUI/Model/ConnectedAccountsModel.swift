@@ -20,6 +20,10 @@ public final class ConnectedAccountsModel {
     public private(set) var asked: String?
     /// Why the accounts could not be read the last time.
     public private(set) var failure: ConnectedAccountsError?
+    /// The services whose disconnection takes longer than usual.
+    public private(set) var slow: Set<String> = []
+    /// Whether the first list takes longer than usual.
+    public private(set) var isLoadSlow = false
 
     /// What the user waits for.
     public enum Operation: Sendable, Hashable {
@@ -48,6 +52,10 @@ public final class ConnectedAccountsModel {
     /// The accounts with what the server needs to tell their users apart.
     @ObservationIgnored private var listed: [String: ListedAccount] = [:]
     @ObservationIgnored private var tasks: [String: Task<Void, Never>] = [:]
+    /// What waits are measured on.
+    @ObservationIgnored var clock = TimeSource.system.clock
+    /// After this a wait is called long.
+    private static let patience = Duration.seconds(5)
     /// Counts the loads: only the newest one is shown, however long an older one takes.
     @ObservationIgnored private var loads = 0
 
@@ -88,12 +96,27 @@ public final class ConnectedAccountsModel {
     private func read() async -> Reading {
         loads += 1
         let number = loads
+        let earlier = failure
+        var alarm: Task<Void, Never>?
+        isLoadSlow = false
+        if accounts.isEmpty {
+            // The user who tries again sees that it is tried.
+            failure = nil
+            alarm = afterPatience { if number == self.loads { self.isLoadSlow = true } }
+        }
+        defer {
+            alarm?.cancel()
+            if number == loads { isLoadSlow = false }
+        }
         let found: [ListedAccount]
         do {
             found = try await source.accounts()
         } catch {
             guard number == loads else { return .overtaken }
-            guard !(error is CancellationError) else { return .failed }
+            guard !(error is CancellationError) else {
+                failure = earlier
+                return .failed
+            }
             let reason = error as? ConnectedAccountsError ?? .unavailable
             failure = reason
             // Whose accounts they are is not known any more.
@@ -104,6 +127,14 @@ public final class ConnectedAccountsModel {
         failure = nil
         show(found)
         return .shown
+    }
+
+    /// Calls a closure when a wait has become long, unless the task is cancelled before.
+    private func afterPatience(_ note: @escaping @MainActor () -> Void) -> Task<Void, Never> {
+        Task { [clock] in
+            guard (try? await clock.sleep(for: Self.patience)) != nil, !Task.isCancelled else { return }
+            note()
+        }
     }
 
     private func show(_ found: [ListedAccount]) {
@@ -205,10 +236,14 @@ public final class ConnectedAccountsModel {
         running[service] = operation
         outcomes[service] = nil
         let before = listed[service]
+        // A user who signs in at the service may take as long as that needs.
+        let alarm = operation == .disconnecting ? afterPatience { self.slow = self.slow.union([service]) } : nil
         tasks[service] = Task {
             let outcome = await body()
             // A task of its own: the one of the operation may have been cancelled.
             let reading = await Task { await read() }.value
+            alarm?.cancel()
+            slow.remove(service)
             running[service] = nil
             let now = listed[service]
             switch reading {

@@ -16,6 +16,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     private let locale: InterfaceLocale
     private let logIn: (@MainActor () -> Void)?
     @Environment(\.scenePhase) private var phase
+    @AccessibilityFocusState private var focus: AccountsFocus?
 
     /// Creates a list.
     ///
@@ -47,6 +48,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
                     }
                 } else if model.accounts.isEmpty {
                     Text(verbatim: text(.loading))
+                    if model.isLoadSlow { Text(verbatim: text(.slow)) }
                 }
                 ForEach(model.accounts, id: \.id) { account in row(account) }
             }
@@ -58,14 +60,21 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
             guard now == .active, model.running.isEmpty else { return }
             Task { await model.load() }
         }
-        .onChange(of: model.outcomes) { before, after in announce(before, after) }
+        .onChange(of: model.news) { before, after in announce(before, after) }
+        // The question was answered: the row that it was about is where the user goes on.
+        .onChange(of: model.asked) { before, now in if now == nil, let before { focus = .row(before) } }
     }
 
     private func row(_ account: ConnectedAccount) -> some View {
         VStack(alignment: .leading, spacing: 8) {
             VStack(alignment: .leading, spacing: 2) {
                 Text(verbatim: account.displayName).fontWeight(.heavy)
-                Text(verbatim: state(of: account))
+                    .accessibilityFocused($focus, equals: .row(account.service))
+                HStack(spacing: 6) {
+                    mark(of: account.state)
+                    Text(verbatim: state(of: account))
+                        .fontWeight(account.state.needsAttention ? .semibold : .regular)
+                }
                 if let lastUse = account.lastUse {
                     Text(verbatim: text(.lastUsed, Self.moment(lastUse, in: locale))).opacity(0.7)
                 }
@@ -74,6 +83,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
                 question(account)
             } else if let running = model.running[account.service] {
                 Text(verbatim: text(running.words, account.displayName))
+                if model.slow.contains(account.service) { Text(verbatim: text(.slow)) }
                 button(.cancel, account) { model.cancel(account.service) }
             } else {
                 HStack(spacing: 12) {
@@ -92,11 +102,22 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     private func question(_ account: ConnectedAccount) -> some View {
         VStack(alignment: .leading, spacing: 8) {
             Text(verbatim: text(.confirmTitle, account.displayName)).fontWeight(.heavy)
+                .accessibilityFocused($focus, equals: .question(account.service))
             Text(verbatim: text(.confirmText, account.displayName))
             HStack(spacing: 12) {
                 button(.keep, account) { model.keep() }
                 button(.disconnect, account) { model.disconnect(account.service) }
             }
+        }
+        .onAppear { focus = .question(account.service) }
+    }
+
+    /// What the words of the state say, at a glance.
+    @ViewBuilder private func mark(of state: ConnectedAccount.State) -> some View {
+        if state.needsAttention {
+            Image(systemName: "exclamationmark.triangle.fill").foregroundStyle(Color.red).accessibilityHidden(true)
+        } else if state.isConnected {
+            Image(systemName: "checkmark.circle.fill").foregroundStyle(Color.green).accessibilityHidden(true)
         }
     }
 
@@ -133,14 +154,17 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
         return formatter.string(from: Date(timeIntervalSince1970: time))
     }
 
-    private func announce(
-        _ before: [String: ConnectedAccountsModel.Outcome], _ after: [String: ConnectedAccountsModel.Outcome]
-    ) {
-        for account in model.accounts where before[account.service] != after[account.service] {
-            guard let outcome = after[account.service] else { continue }
-            let said = AttributedString(text(outcome.words, account.displayName))
-            AccessibilityNotification.Announcement(said).post()
-        }
+    /// Says in one announcement what has changed: a second one would cut the first one off.
+    private func announce(_ before: AccountsNews, _ after: AccountsNews) {
+        let said = after.announcements(since: before, of: model.accounts).map { text($0.words, $0.name) }
+        guard !said.isEmpty else { return }
+        AccessibilityNotification.Announcement(AttributedString(said.joined(separator: " "))).post()
     }
+}
+
+/// Where the focus of a screen reader is led, with the service.
+private enum AccountsFocus: Hashable {
+    case row(String)
+    case question(String)
 }
 #endif

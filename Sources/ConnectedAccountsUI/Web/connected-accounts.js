@@ -9,7 +9,7 @@
  * connect-src 'self'`. Light or dark is the `color-scheme` around it.
  *
  * Attributes
- *   base            where the routes are; by default the folder of this script
+ *   base            where the routes are, at the page's own origin; by default the folder of this script
  *   locale          the locale of the texts; by default the page's `lang`, then the browser's
  *   log-in-href     where a user can log in whose session in the app has ended
  *
@@ -21,7 +21,8 @@
  * Events; they bubble, and `detail.service` is the service's name
  *   connected       the user came back from the service, and the account is connected
  *   disconnected    the account is disconnected
- *   failed          connecting or disconnecting failed: `detail.reason` is `cancelled`, `failed` or `unfinished`
+ *   failed          connecting or disconnecting failed: `detail.reason` is `cancelled` (the user stopped connecting), `failed`,
+ *                   `too_many` (nothing has changed) or `unfinished` (disconnecting may still finish; then `disconnected` follows)
  *
  * Custom properties: `--connected-accounts-accent`, `--connected-accounts-accent-ink`.
  */
@@ -196,7 +197,7 @@ dialog button{flex:0 1 auto}
 
 // MARK: - Asking the server
 
-/** Why the server's answer is of no use: `kind` is a key of WORDS; `isUnsent` says that nothing can have happened. */
+/** Why the server's answer is of no use: `kind` is a key of WORDS, `status` the answer's, or 0 without one. */
 class Refusal extends Error {
   constructor(kind, status = 0) {
     super(kind)
@@ -205,7 +206,27 @@ class Refusal extends Error {
   }
 }
 
-/** Asks, and reads JSON. */
+/** The longest answer that is read, in bytes: a thousand services are a fraction of it. */
+const MAXIMUM_BYTES = 1024 * 1024
+
+/** The text of an answer of at most so many bytes; a longer one is a `RangeError`, and the rest is not read. */
+async function boundedText({ body }, limit) {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  let bytes = 0
+  for (let part; reader && !(part = await reader.read()).done;) {
+    bytes += part.value.length
+    if (bytes > limit) {
+      reader.cancel()
+      throw new RangeError("the answer is too long")
+    }
+    text += decoder.decode(part.value, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** Asks, and reads JSON; of an answer that is none, or too long, the body is null. */
 async function ask(address, signal, timeout, content) {
   const limit = AbortSignal.timeout(timeout)
   let response
@@ -217,7 +238,7 @@ async function ask(address, signal, timeout, content) {
       headers: { Accept: "application/json", ...content ? { "Content-Type": "application/json" } : {} },
       body: content && JSON.stringify(content),
     })
-    body = await response.json().catch((error) => {
+    body = await boundedText(response, MAXIMUM_BYTES).then(JSON.parse).catch((error) => {
       if (error.name === "AbortError" || error.name === "TimeoutError") throw error
       return null
     })
@@ -346,6 +367,7 @@ class Row {
       forgetPending()
     }
     this.end(what === "opening" ? "cancelled" : "may_finish", true)
+    this.list.tell("failed", { service: this.account.service, reason: what === "opening" ? "cancelled" : "unfinished" })
     if (what === "disconnecting") this.list.watch()
   }
 
@@ -353,8 +375,8 @@ class Row {
     this.#begin("disconnecting")
     const sent = this.sent = new AbortController()
     try {
-      const address = this.list.address(`${this.account.service}/disconnect`)
-      const { status, body } = await ask(address, sent.signal, TIMEOUT.disconnect, { token: this.account.token })
+      const path = `${this.account.service}/disconnect`
+      const { status, body } = await this.list.ask(path, sent.signal, TIMEOUT.disconnect, { token: this.account.token })
       if (status === 200) {
         this.account = { ...this.account, state: "absent", user: null, lastUse: null }
         this.end(body?.not_revocable?.length > 0 ? "not_revocable" : "now_disconnected")
@@ -367,7 +389,7 @@ class Row {
       if (error.name === "AbortError") return
       this.end(error.kind === "logged_out" ? null : error.kind === "too_many" ? "too_many" : "disconnect_failed")
       if (error.kind === "logged_out") return this.list.fail(error)
-      this.list.tell("failed", { service: this.account.service, reason: "unfinished" })
+      this.list.tell("failed", { service: this.account.service, reason: error.kind === "too_many" ? "too_many" : "unfinished" })
     }
     // What the server says now counts, and brings the next token.
     this.list.refresh()
@@ -381,9 +403,10 @@ class Row {
     this.account = isSameUser && account.user === null && before.state === account.state && before.lastUse === account.lastUse
       ? { ...account, user: before.user } : account
     if (!isSameUser) this.said = null
-    if (before.state !== account.state && ["may_finish", "cancelled", "connect_failed"].includes(this.said)) this.said = null
-    // The answer to the disconnection was lost, and it was done.
-    if (account.state === "absent" && this.said === "disconnect_failed") {
+    // The answer to the disconnection was lost, or not waited for, and it was done.
+    const isDone = account.state === "absent" && ["disconnect_failed", "may_finish"].includes(this.said)
+    if (!isDone && before.state !== account.state && ["may_finish", "cancelled", "connect_failed"].includes(this.said)) this.said = null
+    if (isDone) {
       this.said = "now_disconnected"
       this.list.announce(this.said, account.name)
       this.list.tell("disconnected", { service: account.service })
@@ -498,6 +521,8 @@ class ConnectedAccounts extends HTMLElement {
   attributeChangedCallback(name, before, after) {
     if (!this.isConnected || before === after) return
     if (name === "locale") this.#setLocale()
+    // What one server has listed, with the tokens for it, is nothing to another one.
+    if (name === "base") this.#empty()
     this.#draw()
     if (name === "base") this.refresh()
   }
@@ -553,6 +578,13 @@ class ConnectedAccounts extends HTMLElement {
     return new URL(path, base ? new URL(base.endsWith("/") ? base : `${base}/`, document.baseURI) : HERE).href
   }
 
+  /** Asks the server. It receives the tokens that disconnect, so it must be of this page's origin. */
+  async ask(path, ...rest) {
+    const address = this.address(path)
+    if (new URL(address).origin !== (this.ownerDocument.defaultView ?? window).origin) throw new Refusal("unavailable")
+    return ask(address, ...rest)
+  }
+
   /** Where the user comes back to: this page, without what an earlier attempt left in its address. */
   get page() {
     const url = new URL(location.href)
@@ -579,7 +611,7 @@ class ConnectedAccounts extends HTMLElement {
     }
     this.#draw()
     try {
-      const { status, body } = await ask(this.address("connected-accounts"), loading.signal, TIMEOUT.list)
+      const { status, body } = await this.ask("connected-accounts", loading.signal, TIMEOUT.list)
       const accounts = Array.isArray(body?.accounts) ? body.accounts.map(readAccount).filter(Boolean) : []
       if (status !== 200 || accounts.length === 0) throw new Refusal("unavailable", status)
       if (loading !== this.#loading) return
@@ -620,15 +652,23 @@ class ConnectedAccounts extends HTMLElement {
     const kind = error.kind ?? "unavailable"
     if (kind === "logged_out") {
       // Another user may log in next: nothing of this one stays on the page.
-      if (this.dialog.open) this.dialog.close()
-      for (const row of this.#rows.values()) clearTimeout(row.timer)
-      this.#rows.clear()
+      this.#empty()
     }
     const isNew = this.#problem !== kind && !(kind === "offline" && this.isOffline)
     this.#problem = kind
     if (kind === "offline") this.isOffline = true
     this.#draw()
     if (isNew) this.announce(kind)
+  }
+
+  /** Forgets the list. What is under way for it is told no more. */
+  #empty() {
+    if (this.dialog.open) this.dialog.close()
+    for (const row of this.#rows.values()) {
+      clearTimeout(row.timer)
+      row.sent?.abort()
+    }
+    this.#rows.clear()
   }
 
   #take(accounts) {
@@ -656,12 +696,13 @@ class ConnectedAccounts extends HTMLElement {
     if (user !== null || !isNameAvailable || !STATES[state].isConnected || row.isAsking) return
     row.isAsking = true
     try {
-      const { status, body } = await ask(this.address(`connected-accounts/${service}`), this.gone.signal, TIMEOUT.list)
+      const { status, body } = await this.ask(`connected-accounts/${service}`, this.gone.signal, TIMEOUT.list)
       const account = status === 200 ? readAccount(body) : null
       const isOfRow = account?.service === service && account.token === row.account.token && row.account.state === state
-      if (isOfRow && row.waiting === null) row.take(account)
+      if (isOfRow && row.waiting === null && this.#rows.get(service) === row) row.take(account)
     } catch (error) {
-      if (error.kind === "logged_out") this.fail(error)
+      // Another server's list may have taken the place of the row's own.
+      if (error.kind === "logged_out" && this.#rows.get(service) === row) this.fail(error)
     } finally {
       row.isAsking = false
     }
