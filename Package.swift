@@ -387,6 +387,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "SandboxRecurseCenter", dependencies: ["SandboxCore", httpTypes], swiftSettings: strict),
+        .target(name: "SandboxServices", dependencies: ["SandboxCore", httpTypes, crypto], swiftSettings: strict),
         .target(
             name: "SandboxIFTTT",
             dependencies: [
@@ -396,7 +397,8 @@ let package = Package(
         .target(
             name: "Sandbox",
             dependencies: [
-                "SandboxCore", "SandboxIFTTT", "SandboxRecurseCenter", "SandboxSequencing", "SandboxStandard",
+                "SandboxCore", "SandboxIFTTT", "SandboxRecurseCenter", "SandboxSequencing", "SandboxServices",
+                "SandboxStandard",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -36,14 +36,14 @@ public final class Sandbox: Sendable {
     ///
     /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``; then nothing is left listening.
     package static func start(
-        _ configuration: Configuration, services: [any StandIn.Type]
+        _ configuration: Configuration, services: [any FixedStandIn.Type], beside plans: [StandInPlan] = []
     ) async throws -> Sandbox {
         let panel = ControlPanel(
-            services: services.map { $0.name }, faults: configuration.faults,
+            services: services.map { $0.name } + plans.map(\.name), faults: configuration.faults,
             logsWholeRequests: configuration.logsWholeRequests)
-        let standIns: [any StandIn] = services.map {
-            $0.init(panel: panel, accessTokenLifetime: configuration.accessTokenLifetime)
-        }
+        let lifetime = configuration.accessTokenLifetime
+        let fixed: [any StandIn] = services.map { $0.init(panel: panel, accessTokenLifetime: lifetime) }
+        let standIns: [any StandIn] = fixed + plans.map { $0.make(panel, lifetime) }
         var listeners: [Listener] = []
         do {
             for (index, standIn) in standIns.enumerated() {
@@ -101,12 +101,12 @@ public final class Sandbox: Sendable {
     ///
     /// Its members are stable and in a stable order, in snake_case.
     public func descriptionJSON() -> String {
-        let services = standIns.map { JSON.Member(name: type(of: $0).name.rawValue, value: $0.description) }
+        let services = standIns.map { JSON.Member(name: $0.name.rawValue, value: $0.description) }
         return JSON.object([JSON.Member(name: "services", value: .object(services))]).text
     }
 
     /// The stand-in of one kind.
-    package func standIn<Service: StandIn>(_ type: Service.Type) -> Service {
+    package func standIn<Service: FixedStandIn>(_ type: Service.Type) -> Service {
         guard let standIn = standIns.lazy.compactMap({ $0 as? Service }).first else {
             // Which services a sandbox has is decided by the program that starts it, never by a request.
             preconditionFailure("This sandbox was started without \(type.name.rawValue).")
@@ -127,7 +127,7 @@ public final class Sandbox: Sendable {
     }
 
     private func servers(_ name: SandboxService.Name) -> [AuthorizationServer] {
-        standIns.filter { type(of: $0).name == name }.flatMap(\.servers)
+        standIns.filter { $0.name == name }.flatMap(\.servers)
     }
 
     private static func origin(host: String, port: Int, usesTLS: Bool) -> String {

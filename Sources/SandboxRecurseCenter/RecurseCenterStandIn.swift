@@ -7,7 +7,7 @@ package import SandboxCore
 ///
 /// Its quirks: form and JSON token requests, the secret in the body, `created_at`, single-use refresh tokens, the
 /// out-of-band redirect, the token in a query, `?as=` and `?deny=1`, and three forms of "unauthorized".
-package struct RecurseCenterStandIn: StandIn {
+package struct RecurseCenterStandIn: FixedStandIn {
     package static let name = SandboxService.Name.recurseCenter
     package let server: AuthorizationServer
     let access: Access

@@ -7,7 +7,7 @@ package import SandboxCore
 /// The four hosts of the dossier's section 9.1 differ in their paths, so one origin serves as the base URL of each.
 /// The quirks of its authorization server (sections 1.2 to 1.9): two spellings of every URL, Basic authentication without form-encoding, `expires_in` as a string,
 /// four scope separators, refresh answers without a refresh token for legacy clients, and a token in a path.
-package struct SequencingStandIn: StandIn {
+package struct SequencingStandIn: FixedStandIn {
     package static let name = SandboxService.Name.sequencing
     package let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint

@@ -5,7 +5,7 @@ import Synchronization
 /// The endpoints of the standard server that clients with a certificate call (RFC 8705), by TLS.
 ///
 /// Its listener asks for a certificate and takes any, also none: what a certificate proves is decided request by request.
-package struct CertificateStandIn: StandIn {
+package struct CertificateStandIn: FixedStandIn {
     package static let name = SandboxService.Name.mutualTLS
     package static let usesTLS = true
     /// Has no clients and no users: they are the standard server's.

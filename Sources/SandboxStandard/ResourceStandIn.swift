@@ -4,7 +4,7 @@ public import SandboxCore
 import Synchronization
 
 /// APIs on an origin of their own that name the standard server in documents (RFC 9728), as MCP servers do.
-package struct ResourceStandIn: StandIn {
+package struct ResourceStandIn: FixedStandIn {
     package static let name = SandboxService.Name.resources
     /// Has no clients and no users: tokens come from the standard server.
     package let server: AuthorizationServer

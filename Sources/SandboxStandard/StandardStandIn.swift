@@ -8,7 +8,7 @@ import Synchronization
 /// RFC 6749 (code, refresh, client credentials), 7636 (S256 demanded of all), 8414 and OpenID discovery, 9101, 9126, 9207, 7009,
 /// 7591, 7592, 7662, 6750, 7523, 8628, 8693, 8705, 8707, 9396, 9701, CIBA Core, RP-Initiated, Front- and Back-Channel Logout, 9449, 9470, JARM, OpenID Connect Core with
 /// ES256, and refresh token rotation with reuse detection (RFC 9700).
-package struct StandardStandIn: StandIn {
+package struct StandardStandIn: FixedStandIn {
     package static let name = SandboxService.Name.standard
     package let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint

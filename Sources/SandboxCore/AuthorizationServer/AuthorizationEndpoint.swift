@@ -59,9 +59,7 @@ package struct AuthorizationEndpoint: Sendable {
     /// The redirect after the user refuses.
     func denied(_ authorization: PendingAuthorization) -> String {
         server.forgetPushed(authorization.target)
-        return response(
-            to: authorization,
-            [("error", "access_denied"), ("error_description", "The user did not allow access.")])
+        return response(to: authorization, server.dialect.denial)
     }
 
     private func response(to authorization: PendingAuthorization, _ members: [(name: String, value: String)]) -> String

@@ -26,6 +26,14 @@ package struct Dialect: Sendable {
     /// `as` and `deny` in an authorization request answer it without a page.
     package let takesHeadlessAnswers: Bool
     package let refresh: @Sendable (SandboxClient) -> RefreshPolicy
+    /// An authorization request in the standard's own words, from a service that has others.
+    package var reading: @Sendable (FormParameters) throws(OAuthFailure) -> FormParameters = { $0 }
+    /// Whether a refresh token comes with these scopes (OpenID Connect Core section 11: OpenID clients ask for one by name).
+    package var isOffline: @Sendable ([String]) -> Bool = { !$0.contains("openid") || $0.contains("offline_access") }
+    /// What the redirect says when the user refuses.
+    package var denial: [(name: String, value: String)] = [
+        ("error", "access_denied"), ("error_description", "The user did not allow access."),
+    ]
 
     package init(
         name: SandboxService.Name, title: String, clients: [SandboxClient], users: [SandboxUser], scopes: ScopeRules,
@@ -77,11 +85,14 @@ package struct Dialect: Sendable {
         package let separators: Set<Character>
         /// The scopes of a request without a scope.
         package let standard: [String]
+        /// Whether any other scope is taken too, since not all of them are known.
+        package let takesOthers: Bool
 
-        package init(known: [String], separators: Set<Character>, standard: [String]) {
+        package init(known: [String], separators: Set<Character>, standard: [String], takesOthers: Bool = false) {
             self.known = known
             self.separators = separators
             self.standard = standard
+            self.takesOthers = takesOthers
         }
     }
 
@@ -118,12 +129,18 @@ package struct Dialect: Sendable {
         package let scopes: [String: String]
         /// Facts about the app besides its name.
         package let facts: [String]
+        /// The description of any other scope.
+        package let otherScope: @Sendable (String) -> String
 
-        package init(allow: String, refuse: String, scopes: [String: String], facts: [String] = []) {
+        package init(
+            allow: String, refuse: String, scopes: [String: String], facts: [String] = [],
+            otherScope: @escaping @Sendable (String) -> String = { $0 }
+        ) {
             self.allow = allow
             self.refuse = refuse
             self.scopes = scopes
             self.facts = facts
+            self.otherScope = otherScope
         }
     }
 
@@ -148,7 +165,7 @@ extension Dialect.ScopeRules {
         guard let text else { return standard }
         var scopes: [String] = []
         for word in text.split(whereSeparator: separators.contains).map(String.init) where !scopes.contains(word) {
-            guard known.contains(word) else { throw .invalidScope("The scope \(word) is unknown.") }
+            guard takesOthers || known.contains(word) else { throw .invalidScope("The scope \(word) is unknown.") }
             scopes.append(word)
         }
         return scopes.isEmpty ? standard : scopes

@@ -106,11 +106,12 @@ extension AuthorizationServer {
     }
 
     private func checked(
-        _ query: FormParameters, client: SandboxClient, redirectURI: String, target: String
+        _ sent: FormParameters, client: SandboxClient, redirectURI: String, target: String
     ) throws(OAuthFailure) -> PendingAuthorization {
-        if dialect.refusesDoubledParameters, let name = query.doubledName {
+        if dialect.refusesDoubledParameters, let name = sent.doubledName {
             throw .invalidRequest("The parameter \(name) is duplicated.")
         }
+        let query = try dialect.reading(sent)
         guard let responseType = query["response_type"] else { throw .invalidRequest("response_type is missing.") }
         guard responseType == "code" else {
             throw OAuthFailure(code: "unsupported_response_type", detail: "Only the response type code is supported.")

@@ -63,10 +63,7 @@ extension AuthorizationServer {
         let grant = store.grants[code.grantID]
         let audience = try Self.narrowed(resources, within: grant.resources)
         store.codes[text]?.isUsed = true
-        let isOpenID = grant.scope.contains("openid")
-        let mayRefresh = client.grantTypes.contains("refresh_token")
-        // OpenID Connect Core section 11: an OpenID client asks for offline access by name.
-        let refreshes = mayRefresh && (!isOpenID || grant.scope.contains("offline_access"))
+        let refreshes = client.grantTypes.contains("refresh_token") && dialect.isOffline(grant.scope)
         return issue(
             code.grantID, scope: grant.scope, for: audience, withRefreshToken: refreshes, at: now, in: &store)
     }
@@ -111,7 +108,7 @@ extension AuthorizationServer {
     /// Issues tokens for a grant that came about elsewhere, such as on another device (RFC 8628 section 3.5).
     package func issueTokens(for grant: SandboxGrant, by client: SandboxClient) -> IssuedTokens {
         let now = clock.now
-        let isOffline = !grant.scope.contains("openid") || grant.scope.contains("offline_access")
+        let isOffline = dialect.isOffline(grant.scope)
         return state.withLock { state in
             issue(
                 state.store.add(grant), scope: grant.scope, for: grant.resources,

@@ -30,7 +30,7 @@ struct Doorway: Sendable {
     static let bodyLimit = 1 << 20
 
     private init(_ standIn: any StandIn, panel: ControlPanel) {
-        name = type(of: standIn).name
+        name = standIn.name
         loggedFields = type(of: standIn).loggedFields
         self.panel = panel
         certified = type(of: standIn).usesTLS ? standIn.server : nil
@@ -43,10 +43,10 @@ struct Doorway: Sendable {
     static func responder(for standIn: any StandIn, panel: ControlPanel) -> some HTTPResponder<Connection> {
         let server = standIn.server
         let pages = Pages(dialect: standIn.frontDialect)
-        let routes = standIn.routes
+        let (routes, shown) = (standIn.routes, standIn.shownRoutes)
         let control = ControlRoutes(server: server, panel: panel).routes + standIn.controlRoutes
-        let front = Route("GET", path: "/", note: "what this service offers") { _ in
-            pages.front(origin: server.origin, routes: routes, control: control)
+        let front = Route("GET", path: standIn.frontPath, note: "what this service offers") { _ in
+            pages.front(origin: server.origin, routes: shown, control: control)
         }
         let doorway = Doorway(standIn, panel: panel)
         let router = Router(context: Connection.self, options: .autoGenerateHeadEndpoints)

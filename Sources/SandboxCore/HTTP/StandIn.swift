@@ -4,15 +4,11 @@
 /// Nothing in it waits, so a fault that drops an answer can never stop halfway through a rotation.
 package protocol StandIn: Sendable {
     /// The service it stands for.
-    static var name: SandboxService.Name { get }
+    var name: SandboxService.Name { get }
     /// The header fields that the request log keeps with their values.
     static var loggedFields: [String] { get }
     /// Whether it listens by TLS, and asks for the certificates of clients (RFC 8705).
     static var usesTLS: Bool { get }
-    /// Makes the stand-in with its fixtures.
-    ///
-    /// - Parameter accessTokenLifetime: in seconds; nil for the service's own.
-    init(panel: ControlPanel, accessTokenLifetime: Int?)
     /// The state that the stand-in shares with the routes that steer it.
     var server: AuthorizationServer { get }
     /// All its authorization servers; most have one.
@@ -21,6 +17,10 @@ package protocol StandIn: Sendable {
     func started(beside others: [any StandIn])
     /// What the stand-in serves.
     var routes: [Route] { get }
+    /// What the front page shows of it.
+    var shownRoutes: [Route] { get }
+    /// Where the front page is: at `/`, unless the service has an endpoint there.
+    var frontPath: String { get }
     /// The answer to an unknown path, as the service itself gives it.
     func notFound(_ request: IncomingRequest) -> Answer
     /// Whether a known path with a wrong method is "not found", as in Rails, instead of 405.
@@ -42,6 +42,8 @@ extension StandIn {
     package static var usesTLS: Bool { false }
     package var servers: [AuthorizationServer] { [server] }
     package func started(beside others: [any StandIn]) {}
+    package var shownRoutes: [Route] { routes }
+    package var frontPath: String { "/" }
     package var hidesWrongMethods: Bool { false }
     package var frontDialect: Dialect { server.dialect }
     package var controlRoutes: [Route] { [] }
@@ -52,7 +54,7 @@ extension StandIn {
     /// The public description of the service, once it listens.
     package var service: SandboxService {
         SandboxService(
-            name: Self.name, origin: server.origin, clients: server.dialect.clients, users: server.dialect.users)
+            name: name, origin: server.origin, clients: server.dialect.clients, users: server.dialect.users)
     }
 
     var description: JSON {
@@ -61,6 +63,32 @@ extension StandIn {
         members.append(JSON.Member(name: "clients", value: .array(service.clients.map(\.json))))
         members.append(JSON.Member(name: "users", value: .array(service.users.map(\.json))))
         return .object(members + details)
+    }
+}
+
+/// A stand-in that is written for one service, and made of nothing but its fixtures.
+package protocol FixedStandIn: StandIn {
+    /// The service it stands for.
+    static var name: SandboxService.Name { get }
+    /// Makes the stand-in with its fixtures.
+    ///
+    /// - Parameter accessTokenLifetime: in seconds; nil for the service's own.
+    init(panel: ControlPanel, accessTokenLifetime: Int?)
+}
+
+extension FixedStandIn {
+    package var name: SandboxService.Name { Self.name }
+}
+
+/// A stand-in that is made of what a program says, once the sandbox has its clock.
+package struct StandInPlan: Sendable {
+    let name: SandboxService.Name
+    let make: @Sendable (ControlPanel, Int?) -> any StandIn
+
+    /// - Parameter make: makes the stand-in, given how many seconds access tokens live; nil for the service's own time.
+    package init(name: SandboxService.Name, make: @escaping @Sendable (ControlPanel, Int?) -> any StandIn) {
+        self.name = name
+        self.make = make
     }
 }
 #endif

@@ -25,7 +25,8 @@ extension Pages {
             action: authorization.target, formID: AuthorizationEndpoint.consentForm, formToken: formToken,
             buildID: "form-" + RandomText.base64URL(bytes: 12), allow: dialect.wording.allow,
             refuse: dialect.wording.refuse, switchAccount: AuthorizationEndpoint.switchAccount,
-            scopes: authorization.scope.map { dialect.wording.scopes[$0] ?? $0 }, facts: dialect.wording.facts,
+            scopes: authorization.scope.map { dialect.wording.scopes[$0] ?? dialect.wording.otherScope($0) },
+            facts: dialect.wording.facts,
             destination: Self.destination(authorization))
         return page(
             "Allow access", Template.consent.render(view), formTargets: Self.formTargets(authorization))

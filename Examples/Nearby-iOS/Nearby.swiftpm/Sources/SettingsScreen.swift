@@ -1,3 +1,4 @@
+import Beacons
 import Nearby
 import Radio
 import SafariServices

@@ -7,6 +7,9 @@ struct RunSandbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox", abstract: "Run the local stand-ins of every service until interrupted.",
         discussion: """
+            --service NAME adds a stand-in for a service that login knows by name, such as github, made from its public description. The command \
+            that signs in to it needs no app of yours: handshake sandbox --service github
+
             A fault RULE is [SERVICE] [METHOD] PATH => ACTION [#N] [xN], as in 'recurse-center POST /oauth/token => status 503 x1'. \
             #N: the Nth request alone; xN: N times. \
             Actions: delay SECONDS, status CODE [BODY], cut BYTES, garbage, drop, redirect URL [STATUS], endless, huge BYTES, \
@@ -18,8 +21,13 @@ struct RunSandbox: AsyncParsableCommand {
             Many have names, such as id-token:wrong-nonce or response:expired. --faults lists them.
             """)
 
-    @Option(help: "The first of six ports; 0 lets the kernel choose.")
+    @Option(help: "The first of six ports, or more with --service; 0 lets the kernel choose.")
     var port: Int = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "A service to imitate too, of those that handshake services lists; up to five times.", valueName: "name"))
+    var service: [String] = []
 
     @Flag(help: "Print one JSON object with origins, clients and users as the first line.")
     var printJson = false
@@ -58,16 +66,25 @@ struct RunSandbox: AsyncParsableCommand {
         guard !(legacyErrors && maskAs404) else {
             throw CommandError.usage("--legacy-errors and --mask-as-404 cannot be given together.")
         }
-        let rules = try fault.map { rule throws(FaultRuleError) in try FaultRule(parsing: rule) }
+        let imitations = try Imitations(service, keepsSecret: !printJson)
+        defer { imitations.end() }
+        let services = imitations.services
+        let rules = try fault.map { rule throws(FaultRuleError) in try FaultRule(parsing: rule, imitating: services) }
         let sandbox = try await Sandbox.start(
             .init(
-                port: port, faults: rules, accessTokenLifetime: tokenLifetime, logsWholeRequests: logsWholeRequests))
+                port: port, faults: rules, accessTokenLifetime: tokenLifetime, logsWholeRequests: logsWholeRequests),
+            imitating: services)
         if legacyErrors { sandbox.answerUnauthorized(with: .legacy200) }
         if maskAs404 { sandbox.answerUnauthorized(with: .maskedAs404) }
         if printJson {
             Output.result(sandbox.descriptionJSON())
         } else {
-            describe(sandbox)
+            do {
+                try describe(sandbox, imitations)
+            } catch {
+                await sandbox.stop()
+                throw error
+            }
         }
         do {
             try await Task.sleep(for: .seconds(Double(Int32.max)))
@@ -121,18 +138,20 @@ struct RunSandbox: AsyncParsableCommand {
             ? "public" : "signs; its key file is at \(service.origin)/_sandbox/service-account"
     }
 
-    private func describe(_ sandbox: Sandbox) {
+    private func describe(_ sandbox: Sandbox, _ imitations: Imitations) throws {
         for service in sandbox.services {
+            let imitation = try imitations.login(at: service)
             Output.result("\(service.name.rawValue)  \(service.origin)")
             for client in service.clients {
-                let credential = Self.credential(of: client, at: service)
+                let isInFile = imitation != nil && client.secret != nil
+                let credential = isInFile ? "its secret is in the file below" : Self.credential(of: client, at: service)
                 Output.result("  client  \(client.id)  \(credential)")
             }
             for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
             for partner in service.connect?.partners ?? [] {
                 Output.result("  key     \(partner.serviceKey)  service \(partner.id)")
             }
-            if let command = Self.login(at: service) ?? Self.notify(at: service) {
+            if let command = imitation ?? Self.login(at: service) ?? Self.notify(at: service) {
                 Output.result("  try     \(command)")
             }
             if let command = Self.deviceLogin(at: service) { Output.result("  try     \(command)") }

@@ -47,7 +47,10 @@ struct Services: ParsableCommand {
             commandName: "show",
             abstract: "Show what is known of a service.",
             discussion:
-                "The facts were tested against a stand-in that follows them, not against the service.")
+                """
+                The facts were tested against a stand-in that follows them, not against the service. To sign in to such a stand-in: \
+                handshake sandbox --service NAME
+                """)
 
         @Argument(help: "The service.")
         var service: String
@@ -55,12 +58,7 @@ struct Services: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() throws {
-            let known = try Services.known(service, try Settings.load())
-            var facts = known.facts
-            facts["name"] = .string(known.name)
-            if known.unsupportedReason == nil {
-                facts["authentication_methods"] = .array(Services.authenticationMethods(known).map { .string($0) })
-            }
+            let facts = try Services.shown(service, try Settings.load())
             if common.json { return Output.result(JSONText(.object(facts)).text) }
             let rows = facts.sorted().flatMap { name, value -> [[String]] in
                 switch value {
@@ -174,6 +172,17 @@ struct Services: ParsableCommand {
                     + "List them with: handshake services")
         }
         return known
+    }
+
+    /// What is known of a service, as `services show` prints it.
+    static func shown(_ name: String, _ settings: Settings) throws -> JSONObject {
+        let known = try known(name, settings)
+        var facts = known.facts
+        facts["name"] = .string(known.name)
+        if known.unsupportedReason == nil {
+            facts["authentication_methods"] = .array(authenticationMethods(known).map { .string($0) })
+        }
+        return facts
     }
 
     /// Which addresses a description may have: those that `login` takes.

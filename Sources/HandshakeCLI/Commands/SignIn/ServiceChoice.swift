@@ -31,9 +31,11 @@ struct ServiceChoice {
             return
                 "\nApps are registered at https://www.recurse.com/settings/apps. To try it without one, run: handshake sandbox"
         }
-        return BuiltInService.named(name)?.facts["documentation"]?.string.map {
-            "\nThe service's documentation: \($0)"
-        } ?? ""
+        guard let known = BuiltInService.named(name) else { return "" }
+        let page = known.facts["documentation"]?.string.map { "\nThe service's documentation: \($0)" } ?? ""
+        // A sandbox does not imitate clients that sign their secret.
+        guard known.unsupportedReason == nil, known.facts["signed_client_secret"] == nil else { return page }
+        return page + "\nTo try it without an app, run: handshake sandbox --service \(name)"
     }
 
     func service() throws -> Service {
