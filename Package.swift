@@ -473,6 +473,8 @@ let package = Package(
                 "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
                 "FileSelector", "Positions", "Radio",
                 "PostgresVault", "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
+                // Empty, unless the thread sanitizer is on.
+                "ThreadSanitizerLock",
                 argumentParser, httpTypes, logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             resources: ["html", "css", "js"].map { .embedInCode("Companion/Web/companion.\($0)") },

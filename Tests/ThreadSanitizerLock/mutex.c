@@ -3,7 +3,7 @@
 // The fast path of the mutex is compiled into its callers, with the sanitizer's instrumentation. The slow path, for a
 // mutex that another thread holds, rests in the standard library, which is not instrumented: the sanitizer then misses
 // that one critical section happens before the next, and reports every contended mutex as a race. In a sanitized
-// test bundle this definition of the slow path takes precedence. It spins, so it never leaves waiters in the word, and
+// test bundle or command this definition of the slow path takes precedence. It spins, so it never leaves waiters in the word, and
 // unlocking always takes the fast path.
 
 #if defined(__linux__) && __has_feature(thread_sanitizer)
