@@ -451,8 +451,12 @@ struct ParsingTests {
         arguments: [
             (["github", "--client-id", "app"], "handshake login github --client-id app --client-secret-file FILE"),
             (
-                ["apple", "--client-id", "a b", "--set", "team=DEF123GHIJ", "--account", "work"],
-                "handshake login apple --account work --set team=DEF123GHIJ --client-id 'a b' --key FILE"
+                [
+                    "apple", "--client-id", "a b", "--set", "team=DEF123GHIJ", "--account", "work",
+                    "--redirect", "https://app.example/back",
+                ],
+                "handshake login apple --account work --redirect https://app.example/back --set team=DEF123GHIJ "
+                    + "--client-id 'a b' --key FILE"
             ),
             (["own", "--client-id", "app"], "handshake login own --client-id app --client-secret-file FILE"),
             (["github", "--client-id", "app", "--auth", "none"], nil),

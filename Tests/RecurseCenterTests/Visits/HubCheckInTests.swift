@@ -47,6 +47,7 @@ struct HubCheckInTests {
                         accuracy: 5,
                         time: Date(timeIntervalSince1970: seconds + time))
                     for event in monitor.receive(fix).events { try await checkIn.receive(event) }
+                    try await checkIn.retryIfDue()
                 }
             }
             // Not yet agreed.
