@@ -417,7 +417,7 @@ struct ParsingTests {
                 ["yahoo", "--redirect", "loopback:8080", "--scope", "openid"],
                 "with: handshake login yahoo --scope openid --redirect URI --client-id app\n"
             ),
-            (["yahoo", "--redirect", "http://127.0.0.1:8080/"], "Yahoo accepts no redirect to http://127.0.0.1."),
+            (["yahoo", "--redirect", "http://127.0.0.1:8080/"], "Yahoo accepts no http redirect to this machine."),
             (["workos"], "needs a value for “provider”"), (["workos"], "--set provider=GoogleOAuth"),
             (["wechat"], "not supported"), (["no-such-service"], "--issuer URL"),
             (["mine", "--authorize-url", "https://id.example/authorize"], "add --token-url URL"),

@@ -136,7 +136,7 @@ struct LoginPlan {
         let redirect = registered?.redirect ?? registration.redirect ?? previous?.redirect ?? .loopback
         let known = stated ?? registered?.id ?? previous?.id
         let demanded = credential == nil ? server.demandedCredential : nil
-        try Self.check(
+        try Self.checkRedirect(
             redirect, at: service, server.facts, options, knowsClient: known != nil, demanding: demanded)
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             // A name of the user's own says nothing of where.
