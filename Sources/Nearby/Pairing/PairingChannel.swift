@@ -140,11 +140,8 @@ public final class PairingListener: Sendable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
         }
         port = UInt16(bigEndian: bound.sin_port)
-        guard isBound, isNamed else {
-            let reason = systemReason()
-            closeSocket(descriptor)
-            throw PairingProblem.unreachable(reason)
-        }
+        // What is thrown from here on ends in `deinit`, which closes the socket.
+        guard isBound, isNamed else { throw PairingProblem.unreachable(systemReason()) }
         try makeNonBlocking(descriptor)
     }
 
