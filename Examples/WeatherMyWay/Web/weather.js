@@ -136,8 +136,9 @@ if (selector) {
     $("choice").dataset.file = chosen.name;
     $("heading").textContent = "Your forecast";
     $("choose").textContent = WORDS.changeFile;
-    await report();
+    // Now: when the report comes, the user may have gone on.
     $("heading").focus();
+    await report();
   });
   $("place").addEventListener("change", () => $("choice").dataset.file && report());
   if ($("choice").dataset.file) {
