@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from sample import Sample, opened
 from sandbox import artefact
@@ -21,20 +21,6 @@ def open_app(*arguments: str) -> Iterator[App]:
     """The app and its sandbox as a process of their own."""
     with opened("ConnectedAccounts", *arguments) as facts:
         yield App(facts["origin"], facts["sandbox"])
-
-
-def serve_script(page: Page) -> None:
-    """Tests/Mutations names a copy of the repository, in which the script lacks something: it takes the place of the program's own."""
-    repository = os.environ.get("HANDSHAKE_REPOSITORY")
-    if not repository:
-        return
-    own = (Path(repository) / "Sources/ConnectedAccountsUI/Web/connected-accounts.js").read_text()
-
-    def script(route: Route) -> None:
-        words, states, _ = route.fetch().text().split("\n", 2)
-        route.fulfill(content_type="text/javascript", body=f"{words}\n{states}\n{own}")
-
-    page.context.route("**/connect/connected-accounts.js", script)
 
 
 def log_in(page: Page, app: App, name: str = "ada") -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, Page, Route, expect
 
-from accounts_visit import (SERVICES, App, act, agree, connect, disconnect, log_in, open_app, picture, row, said, serve_script)
+from accounts_visit import SERVICES, App, act, agree, connect, disconnect, log_in, open_app, picture, row, said
 from person import overflow, violations
+from sample import serve_script
 from selector_page import ShadowPerson
 from strangers import http
 
@@ -31,7 +32,7 @@ def running() -> Iterator[App]:
 @pytest.fixture
 def app(running: App, page: Page) -> Iterator[App]:
     """The app with nothing connected, and a page that is logged in."""
-    serve_script(page)
+    serve_script(page, "**/connect/connected-accounts.js", "Sources/ConnectedAccountsUI/Web/connected-accounts.js", words=2)
     log_in(page, running)
     yield running
     running.misbehave()

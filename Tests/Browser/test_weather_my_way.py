@@ -12,9 +12,9 @@ from playwright.sync_api import Page, Route, expect
 import person
 from conftest import OpenPage
 from person import violations
-from sample import program
+from sample import program, serve_script
 from sandbox import artefact
-from weather_visit import Weather, answer, begin_import, choose, fill_in, open_weather, serve_script, sign_in
+from weather_visit import Weather, answer, begin_import, choose, fill_in, open_weather, sign_in
 
 DISCLAIMER = "This is an example and no medical advice."
 
@@ -171,7 +171,7 @@ def test_chains_that_fail_are_told_once_and_asked_again(open_page: OpenPage, wea
 
 def test_an_answer_takes_no_focus_from_a_user_who_has_gone_on(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(reduced_motion="reduce")
-    serve_script(page)
+    serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)
     sign_in(page, weather)
     weather.fault("/v2/StartAppBatch => status 500")
     choose(page, "Enjoys long walks")
@@ -370,15 +370,20 @@ def end_session(weather: Weather, path: str) -> None:
     weather.fault('/oauth2/token => status 400 {"error":"invalid_grant"}')
 
 
+def find_session_ended(page: Page, weather: Weather) -> None:
+    """The user asks for the files, and the page says that the session has ended; the service is well again."""
+    end_session(weather, "/DataSourceList")
+    page.get_by_role("button", name="Choose a file").click()
+    expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
+    weather.reset()
+
+
 def test_only_a_signed_in_user_has_a_file_copied(open_page: OpenPage, weather: Weather) -> None:
     stranger = requests.get(weather.origin, timeout=10).cookies.get_dict()
     assert stranger, "the first page begins a session"
     page = open_page()
     sign_in(page, weather)
-    end_session(weather, "/DataSourceList")
-    page.get_by_role("button", name="Choose a file").click()
-    expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
-    weather.reset()
+    find_session_ended(page, weather)
     for visitor, email in product((stranger, cookies(page)), ("stranger@example.test", "not an address")):
         refused = copy(weather, visitor, email)
         assert refused.status_code == 401 and refused.json()["sign_in"] == "/connect/sequencing/start?return_to=/"
@@ -460,10 +465,7 @@ def test_a_page_whose_own_session_is_gone_leads_to_the_first_page(open_page: Ope
 def test_an_ended_session_leads_to_the_sign_in_and_back(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather)
-    end_session(weather, "/DataSourceList")
-    page.get_by_role("button", name="Choose a file").click()
-    expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
-    weather.reset()
+    find_session_ended(page, weather)
     page.get_by_role("link", name="Sign in again").click()
     page.get_by_role("button", name="Yes (I authorize access)").click()
     choose(page, "Enjoys long walks")

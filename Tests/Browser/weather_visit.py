@@ -1,11 +1,9 @@
 """The sample `WeatherMyWay --serve`, and a visit to it."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from sample import Sample, opened
 from strangers import http
@@ -37,20 +35,6 @@ class Weather(Sample):
 def open_weather() -> Iterator[Weather]:
     with opened("WeatherMyWay", "--serve") as facts:
         yield Weather(facts["origin"], facts["sandbox"])
-
-
-def serve_script(page: Page) -> None:
-    """Tests/Mutations names a copy of the repository, in which the script lacks something: it takes the place of the program's own."""
-    repository = os.environ.get("HANDSHAKE_REPOSITORY")
-    if not repository:
-        return
-    own = (Path(repository) / "Examples/WeatherMyWay/Web/weather.js").read_text()
-
-    def script(route: Route) -> None:
-        words, _ = route.fetch().text().split("\n", 1)
-        route.fulfill(content_type="text/javascript", body=f"{words}\n{own}")
-
-    page.context.route("**/weather.js", script)
 
 
 def sign_in(page: Page, weather: Weather, user: str = USER, password: str = PASSWORD) -> None:
