@@ -56,6 +56,9 @@ public struct ImitatedService: Sendable {
         let signs = ["private_key_jwt", "client_secret_jwt"].contains(facts["client_authentication"]?.scalarText ?? "")
         if signs || facts.has("signed_client_secret") { return "its clients sign what they authenticate with" }
         if facts["requires_pushed_authorization"] == .bool(true) { return "its authorization requests are pushed" }
+        if let status = facts["error_status"], !(200...599).contains(status.integer ?? 0) {
+            return "its error_status is no status"
+        }
         return facts["requires_dpop"] == .bool(true) ? "its tokens are bound to a key" : nil
     }
 }

@@ -74,9 +74,9 @@ struct OpenIDDocuments: Sendable {
         return .json(["keys": [["kty": "SANDBOX-UNKNOWN", "kid": "sandbox-unknown", "use": "sig"], entry]])
     }
 
-    /// The ID token of an answer (OpenID Connect Core 2 and 12.2); nil for a grant without a user.
+    /// The ID token of an answer (OpenID Connect Core 2 and 12.2); nil for a grant without a user, and where `openid` was not asked for.
     func idToken(for tokens: IssuedTokens, at origin: String, _ values: [String: String]) -> String? {
-        guard let user = tokens.grant.user else { return nil }
+        guard tokens.scope.contains("openid"), let user = tokens.grant.user else { return nil }
         var values = values
         if let tenants { values = values.merging(Self.places(of: tenants)) { $1 } }
         let path = TextTemplate((tenants ?? issuer).path).filled(with: values)

@@ -68,10 +68,17 @@ extension ImitatedService {
         return pairs
     }
 
-    /// How long an access token lives. One whose end is not stated never ends.
+    /// A hundred years, in seconds.
+    private static let longestLifetime = 3_155_760_000
+
+    /// How long an access token lives. One of which the description says that it never ends does not.
     private func lifetime(_ configured: Int?) -> Int {
-        if let seconds = facts["absent_expiry"]?.integer { return configured ?? seconds }
-        return statesExpiry ? configured ?? 3600 : 3_155_760_000
+        let configured = configured.map { min($0, Self.longestLifetime) }
+        if let seconds = facts["absent_expiry"]?.integer {
+            return configured ?? min(max(1, seconds), Self.longestLifetime)
+        }
+        if text("absent_expiry") == "unknown" { return configured ?? Self.longestLifetime }
+        return statesExpiry ? configured ?? 3600 : Self.longestLifetime
     }
 
     /// Whether answers say when an access token ends.
@@ -107,11 +114,14 @@ extension ImitatedService {
     }
 
     /// The scopes of a refresh that states some, in the standard's words.
-    func refreshed(_ parameters: FormParameters) -> FormParameters {
-        guard let text = parameters["scope"] else { return parameters }
-        let scopes = text.split { " ,".contains($0) }.map { String($0) } + [Self.identity, Self.offlineAccess]
+    ///
+    /// - Throws: what the description demands of scopes and the request does not have.
+    func refreshed(_ parameters: FormParameters) throws(OAuthFailure) -> FormParameters {
+        let names = ["scope", scopeParameter]
+        guard parameters.pairs.contains(where: { names.contains($0.name) }) else { return parameters }
+        let scopes = try scopes(parameters) + [Self.identity, Self.offlineAccess]
         return FormParameters(
-            parameters.pairs.filter { $0.name != "scope" } + [("scope", scopes.joined(separator: " "))])
+            parameters.pairs.filter { !names.contains($0.name) } + [("scope", scopes.joined(separator: " "))])
     }
 
     private func isOffline(_ query: FormParameters, _ named: [String]) -> Bool {

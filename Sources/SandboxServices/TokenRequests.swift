@@ -34,7 +34,7 @@ struct TokenRequests {
             if !service.usesProofKeys {
                 parameters = FormParameters(parameters.pairs.filter { $0.name != "code_verifier" })
             }
-            if grantType == "refresh_token" { parameters = service.refreshed(parameters) }
+            if grantType == "refresh_token" { parameters = try service.refreshed(parameters) }
             let tokens = try server.exchange(parameters, by: client)
             return answers.success(tokens, idToken: idToken(tokens))
         } catch {

@@ -28,6 +28,14 @@ extension CommandTests {
             #expect(usage.ending == .status(64) && usage.error["code"] as? String == "usage")
         }
 
+        @Test(
+            "a life of tokens that is none, or longer than a hundred years, is status 64",
+            arguments: [0, 3_155_760_001, .max])
+        func tokenLifetime(_ seconds: Int) async throws {
+            let done = try await command.start(["sandbox", "--token-lifetime", "\(seconds)"]).finish()
+            #expect(done.ending == .status(64) && done.stderr.contains("takes 1 to 3155760000 seconds"), "\(done)")
+        }
+
         @Test("a user is greeted by name and batch, and the account is used, listed and signed out")
         func account() async throws {
             let sandbox = try await SandboxProcess(command)

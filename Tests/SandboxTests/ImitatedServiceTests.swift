@@ -23,6 +23,7 @@ struct ImitatedServiceTests {
             (#""requires_dpop":true"#, "its tokens are bound to a key"),
             (#""requires_pushed_authorization":true"#, "its authorization requests are pushed"),
             (#""client_authentication":"private_key_jwt""#, "its clients sign what they authenticate with"),
+            (#""error_status":4000"#, "its error_status is no status"),
         ])
     func refused(_ member: String, _ reason: String) {
         let error = #expect(throws: ImitationError.self) {

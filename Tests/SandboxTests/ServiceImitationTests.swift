@@ -188,21 +188,78 @@ struct ServiceImitationTests {
             #expect(metadata.string("issuer") == origin + published, "\(metadata.text)")
             let place = try #require(metadata.string("token_endpoint"))
             let keys = try #require(metadata.string("jwks_uri")).dropFirst(origin.count)
-            let code = try #require(try await steps.allowed()["code"])
-            let secret = steps.service.clients[0].secret.map { ["client_secret": $0] } ?? [:]
-            let parameters = [
-                "grant_type": "authorization_code", "code": code, "redirect_uri": ServiceSteps.redirect,
-                "code_verifier": OAuthSteps.verifier, "client_id": "sandbox",
-            ].merging(secret) { $1 }
-            let answer = try await steps.wire.send(
-                "POST", String(place.dropFirst(origin.count)),
-                headers: ["Content-Type": "application/x-www-form-urlencoded"], body: OAuthSteps.form(parameters))
+            func redeemed(_ changes: [String: String?] = [:]) async throws -> WireClient.Answer {
+                let code = try #require(try await steps.allowed(changes)["code"])
+                let secret = steps.service.clients[0].secret.map { ["client_secret": $0] } ?? [:]
+                let parameters = [
+                    "grant_type": "authorization_code", "code": code, "redirect_uri": ServiceSteps.redirect,
+                    "code_verifier": OAuthSteps.verifier, "client_id": "sandbox",
+                ].merging(secret) { $1 }
+                return try await steps.wire.send(
+                    "POST", String(place.dropFirst(origin.count)),
+                    headers: ["Content-Type": "application/x-www-form-urlencoded"], body: OAuthSteps.form(parameters))
+            }
+            let answer = try await redeemed()
             let token = try IDToken(try #require(answer.string("id_token"), "\(answer.text)"))
             #expect(try token.isSigned(by: try await steps.wire.send("GET", String(keys)).body))
             #expect(token.claims["iss"] as? String == origin + issuer)
             #expect(token.claims["aud"] as? String == "sandbox" && token.claims["nonce"] as? String == "n-1")
             #expect(token.claims["sub"] as? String == steps.service.users[0].subject)
+            // A developer who forgets openid finds out here.
+            let without = try await redeemed(["scope": "profile"])
+            #expect(without.string("access_token") != nil && without.string("id_token") == nil, "\(without.text)")
         }
+    }
+
+    @Test("a token of which nothing says when it ends lives as long as the sandbox is told, and no time is too long")
+    func configuredLifetime() async throws {
+        for (lifetime, isAlive) in [(5, false), (Int.max, true)] {
+            let sandbox = try await Sandbox.start(
+                .init(accessTokenLifetime: lifetime),
+                imitating: try ["salesforce", "medium"].map(ServiceSteps.imitated))
+            do {
+                sandbox.holdClock(at: Date(timeIntervalSince1970: Double(heldTime)))
+                let steps = try ServiceSteps(sandbox, "salesforce")
+                let answer = try await steps.redeem()
+                #expect(answer.value("/expires_in") == nil, "\(answer.text)")
+                let stated = try await ServiceSteps(sandbox, "medium").redeem().value("/expires_at") as? Int
+                #expect(stated == (heldTime + min(lifetime, 3_155_760_000)) * 1_000)
+                sandbox.advanceClock(by: 6)
+                let access = try #require(answer.value("/access_token") as? String)
+                #expect(try await steps.user(access).status == (isAlive ? 200 : 401))
+            } catch {
+                await sandbox.stop()
+                throw error
+            }
+            await sandbox.stop()
+        }
+    }
+
+    @Test("the scopes of a refresh are divided as those of the page")
+    func refreshedScopes() async throws {
+        try await withImitations("figma") { sandbox in
+            let steps = try ServiceSteps(sandbox, "figma")
+            let scopes = ["scope": "current_user:read,file_content:read"]
+            let code = try #require(try await steps.allowed(scopes)["code"])
+            let refresh = try #require(try await steps.redeem(code: code).value("/refresh_token") as? String)
+            for (scope, status) in [("file_content:read,current_user:read", 200), ("file_content:read a", 400)] {
+                let answer = try await steps.token(
+                    ["grant_type": "refresh_token", "refresh_token": refresh, "scope": scope], at: "refresh_url")
+                #expect(answer.status == status, "\(scope): \(answer.text)")
+                #expect((answer.string("error_description")?.contains("“,”") ?? false) == (status == 400))
+            }
+        }
+    }
+
+    @Test("scopes are read in linear time")
+    func manyScopes() throws {
+        let rules = Dialect.ScopeRules(known: [], separators: [" "], standard: [], takesOthers: true)
+        let words = (0..<30_000).map { "scope-\($0)" }
+        let time = try processorTime {
+            let read = try rules.read(words.joined(separator: " "))
+            #expect(read == words)
+        }
+        #expect(time < .seconds(5))
     }
 }
 

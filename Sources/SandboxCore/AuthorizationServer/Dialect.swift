@@ -158,13 +158,14 @@ package struct Dialect: Sendable {
 }
 
 extension Dialect.ScopeRules {
-    /// The known scopes in a text, each once.
+    /// The known scopes in a text, each once, in linear time.
     ///
     /// - Throws: `invalid_scope` for an unknown one.
     package func read(_ text: String?) throws(OAuthFailure) -> [String] {
         guard let text else { return standard }
         var scopes: [String] = []
-        for word in text.split(whereSeparator: separators.contains).map(String.init) where !scopes.contains(word) {
+        var seen: Set<String> = []
+        for word in text.split(whereSeparator: separators.contains).map(String.init) where seen.insert(word).inserted {
             guard takesOthers || known.contains(word) else { throw .invalidScope("The scope \(word) is unknown.") }
             scopes.append(word)
         }

@@ -119,7 +119,7 @@ extension AuthorizationServer {
     private func narrowed(_ text: String?, within granted: [String]) throws(OAuthFailure) -> [String] {
         guard text != nil else { return granted }
         let scope = try dialect.scopes.read(text)
-        guard scope.allSatisfy(granted.contains) else {
+        guard Set(granted).isSuperset(of: scope) else {
             throw .invalidScope("A refresh cannot widen the scope.")
         }
         return scope

@@ -5,7 +5,7 @@ import Sandbox
 
 struct RunSandbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sandbox", abstract: "Run the local stand-ins of every service until interrupted.",
+        commandName: "sandbox", abstract: "Run local stand-ins of services until interrupted.",
         discussion: """
             --service NAME adds a stand-in for a service that login knows by name, such as github, made from its public description. The command \
             that signs in to it needs no app of yours: handshake sandbox --service github
@@ -40,7 +40,8 @@ struct RunSandbox: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long access tokens are valid; each service's own time unless given.", valueName: "seconds"))
+            "How long access tokens are valid; each service's own time unless given. What never expires stays so.",
+            valueName: "seconds"))
     var tokenLifetime: Int?
 
     @Flag(help: "The Recurse Center reports \"unauthorized\" with status 200, as in 2014.")
@@ -62,7 +63,9 @@ struct RunSandbox: AsyncParsableCommand {
     func run() async throws {
         guard !faults else { return listFaults() }
         guard (0...65_530).contains(port) else { throw CommandError.usage("--port takes 0 to 65530.") }
-        if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime takes 1 second or more.") }
+        if let tokenLifetime, !(1...3_155_760_000).contains(tokenLifetime) {
+            throw CommandError.usage("--token-lifetime takes 1 to 3155760000 seconds, which are a hundred years.")
+        }
         guard !(legacyErrors && maskAs404) else {
             throw CommandError.usage("--legacy-errors and --mask-as-404 cannot be given together.")
         }
