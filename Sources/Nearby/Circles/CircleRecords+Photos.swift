@@ -28,7 +28,7 @@ extension CircleRecords {
     /// - Returns: the tag of the server, nil where there is no pack, or it has lost a photo; and whose photos are there.
     @discardableResult
     func pack(
-        _ index: UInt8, without isUnwanted: (UInt32) -> Bool
+        _ index: UInt8, without isUnwanted: (UInt32, [UInt8]) -> Bool
     ) async throws -> (tag: String?, numbers: Set<UInt32>) {
         let stored: (tag: String, pack: PhotoPack)?
         do {
@@ -39,7 +39,7 @@ extension CircleRecords {
             return (nil, [])
         }
         guard let (tag, pack) = stored else { return (nil, []) }
-        let kept = pack.photos.filter { !isUnwanted($0.key) }
+        let kept = pack.photos.filter { !isUnwanted($0.key, $0.value) }
         guard kept.count < pack.photos.count else { return (tag.isEmpty ? nil : tag, Set(kept.keys)) }
         try await replacePack(index, tag: "", PhotoPack(kept))
         return (nil, Set(kept.keys))

@@ -380,7 +380,7 @@ struct CircleRecords: Sendable {
         try await changeState { $0.removeWaves(at: number) }
         guard var table = try await readableTable() else {
             try await changeState { $0.blocked.insert(number) }
-            _ = try await pack(PhotoPack.index(of: number), without: { $0 == number })
+            _ = try await pack(PhotoPack.index(of: number), without: { one, _ in one == number })
             return try await removeUnreadableTable() ? .unreadableMembers : nil
         }
         guard table.forget(number) else { return nil }
@@ -390,7 +390,7 @@ struct CircleRecords: Sendable {
             state.removeWaves(at: number)
         }
         try await replaceTable(table)
-        _ = try await pack(PhotoPack.index(of: number), without: { $0 == number })
+        _ = try await pack(PhotoPack.index(of: number), without: { one, _ in one == number })
         return .person
     }
 

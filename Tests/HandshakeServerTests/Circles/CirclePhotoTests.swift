@@ -141,6 +141,19 @@ struct CirclePhotoTests {
         }
     }
 
+    @Test("CI27: a photo of an earlier row is missing, and asked about again")
+    func changed() async throws {
+        try await CircleWorld.with { world in
+            let (_, _, zoe, zoes) = try await world.pair()
+            let index = PhotoPack.index(of: 759)
+            let tag = try #require(try await zoes.records.pack(index)).tag
+            try await zoes.records.replacePack(index, tag: tag, PhotoPack([759: [1, 2, 3]]))
+            #expect(try await !hasPhoto(zoe))
+            try await zoes.synchronize()
+            #expect(try await hasPhoto(zoe))
+        }
+    }
+
     @Test("who is hidden and shown again has the photo again")
     func unhidden() async throws {
         try await CircleWorld.with { world in
