@@ -236,7 +236,11 @@ struct VaultChoice {
     /// Whether the records end with the command.
     var isMemory: Bool { kind == .memory }
 
-    /// Where the records rest, whatever links lead there: two choices with the same storage are one vault.
+    /// Whether the records rest in a PostgreSQL database.
+    var isPostgres: Bool { if case .postgres = kind { true } else { false } }
+
+    /// Where the records rest, whatever links lead there: two choices with the same storage are one vault, unless that is a database of which
+    /// not all is shown.
     var storage: String {
         switch kind {
         case .memory: "memory"

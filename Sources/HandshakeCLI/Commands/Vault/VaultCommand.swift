@@ -196,7 +196,8 @@ struct VaultCopy: AsyncParsableCommand {
         guard !source.isMemory, !target.isMemory else {
             throw CommandError.usage("A vault in memory ends with the command. Name two vaults that stay.")
         }
-        guard source.storage != target.storage else { throw Self.same(source.storage) }
+        // What is shown of a connection is not all that it says: of two in databases, the records tell below.
+        guard source.isPostgres || source.storage != target.storage else { throw Self.same(source.storage) }
         let (old, new) = (try await source.requireExisting().vault, try await target.open().vault)
         #if PostgreSQL
         // One database has many addresses. Its copy would wait for itself, record after record.
