@@ -156,7 +156,7 @@ public actor HubCheckIn {
         guard !failures.isEmpty else { return nil }
         guard failures.contains(where: { $0.mayPass }) else { return refusedPause }
         var pause = shortestPause
-        if let earlier { pause = min(earlier * 2, longestPause) }
+        if let earlier, earlier <= longestPause { pause = min(earlier * 2, longestPause) }
         for case .tooManyRequests(let wait?) in failures { pause = max(pause, wait / .seconds(1)) }
         return pause
     }

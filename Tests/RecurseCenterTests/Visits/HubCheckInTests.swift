@@ -206,6 +206,20 @@ struct HubCheckInTests {
         }
     }
 
+    @Test("RC-29: after a long pause, a connection that is lost is tried again in a minute")
+    func lostAfterRefusal() async throws {
+        let service = Self.service()
+        service.script(
+            "PATCH /api/v1/hub_visits/759/2025-07-01", [.json("{}", status: 403), .lost, Self.visit("2025-07-01")])
+        let time = TestTime()
+        let checkIn = HubCheckIn(try await service.center(time: time), vault: MemoryVault())
+        try await checkIn.agree()
+        #expect(await centerError { try await checkIn.entered(at: Self.noon - 60) } != nil)
+        #expect(await centerError { try await checkIn.retry() }?.code == "connection_cut")
+        time.advance(by: 60)
+        #expect(try await checkIn.retryIfDue().count == 1)
+    }
+
     @Test("a day that fails for a week is given up")
     func age() async throws {
         let service = Self.service()
