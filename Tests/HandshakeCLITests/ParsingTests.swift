@@ -360,6 +360,10 @@ struct ParsingTests {
         }
         #expect(try await later([]).options.requiresAuthenticationContext)
         #expect(try await !later(["--no-require-acr"]).options.requiresAuthenticationContext)
+        for option in ["--require-acr", "--no-require-acr"] {
+            let login = try #require(try HandshakeCommand.parseAsRoot(["login", "mine", option]) as? Login)
+            #expect(login.options.command("mine") == "handshake login mine \(option)")
+        }
     }
 
     @Test("WorkOS is told whose accounts users sign in with, as its page demands")

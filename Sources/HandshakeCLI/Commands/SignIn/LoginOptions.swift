@@ -245,7 +245,7 @@ struct LoginOptions: ParsableArguments {
         let repeated =
             (set + values).map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
             + apiOrigin.map { ("--api-origin", $0) } + param.map { ("--param", $0) }
-        let demand = requireACR == true ? " --require-acr" : ""
+        let demand = requireACR.map { $0 ? " --require-acr" : " --no-require-acr" } ?? ""
         return "handshake login \(KnownAccount.shellWord(name))"
             + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined() + demand
             + (onDevice ?? device ? " --device" : "") + (statedGrant.map { " --grant \($0.rawValue)" } ?? "")
