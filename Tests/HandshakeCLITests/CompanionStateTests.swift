@@ -67,6 +67,11 @@ struct CompanionStateTests {
         state.noteSilence(.paused)
         state.noteSilence(nil)
         #expect(try await shown().contains(#""troubles":[]"#))
+        // There is something to send then, and another reason why it is not sent.
+        state.noteSilence(.noCurrentKeys)
+        state.note(.sendingFailed(.refused(operation: "sending", reason: "no instances")))
+        let page = try await shown()
+        #expect(!page.contains("not_sent") && page.contains("no instances"), "\(page)")
     }
 
     @Test("BE-17: what of the vault cannot be used is on the page")

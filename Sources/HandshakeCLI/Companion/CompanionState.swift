@@ -112,6 +112,8 @@ final class CompanionState: NearbySink {
         case .sendingFailed(let error):
             change { contents in
                 contents.radio["send"] = "failed"
+                // There is something to send, and the radio does not send it.
+                contents.troubles.removeAll { $0.code == Self.silence }
                 contents.note(Trouble(code: error.code, message: quoted(error.message), at: Now.seconds))
             }
         case .damage: break
@@ -130,7 +132,7 @@ final class CompanionState: NearbySink {
     /// The code of the trouble that says why nothing is sent.
     fileprivate static let silence = "not_sent"
     /// The code of the trouble that the user's own number is not known.
-    fileprivate static let unknownNumber = "own_number_unknown"
+    static let unknownNumber = "own_number_unknown"
 
     private static func sentence(_ reason: NearbySilence) -> String {
         switch reason {

@@ -32,7 +32,7 @@ struct LookedUpPeople: Sendable {
                 let own = try await options.ownNumber(center, in: vault)
                 if own == nil {
                     Output.note(unknownNumber)
-                    trouble("own_number_unknown", unknownNumber)
+                    trouble(CompanionState.unknownNumber, unknownNumber)
                 }
                 return own
             }

@@ -332,14 +332,14 @@ let later
 
 function showLogSoon() {
   clearTimeout(later)
-  const rest = logRead + 10_000 - Date.now()
+  const rest = logRead + 10_000 - performance.now()
   if (rest <= 0) showLog()
   else later = setTimeout(showLog, rest)
 }
 
 async function showLog() {
   clearTimeout(later)
-  logRead = Date.now()
+  logRead = performance.now()
   const answer = await ask('/log').catch(() => null)
   if (!answer?.ok) return
   const rows = await answer.json()
