@@ -55,7 +55,7 @@ public final class ConnectedAccountsModel {
     /// What waits are measured on.
     @ObservationIgnored var clock = TimeSource.system.clock
     /// After this a wait is called long.
-    private static let patience = Duration.seconds(5)
+    private static let slowAfter = Duration.seconds(5)
     /// Counts the loads: only the newest one is shown, however long an older one takes.
     @ObservationIgnored private var loads = 0
 
@@ -102,7 +102,7 @@ public final class ConnectedAccountsModel {
         if accounts.isEmpty {
             // The user who tries again sees that it is tried.
             failure = nil
-            alarm = afterPatience { if number == self.loads { self.isLoadSlow = true } }
+            alarm = whenSlow { if number == self.loads { self.isLoadSlow = true } }
         }
         defer {
             alarm?.cancel()
@@ -130,9 +130,9 @@ public final class ConnectedAccountsModel {
     }
 
     /// Calls a closure when a wait has become long, unless the task is cancelled before.
-    private func afterPatience(_ note: @escaping @MainActor () -> Void) -> Task<Void, Never> {
+    private func whenSlow(_ note: @escaping @MainActor () -> Void) -> Task<Void, Never> {
         Task { [clock] in
-            guard (try? await clock.sleep(for: Self.patience)) != nil, !Task.isCancelled else { return }
+            guard (try? await clock.sleep(for: Self.slowAfter)) != nil, !Task.isCancelled else { return }
             note()
         }
     }
@@ -237,7 +237,7 @@ public final class ConnectedAccountsModel {
         outcomes[service] = nil
         let before = listed[service]
         // A user who signs in at the service may take as long as that needs.
-        let alarm = operation == .disconnecting ? afterPatience { self.slow = self.slow.union([service]) } : nil
+        let alarm = operation == .disconnecting ? whenSlow { self.slow = self.slow.union([service]) } : nil
         tasks[service] = Task {
             let outcome = await body()
             // A task of its own: the one of the operation may have been cancelled.
