@@ -3,7 +3,7 @@ import Synchronization
 
 /// Limits how many copies the app asks Sequencing.com for.
 ///
-/// Within five minutes, there are five of a user, five for an address, and 500 of all.
+/// Within five minutes, at most five copies per user, five per address, and 500 in total.
 ///
 /// A class, because requests share the count.
 final class CopyLimit: Sendable {

@@ -14,7 +14,8 @@ extension Keeper {
         /// After how many seconds an account is refreshed, also before its token expires. A day by default.
         ///
         /// Services seldom say how long a refresh token lives that is not used; some let it lapse after a week. Where one says so, the account is
-        /// refreshed before that too (`Grant.refreshTokenExpiresAt`), unless less than two minutes are left after a refresh.
+        /// refreshed before that too (`Grant.refreshTokenExpiresAt`), unless less than two minutes are left after a refresh, or the service
+        /// refreshes only shortly before the access token expires.
         public var maximumAge = 86_400.0
 
         /// How many seconds pass between two listings, which find new accounts. 900 by default.

@@ -154,7 +154,7 @@ public struct EncounterLog: Sendable {
     /// Deletes as ``prune(at:)``, and neither counts nor deletes unverified people who are near: a watch takes the end of a record
     /// for the user's wish to forget the person.
     func prune(at now: Double, sparing near: Set<UserNumber>) async throws -> Int {
-        // As of a recording: its times are of any year, and its people as many as its author likes.
+        // Without a retention, as in the replay of a recording, nothing is deleted.
         guard let oldest = oldest(at: now) else { return 0 }
         let listing = try await mappingVaultErrors { try await vault.keys(of: .encounters) }
         var count = 0

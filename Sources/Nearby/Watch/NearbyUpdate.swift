@@ -12,8 +12,9 @@ public enum NearbyUpdate: Sendable, Hashable {
     case left(UserNumber, Person?, Encounter)
     /// Everyone who is near. Sent with every tick.
     ///
-    /// Those whom a key verifies come first, friends before members, and of equal trust the nearest; suspect people come last. A list
-    /// with room for some only is cut at its end: what any device can send then hides no member.
+    /// Suspect people come last, also members. Of the others, friends come before members, members before unverified people, and of
+    /// equal trust the nearest first. A list with room for some only is cut at its end: what any device can send then hides no member
+    /// who is not suspect.
     case people([NearbyPerson])
     /// People of a kind are left out, because its places are taken.
     ///
@@ -80,7 +81,7 @@ extension NearbyPerson {
     package var estimatedDistance: Double? { distance ?? DistanceFormula.standard.roughMetres(rssi: rssi) }
 
     /// The order of a list, which is cut where there is room for some only: no invention, however near it says that it is, may come
-    /// before a person whom a key verifies.
+    /// before a person whom a key verifies and who is not suspect.
     static func comesFirst(_ left: NearbyPerson, _ right: NearbyPerson) -> Bool {
         guard left.isSuspect == right.isSuspect else { return right.isSuspect }
         guard left.trust == right.trust else { return left.trust > right.trust }
