@@ -46,6 +46,16 @@ extension CommandTests {
             #expect(never.error["code"] as? String == "invalid_dpop_proof", "\(never)")
         }
 
+        @Test("where an address is missing, the command that is printed names the account as a shell takes it")
+        func quotedAccount() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await login(command, sandbox, "--dpop", "--account", "it's").ending == .status(0))
+            let done = try await command.run("request", "GET", "user", "--account", "it's")
+            #expect(done.ending == .status(64), "\(done)")
+            #expect(done.stderr.hasSuffix(": handshake request GET https://… --account 'it'\\''s'\n"), "\(done)")
+        }
+
         @Test("inspect names the type of a token that is there, and of no other")
         func ended() async throws {
             let command = try Command()

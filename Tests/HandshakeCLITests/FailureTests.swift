@@ -183,7 +183,65 @@ struct FailureTests {
             try message(.certificateChanged)
                 == "The tokens of “bank” are bound to an earlier certificate. Use that one, or sign in again with: "
                 + "handshake login bank")
-        #expect(try message(.refreshRejected).contains("has ended"))
+    }
+
+    @Test("the command says that a session has ended where that is so, and not where its access token lives on")
+    func endedSession() async throws {
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://op.example"), tokenEndpoint: try EndpointURL("https://op.example/token"))
+        let client = Client(service: try Service(name: "bank", authorizationServer: .described(server)), id: "app")
+        let handshake = try Handshake(client, vault: MemoryVault())
+        func message(expiresAt: Double?, _ state: AccountStatus.State) async throws -> String {
+            let grant = Grant(
+                accessToken: Secret("token"), expiresAt: expiresAt, issuedAt: 0, refreshToken: nil, scopes: [])
+            let account = try await handshake.adopt(grant, as: "bank")
+            _ = try? await account.accessToken()
+            #expect(account.status.state == state)
+            let known = KnownAccount(account: account, client: client, handshake: handshake)
+            let error = known.advised(HandshakeError.signInRequired(account.status.id, .notRefreshable))
+            return try #require(error as? CommandError).message
+        }
+        let advice =
+            "the access token cannot be refreshed, because there is no refresh token. "
+            + "Sign in again with: handshake login bank"
+        let living = try await message(expiresAt: nil, .signedIn)
+        #expect(living == "“bank” needs a new sign-in: \(advice)")
+        let ended = try await message(expiresAt: 3600, .ended(.notRefreshable))
+        #expect(ended == "The session of “bank” has ended: \(advice)")
+    }
+
+    @Test("the vault of a command line goes into the commands of an error, and a value that may hold a secret does not")
+    func namedVault() {
+        func check(_ arguments: [String], _ message: String, _ advice: String?) {
+            #expect(NamedVault(in: arguments).advice(for: message) == advice, "\(arguments) \(message)")
+        }
+        let logout = "Finish with: handshake logout work"
+        let added = "Add to each command that uses the vault:"
+        let given = "Give each command that uses the vault the same"
+        check(["logout", "work"], logout, nil)
+        check(["logout", "work", "--vault", "files:/srv/b"], logout, "\(added) --vault files:/srv/b")
+        check(["nearby", "watch", "--vault", "files:/srv/b"], "Run: handshake doctor", "\(added) --vault files:/srv/b")
+        check(
+            ["--vault=sqlite:/srv/a b", "--vault-key", "credential:key"], logout,
+            "\(added) --vault 'sqlite:/srv/a b' --vault-key credential:key")
+        check(["--vault", "secret-service"], logout, "\(added) --vault secret-service")
+        check(["--vault", "postgres://app:canary@h/d"], logout, "\(given) --vault as this one.")
+        check(["--vault", "canary"], logout, "\(given) --vault as this one.")
+        check(
+            ["--vault", "files:/srv/b", "--vault-key=command:cat canary"], logout,
+            "\(given) --vault and --vault-key as this one.")
+        check(["--", "--vault", "files:/srv/b"], logout, nil)
+        check(["--vault"], logout, nil)
+        let files = ["--vault", "files:/srv/b"]
+        check(files, "See: handshake vault check", "\(added) --vault files:/srv/b")
+        check(files, "See: handshake services show github", nil)
+        check(files, "There is no such file.", nil)
+        check(files, "Copy it: handshake vault copy files:/srv/b files:DIR", nil)
+        let migrate = "Run: handshake vault migrate --vault sqlite:/srv/b"
+        check(["--vault", "sqlite:/srv/b"], migrate, nil)
+        check(
+            ["--vault", "sqlite:/srv/b", "--vault-key", "credential:key"], migrate,
+            "\(added) --vault-key credential:key")
     }
 
     @Test("one record is not said of as if it were several")

@@ -121,6 +121,14 @@ extension CommandTests {
             #expect(done.stderr.contains("handshake services check keycloak --set realm=staff --set host="), "\(done)")
         }
 
+        @Test("the command that is printed for a check names the origin that was stated")
+        func checkElsewhere() async throws {
+            let done = try await Command().run(
+                "services", "check", "keycloak", "--set", "realm=staff", "--base-url", "http://127.0.0.1:8080")
+            #expect(done.ending == .status(64))
+            #expect(done.stderr.contains(" --base-url http://127.0.0.1:8080"), "\(done)")
+        }
+
         @Test("a check of a service without known metadata says so")
         func check() async throws {
             let done = try await Command().run("services", "check", "github", "--json")

@@ -152,7 +152,7 @@ struct ParsingTests {
         let unbounded = Self.leaves(HandshakeCommand.self).filter { !($0 is any BoundedCommand.Type) }.map { "\($0)" }
         // These have a deadline of their own, whose error tells what was waited for.
         let own = [
-            "Login", "SequencingImport", "SequencingChain", "SequencingChains", "SequencingResume",
+            "Login", "SequencingImport", "SequencingConnect", "SequencingChain", "SequencingChains", "SequencingResume",
             "IFTTTConnectCommand", "CircleJoin", "NearbyPair",
         ]
         let local = [
@@ -177,6 +177,13 @@ struct ParsingTests {
             ["nearby", "watch", "--advertise", "static"], ["nearby", "advertise"],
             ["nearby", "log", "--csv", "--json"], ["nearby", "share", "--days", "32"],
             ["ifttt", "show", "not an id"], ["sequencing", "chain", "nine lives"],
+            // Only the commands that fetch areas of IFTTT take connections, and beside no other areas.
+            ["places", "queue", "--connection", "aB3dE5fG"],
+            ["places", "map", "-o", "map.svg", "--connection", "aB3dE5fG"],
+            ["places", "watch", "--here", "100", "--connection", "aB3dE5fG"],
+            ["places", "watch", "--regions", "areas.geojson", "--connection", "aB3dE5fG"],
+            ["places", "replay", "walk.gpx", "--regions", "areas.geojson", "--connection", "aB3dE5fG"],
+            ["places", "list", "--regions", "areas.geojson", "--connection", "aB3dE5fG"],
             ["sequencing", "import", "23andme", "--forget", "1", "--resume"],
             ["sequencing", "import", "23andme", "--forget", "one"],
         ])
@@ -364,6 +371,70 @@ struct ParsingTests {
             let login = try #require(try HandshakeCommand.parseAsRoot(["login", "mine", option]) as? Login)
             #expect(login.options.command("mine") == "handshake login mine \(option)")
         }
+    }
+
+    @Test(
+        "the command that is printed says how to sign in as the user has said it",
+        arguments: [
+            "--account work", "--issuer https://id.example", "--authorize-url https://id.example/a",
+            "--token-url https://id.example/t", "--base-url https://id.example", "--preset hackerschool",
+            "--tenant contoso.example", "--set host=id.example", "--redirect loopback:8080", "--browser print",
+            "--device", "--grant client-credentials", "--subject ada@b.c", "--assertion-issuer app",
+            "--assertion-audience token_endpoint", "--scope read", "--resource https://api.example/mcp",
+            "--api-origin https://api.example", "--param prompt=consent", "--par always", "--response-mode jwt",
+            "--authorization-details @details.json", "--dpop", "--no-dpop", "--fapi2", "--no-fapi2",
+            "--request-object", "--no-request-object", "--retry-lost-refreshes", "--no-retry-lost-refreshes",
+            "--require-acr", "--no-require-acr",
+        ])
+    func statedOptions(_ option: String) throws {
+        let words = ["login", "mine"] + option.split(separator: " ").map(String.init)
+        let login = try #require(try HandshakeCommand.parseAsRoot(words) as? Login)
+        #expect(login.options.command("mine") == "handshake login mine \(option)")
+    }
+
+    @Test("where an account is in an API's way, the account that was named is signed out, and what was stated is kept")
+    func otherAPI() throws {
+        let words = [
+            "login", "mcp", "--account", "it's", "--resource", "https://api.example/b", "--scope", "read", "--dpop",
+            "--device",
+        ]
+        let login = try #require(try HandshakeCommand.parseAsRoot(words) as? Login)
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://id.example"), tokenEndpoint: try EndpointURL("https://id.example/t"))
+        var last = Client(service: try Service(name: "mcp", authorizationServer: .described(server)), id: "app")
+        last.confinement = try EndpointURL("https://api.example/a")
+        let registration = RegistrationChoice(
+            options: login.options, redirect: nil, previous: last, isPurged: false, unfinished: nil, store: { _ in })
+        let choice = ResourceChoice(
+            name: "mcp", options: login.options, deviations: DiscoveredResource.Deviations(), credential: nil,
+            registration: registration)
+        let message = choice.otherAPI(than: last).message
+        let place = "https://api.example/a at https://id.example"
+        #expect(message.hasPrefix("“it's” is the account of \(place). Sign it out with: "), "\(message)")
+        #expect(message.contains(": handshake logout 'it'\\''s', or give the new account"), "\(message)")
+        let named = "--issuer https://id.example --scope read --resource https://api.example/b --dpop"
+        let command = "handshake login mcp --account 'it'\\''s' \(named)"
+        let (api, issuer) = ("https://api.example/b", "https://id.example")
+        #expect(choice.command(for: api, at: issuer) == command + " --device")
+        #expect(choice.command(for: api, at: issuer, onDevice: false) == command)
+    }
+
+    @Test("a command that is printed names an account as a shell takes it")
+    func quotedAccounts() throws {
+        let (name, word) = ("it's", "'it'\\''s'")
+        #expect(KnownAccount.login(name, at: "mine") == "handshake login mine --account \(word)")
+        #expect(KnownAccount.login("mine", at: "mine") == "handshake login mine")
+        let unfinished = Logout.unfinished(name, .contentNotReplayable).message
+        #expect(unfinished.contains("Finish with: handshake logout \(word)\n"), "\(unfinished)")
+        #expect(unfinished.hasSuffix(": handshake logout \(word) --local"), "\(unfinished)")
+        let places = try PlacesAccountOptions.parse(["--account", name])
+        let cure = try #require(places.curable(.damaged(what: "w", reason: "r")) as? CommandError)
+        #expect(cure.message.contains(" with: handshake logout \(word) --local\nThen connect "), "\(cure.message)")
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://id.example"), tokenEndpoint: try EndpointURL("https://id.example/t"))
+        let other = Client(service: try Service(name: "mine", authorizationServer: .described(server)), id: "app")
+        let refusal = Login.otherClient(other, of: name).message
+        #expect(refusal.contains(" with: handshake logout \(word), or give the new account"), "\(refusal)")
     }
 
     @Test("WorkOS is told whose accounts users sign in with, as its page demands")

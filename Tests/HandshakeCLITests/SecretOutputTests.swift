@@ -135,14 +135,18 @@ extension CommandTests {
             let browser = try command.program("page-browser", "#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n")
             for (choice, opener) in [("print", ""), ("system", "/nowhere/browser"), ("system", browser)] {
                 try await signIn(at: origin)
+                // Blocks until the browser has written; the browser ends when it is read.
+                var page: Task<Data?, Never>?
+                if opener == browser {
+                    page = Task { await aside { try? FileHandle(forReadingAtPath: pipe)?.readToEnd() } }
+                }
                 let done = try await command.run(
                     "logout", "mine", "--end-session", "--browser", choice, environment: ["BROWSER": opener])
                 #expect(done.ending == .status(0), "\(done)")
                 var shown = done.description
                 if opener == browser {
                     try #require(!shown.contains("No browser"), "\(done)")
-                    // Blocks until the browser has written.
-                    let bytes = await aside { try? FileHandle(forReadingAtPath: pipe)?.readToEnd() }
+                    let bytes = await page?.value
                     shown += String(decoding: bytes ?? Data(), as: UTF8.self)
                 }
                 #expect(shown.contains(origin + "/end_session?client_id=sandbox-public"), "\(shown)")

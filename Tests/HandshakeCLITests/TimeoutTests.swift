@@ -18,7 +18,8 @@ extension CommandTests {
                 "--json")
             #expect(done.ending == .status(6), "\(done)")
             #expect(done.error["code"] as? String == "timed_out")
-            #expect("\(done.error["message"] ?? "")".contains("handshake login mine --timeout 4"))
+            let command = "handshake login mine --issuer \(server.origin) --browser print --client-id app --timeout 4"
+            #expect("\(done.error["message"] ?? "")".hasSuffix(": \(command)"), "\(done)")
             #expect(done.stdout.isEmpty)
         }
 
@@ -27,11 +28,14 @@ extension CommandTests {
             let (server, command) = (try UnhelpfulServer(.silent), try Command())
             let file = try command.file("token", "abc\n")
             let done = try await command.run(
-                "login", "recurse-center", "--base-url", server.origin, "--token-file", file, "--timeout", "1", "--json"
-            )
+                "login", "recurse-center", "--account", "it's", "--base-url", server.origin, "--token-file", file,
+                "--timeout", "1", "--json")
             #expect(done.ending == .status(6), "\(done)")
             #expect(done.error["code"] as? String == "timed_out")
-            #expect(try await command.run("token", "recurse-center").ending == .status(3))
+            let again = "handshake login recurse-center --account 'it'\\''s' --base-url \(server.origin)"
+            let ending = ": \(again) --token-file \(file) --timeout 4"
+            #expect("\(done.error["message"] ?? "")".hasSuffix(ending), "\(done)")
+            #expect(try await command.run("token", "it's").ending == .status(3))
         }
 
         @Test("turning a connection on ends with status 6")
@@ -124,6 +128,13 @@ struct CommandDeadlineTests {
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
         #expect(cleaned.isSet)
+    }
+
+    @Test("the command that allows more time is printed whole")
+    func wholeCommand() throws {
+        let command = "handshake login mine --scope \(String(repeating: "s", count: 2_000)) --timeout 4"
+        let error = try #require(SignInWait().error("It is late.", command: command) as? CommandError)
+        #expect(error.message.hasSuffix(": \(command)"))
     }
 
     @Test("a time that is no time is a wrong command line", arguments: [Int.min, -1, 0, 86_401, Int.max])

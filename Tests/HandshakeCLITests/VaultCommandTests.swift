@@ -106,6 +106,28 @@ extension CommandTests {
             )
         }
 
+        @Test("the folder of a vault is named in that command as a shell takes it")
+        func rotationOfQuotedFolder() async throws {
+            let place = "files:\(command.folder)/a b"
+            let made = try await command.run("vault", "migrate", "--vault", place)
+            #expect(made.ending == .status(0), "\(made)")
+            let done = try await command.run("vault", "rotate-key", "--vault", place)
+            #expect(done.ending == .status(64), "\(done)")
+            #expect(done.stderr.hasSuffix(": handshake vault copy '\(place)' files:DIR\n"), "\(done)")
+        }
+
+        @Test(
+            "the commands of an error are for the vault that the command line names",
+            arguments: [["token", "absent"], ["logout", "absent"]])
+        func namedVault(_ line: [String]) async throws {
+            let place = "files:\(command.folder)/a b"
+            let advice = "handshake accounts\nAdd to each command that uses the vault: --vault '\(place)'"
+            let text = try await command.start(line + ["--vault", place]).finish()
+            #expect(text.ending == .status(3) && text.stderr.hasSuffix("\(advice)\n"), "\(text)")
+            let json = try await command.start(line + ["--vault", place, "--json"]).finish()
+            #expect("\(json.error["message"] ?? "")".hasSuffix(advice), "\(json)")
+        }
+
         @Test("a vault in memory has no key to rotate, and the error names no command that cannot work")
         func rotationInMemory() async throws {
             let done = try await command.run("vault", "rotate-key", "--vault", "memory")

@@ -36,11 +36,11 @@ def registrations(server: Stranger) -> int:
 def test_an_address_alone_leads_to_a_registered_client_and_a_call(handshake: Handshake, mcp: Stranger) -> None:
     login = begin(handshake, mcp)
     done = complete(login)
-    assert done.json["account"] == "127-0-0-1" and done.json["refreshable"]
+    assert done.json["account"] == "127-0-0-1-mcp" and done.json["refreshable"]
     assert f"{mcp.facts['resource']} is protected by {mcp.issuer}. Scopes: tools:read offline_access." in done.stderr
-    assert call(handshake, mcp, "127-0-0-1") == "42"
-    assert handshake.run("inspect", "127-0-0-1", "--json").ok().json["resources"] == [mcp.facts["resource"]]
-    assert mcp.facts["resource"] in handshake.run("inspect", "127-0-0-1").ok().stdout
+    assert call(handshake, mcp, "127-0-0-1-mcp") == "42"
+    assert handshake.run("inspect", "127-0-0-1-mcp", "--json").ok().json["resources"] == [mcp.facts["resource"]]
+    assert mcp.facts["resource"] in handshake.run("inspect", "127-0-0-1-mcp").ok().stdout
     assert parse_qs(urlsplit(login.url).query)["resource"] == [mcp.facts["resource"]]
 
 
@@ -182,7 +182,7 @@ def test_a_client_id_is_for_the_server_that_the_user_names(handshake: Handshake,
     before = len(mcp.requests("/authorize"))
     refused = handshake.run("login", "sums", "--resource", mcp.facts["resource"], "--client-id", "mine", "--json")
     assert refused.status == 64, refused
-    assert f"--issuer {mcp.issuer} --client-id mine" in refused.error["message"]
+    assert f"--issuer {mcp.issuer} --resource {mcp.facts['resource']} --client-id mine" in refused.error["message"]
     elsewhere = handshake.run(
         "login", "sums", "--resource", mcp.facts["resource"], "--client-id", "mine", "--issuer", "https://id.example", "--json")
     assert (elsewhere.status, elsewhere.error["code"]) == (5, "issuer_mismatch"), elsewhere
@@ -236,8 +236,9 @@ def test_m519_an_api_that_moves_is_signed_in_to_at_its_new_server_by_the_command
         again = handshake.run("login", "sums", "--browser", "print", "--json")
         assert again.status == 64 and registrations(other_mcp) == 0, again
         commands = [shlex.split(text.error["message"].rpartition("sign in there with: ")[2]) for text in (refused, again)]
-        assert commands[0] == commands[1] == [
-            "handshake", "login", "sums", "--resource", served.address, "--issuer", other_mcp.issuer], commands
+        assert commands[0] == ["handshake", "login", "sums", "--resource", served.address, "--issuer", other_mcp.issuer], commands
+        assert commands[1] == [
+            "handshake", "login", "sums", "--issuer", other_mcp.issuer, "--browser", "print", "--resource", served.address], commands
         revoked = len(mcp.requests("/revoke"))
         complete(handshake.begin_login(*commands[0][2:]))
         handshake.run("request", "GET", served.address, "--account", "sums").ok()

@@ -47,7 +47,8 @@ def test_without_that_token_canaille_registers_nothing_and_its_words_are_shown(h
     with api(canaille.issuer, "openid") as served:
         refused = handshake.run("login", "mine", "--resource", served.address, "--json")
         assert refused.status == 4, refused
-        assert f"--issuer {canaille.issuer} --registration-token-file FILE" in refused.error["message"], refused.error
+        assert (f"--issuer {canaille.issuer} --resource {served.address} --registration-token-file FILE"
+                in refused.error["message"]), refused.error
         assert handshake.accounts() == []
 
 
@@ -114,7 +115,8 @@ def test_a_registration_token_goes_to_no_server_that_the_api_alone_names(
     with api(canaille.issuer, "openid") as served:
         refused = handshake.run("login", "mine", "--resource", served.address, "--registration-token-file", str(token), "--json")
         assert refused.status == 64, refused
-        assert f"--issuer {canaille.issuer} --registration-token-file {token}" in refused.error["message"], refused.error
+        assert (f"--issuer {canaille.issuer} --resource {served.address} --registration-token-file {token}"
+                in refused.error["message"]), refused.error
         elsewhere = handshake.run("login", "mine", "--resource", served.address, "--issuer", "https://id.example",
                                   "--registration-token-file", str(token), "--json")
         assert (elsewhere.status, elsewhere.error["code"]) == (5, "issuer_mismatch"), elsewhere

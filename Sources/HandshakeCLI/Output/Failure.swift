@@ -12,7 +12,7 @@ enum Failure {
     struct Report: Sendable, Hashable {
         let status: ExitStatus
         let code: String
-        let message: String
+        var message: String
         var detail: String?
         /// The member of the configuration that is wrong.
         var member: String?
@@ -21,7 +21,11 @@ enum Failure {
     /// Writes an error to standard error, as text or as JSON.
     static func report(_ error: any Error) -> ExitStatus {
         if error is CancellationError { return ExitStatus(signal: SIGINT) }
-        guard let report = report(of: error) else { return reportUsage(error) }
+        guard var report = report(of: error) else { return reportUsage(error) }
+        // The commands that a message names are for the vault of this one.
+        if let advice = NamedVault(in: CommandLine.arguments.dropFirst()).advice(for: report.message) {
+            report.message += "\n\(advice)"
+        }
         if Output.isJSON {
             print(report)
         } else if (error as? CommandError)?.isShown != true || Output.isQuiet {

@@ -63,11 +63,16 @@ struct KnownAccount {
         let name = account.status.id.name
         let service = client.service.name
         let demand = demands.contains { $0.hasPrefix("acr_values=") } ? " --require-acr" : ""
-        return "handshake login \(service)" + (name == service ? "" : " --account \(Self.shellWord(name))")
+        return Self.login(name, at: service)
             + (client.id == PersonalToken.clientID ? " --token-file FILE" : "")
             + (scopes.isEmpty ? [] : client.scopes + scopes.filter { !client.scopes.contains($0) })
             .map { " --scope \(Self.shellWord($0))" }.joined()
             + parameters(with: demands).map { " --param \(Self.shellWord($0))" }.joined() + demand
+    }
+
+    /// The command that signs in to an account again.
+    static func login(_ name: String, at service: String) -> String {
+        "handshake login \(shellWord(service))" + (name == service ? "" : " --account \(shellWord(name))")
     }
 
     /// The parameters of the last sign-in with those that are demanded; none when none are demanded.
@@ -173,11 +178,14 @@ struct KnownAccount {
                 message: "The tokens of “\(id.name)” are bound to an earlier certificate. Use that one, or sign in "
                     + "again with: \(login())")
         case .signInRequired(_, let reason):
+            // An access token may live on where it was refused once, or does not live for as long as was asked for.
+            let subject =
+                account.status.state == .signedIn
+                ? "“\(account.status.id.name)” needs a new sign-in"
+                : "The session of “\(account.status.id.name)” has ended"
             return CommandError(
                 status: .signInNeeded, code: error.code,
-                message:
-                    "The session of “\(account.status.id.name)” has ended: \(reason.text). Sign in again with: \(login())"
-            )
+                message: "\(subject): \(reason.text). Sign in again with: \(login())")
         case .clientForgotten:
             return CommandError(
                 status: .signInNeeded, code: error.code,

@@ -67,13 +67,18 @@ struct Logout: BoundedCommand {
         }
         print(report, people)
         if let failure = report.failure {
-            throw CommandError(
-                status: ExitStatus(failure), code: failure.code,
-                message:
-                    "\(failure) The account is kept, but cannot be used. Finish with: handshake logout \(account)\n"
-                    + "Or remove it without revoking its tokens: handshake logout \(account) --local")
+            throw Self.unfinished(account, failure)
         }
         if let failure = people?.failure { throw failure }
+    }
+
+    /// The error of a sign-out that the service has not confirmed, with the commands that end it.
+    static func unfinished(_ account: String, _ failure: HandshakeError) -> CommandError {
+        let word = KnownAccount.shellWord(account)
+        return CommandError(
+            status: ExitStatus(failure), code: failure.code,
+            message: "\(failure) The account is kept, but cannot be used. Finish with: handshake logout \(word)\n"
+                + "Or remove it without revoking its tokens: handshake logout \(word) --local")
     }
 
     /// Removes what was registered for sign-ins of this account that were not finished.

@@ -151,7 +151,7 @@ private struct KeepPrinter: Sendable {
         case .ended(let reason):
             members.append(("reason", .string(reason.rawValue)))
             let name = event.account?.name ?? event.service
-            text = "ended \(who): \(reason.text). Sign in again with: \(Self.login(name, at: event.service))"
+            text = "ended \(who): \(reason.text). Sign in again with: \(KnownAccount.login(name, at: event.service))"
         case .failed(let error, let at):
             last.note(error)
             members += [("code", .string(error.code)), ("retry_at", .seconds(at))]
@@ -177,10 +177,6 @@ private struct KeepPrinter: Sendable {
         ]
         Output.result(
             JSONText.object([("event", .string("done"))] + counts.map { ($0.0, .integer(Int64($0.1))) }).text)
-    }
-
-    private static func login(_ name: String, at service: String) -> String {
-        "handshake login \(service)" + (name == service ? "" : " --account \(name)")
     }
 
     /// The error of a pass that was not wholly successful.

@@ -6,16 +6,10 @@ import Handshake
 import IFTTTConnect
 import OAuth
 
-/// Whose connections give the areas.
+/// The account whose connections give the areas.
 struct PlacesAccountOptions: ParsableArguments {
     @Option(help: "The account that keeps the IFTTT user's token.")
     var account = "ifttt"
-
-    @Option(
-        name: .customLong("connection"),
-        help: ArgumentHelp("A connection whose areas are watched from now on (repeatable).", valueName: "id"),
-        transform: IFTTTOptions.connection)
-    var connections: [ConnectionID] = []
 
     @OptionGroup var host: IFTTTHostOptions
 
@@ -60,11 +54,12 @@ struct PlacesAccountOptions: ParsableArguments {
         }
     }
 
-    private func curable(_ error: VaultError) -> any Error {
+    func curable(_ error: VaultError) -> any Error {
         guard case .damaged = error else { return error }
         return CommandError(
             status: .vault, code: error.code,
-            message: "\(error) Forget what is stored of “\(account)” with: handshake logout \(account) --local "
+            message: "\(error) Forget what is stored of “\(account)” with: handshake logout "
+                + "\(KnownAccount.shellWord(account)) --local\n"
                 + "Then connect again with: handshake ifttt connect CONNECTION")
     }
 
@@ -165,6 +160,22 @@ struct PlacesAccountOptions: ParsableArguments {
         case .permission: "No area is watched: location access is denied. Allow it in the system's settings."
         case .signIn:
             "Sign-in is required before crossings are uploaded. Connect with: handshake ifttt connect CONNECTION"
+        }
+    }
+}
+
+/// Which connections give the areas, besides those of earlier commands.
+struct PlacesConnectionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("connection"),
+        help: ArgumentHelp("A connection whose areas are watched from now on (repeatable).", valueName: "id"),
+        transform: IFTTTOptions.connection)
+    var connections: [ConnectionID] = []
+
+    /// Refuses connections beside another option that names the areas.
+    func requireNone(beside option: String) throws {
+        guard connections.isEmpty else {
+            throw ValidationError("--connection names areas of IFTTT. Leave out \(option).")
         }
     }
 }

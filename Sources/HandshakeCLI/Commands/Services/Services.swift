@@ -105,11 +105,12 @@ struct Services: ParsableCommand {
             let missing = known.missing(in: values)
             guard missing.isEmpty else {
                 let names = missing.map { "“\($0.name)”" }.joined(separator: ", ")
-                let pairs = set + missing.map { "\($0.name)=\($0.example)" }
+                let pairs = (set + missing.map { "\($0.name)=\($0.example)" })
+                    .map { " --set \(KnownAccount.shellWord($0))" }.joined()
+                let origin = baseURL.map { " --base-url \(KnownAccount.shellWord($0))" } ?? ""
                 throw CommandError.usage(
                     "\(known.title) needs \(missing.count == 1 ? "a value" : "values") for \(names): "
-                        + "handshake services check \(service)"
-                        + pairs.map { " --set \(KnownAccount.shellWord($0))" }.joined())
+                        + "handshake services check \(service)\(pairs)\(origin)")
             }
             let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").endpoint() }
             let compared = try await known.comparison(

@@ -30,13 +30,14 @@ struct IssuerChoice {
             guard registration.options.registrationTokenFile == nil else {
                 throw CommandError.usage(
                     "\(found.server.issuer) registers no apps itself. Register one there, and sign in with its identifier: "
-                        + "\(registration.options.command(name)) --client-id ID")
+                        + "\(registration.options.command(name))\(registration.options.clientWords) --client-id ID")
             }
             return nil
         }
         let client = try await registration.client(
-            at: found, for: found.scopes, key: key, by: registration.options.command(name),
-            inBrowser: registration.options.command(name, onDevice: false)
+            at: found, for: found.scopes, key: key,
+            by: registration.options.command(name) + registration.options.clientWords,
+            inBrowser: registration.options.command(name, onDevice: false) + registration.options.clientWords
         ) { _ in }
         Output.note("\(found.server.issuer) registers apps itself. This app is now registered there.")
         guard scopes == nil, let registered = client.registration?.registeredScopes else { return client }

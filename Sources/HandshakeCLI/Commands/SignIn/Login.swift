@@ -34,7 +34,7 @@ struct Login: AsyncParsableCommand {
             vault, so that later commands need no file; logout removes them. No key is printed.
             """)
 
-    @Argument(help: "The service, or a name of your choice; with --resource the API's host unless given.")
+    @Argument(help: "The service, or a name of your choice; with --resource the API's host and path unless given.")
     var service: String?
 
     @OptionGroup var options: LoginOptions
@@ -43,12 +43,14 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         try options.check()
         let service = try name()
-        let resource = options.resource.map { " --resource \(KnownAccount.shellWord($0))" }.joined()
+        let files = [("--token-file", options.tokenFile), ("--registration-token-file", options.registrationTokenFile)]
+            .map { option, file in file.map { " \(option) \(KnownAccount.shellWord($0))" } ?? "" }.joined()
+        let command = options.command(service) + options.clientWords + files
         let waiting = SignInWait()
         try await CommandDeadline.run(options.timeout) {
             waiting.error(
                 "The service did not answer within \(options.timeout) s.",
-                command: "handshake login \(service)\(resource) --timeout \(min(86_400, options.timeout * 4))")
+                command: "\(command) --timeout \(min(86_400, options.timeout * 4))")
         } _: {
             try await signIn(service, waiting)
         }
@@ -119,14 +121,20 @@ struct Login: AsyncParsableCommand {
         let outdated = try await outdated(previous, by: plan, in: vault)
         // A client that was registered again for the same API is no other one to the user.
         if let previous, outdated != nil, !plan.replaces(previous) {
-            throw CommandError.usage(
-                "The account “\(plan.account)” was made with another client ID, \(quoted(previous.id, limit: 80)) at "
-                    + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
-                    + "\(plan.account), or give the new account another name with --account NAME")
+            throw otherClient(previous, of: plan.account)
         }
         // Nothing can be stored over a damaged record, which is better known before the user signs in.
         let current = try await Handshake(plan.client, vault: vault).account(plan.account)
         return outdated ?? current
+    }
+
+    /// The error of a sign-in that would give an account another client.
+    static func otherClient(_ previous: Client, of account: String) -> CommandError {
+        .usage(
+            "The account “\(quoted(account, limit: 200))” was made with another client ID, "
+                + "\(quoted(previous.id, limit: 80)) at \(previous.service.authorizationServer.issuer). "
+                + "Sign it out with: handshake logout \(KnownAccount.shellWord(account)), or give the new account "
+                + "another name with --account NAME")
     }
 
     /// Removes what a finished sign-in has replaced, as well as that is possible: a session, and registrations.

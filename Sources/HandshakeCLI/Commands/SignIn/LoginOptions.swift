@@ -230,24 +230,31 @@ struct LoginOptions: ParsableArguments {
         return options
     }
 
-    /// The command of this sign-in for the user to complete: all that says which service and account are meant, and no client.
+    /// The command of this sign-in for the user to complete: which service and account are meant, how to sign in, and
+    /// no client.
     ///
     /// - Parameters:
     ///   - values: values of placeholders beside those of the options, each `NAME=VALUE`.
     ///   - onDevice: whether the user signs in on another device; nil as the options say.
     func command(_ name: String, setting values: [String] = [], onDevice: Bool? = nil) -> String {
-        let stated = [
+        let options: [(String, String?)] = [
             ("--account", account), ("--issuer", issuer), ("--authorize-url", authorizeURL), ("--token-url", tokenURL),
             ("--base-url", baseURL), ("--tenant", tenant), ("--redirect", redirect), ("--browser", browser?.rawValue),
             ("--subject", subject), ("--assertion-issuer", assertionIssuer),
-            ("--assertion-audience", assertionAudience),
-        ].compactMap { option, value in value.map { (option, $0) } }
+            ("--assertion-audience", assertionAudience), ("--preset", preset), ("--par", par),
+            ("--response-mode", responseMode), ("--authorization-details", authorizationDetails),
+        ]
+        let stated = options.compactMap { option, value in value.map { (option, $0) } }
         let repeated =
             (set + values).map { ("--set", $0) } + scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
             + apiOrigin.map { ("--api-origin", $0) } + param.map { ("--param", $0) }
-        let demand = requireACR.map { $0 ? " --require-acr" : " --no-require-acr" } ?? ""
+        let choices: [(String, Bool?)] = [
+            ("dpop", dpop), ("fapi2", fapi2), ("request-object", requestObject),
+            ("retry-lost-refreshes", retryLostRefreshes), ("require-acr", requireACR),
+        ]
+        let flags = choices.compactMap { name, isOn in isOn.map { $0 ? " --\(name)" : " --no-\(name)" } }
         return "handshake login \(KnownAccount.shellWord(name))"
-            + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined() + demand
+            + (stated + repeated).map { " \($0.0) \(KnownAccount.shellWord($0.1))" }.joined() + flags.joined()
             + (onDevice ?? device ? " --device" : "") + (statedGrant.map { " --grant \($0.rawValue)" } ?? "")
     }
 

@@ -14,6 +14,7 @@ struct ResourceChoice {
     /// The client of the account's last sign-in.
     private var previous: Client? { registration.previous }
     private var redirect: Client.Redirect? { registration.redirect }
+    private var account: String { options.account ?? name }
 
     /// The API's address: the option's, or that of the last sign-in.
     private var address: String? { options.resource.first ?? previous?.confinement?.string }
@@ -40,15 +41,12 @@ struct ResourceChoice {
         }
         if let previous, previous.confinement == found.address, known != found.server.issuer {
             throw CommandError.usage(
-                "“\(options.account ?? name)” is an account at \(previous.service.authorizationServer.issuer), and "
+                "“\(quoted(account, limit: 200))” is an account at \(previous.service.authorizationServer.issuer), and "
                     + "\(found.resource.identifier) now names \(found.server.issuer) as its server. If you trust that server, "
                     + "sign in there with: \(command(found))")
         }
         if let previous, previous.confinement != found.address {
-            throw CommandError.usage(
-                "“\(name)” is the account of \(previous.confinement?.description ?? "another API") at "
-                    + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout \(name), or give the new "
-                    + "account another name with --account NAME")
+            throw otherAPI(than: previous)
         }
         let offered = found.scopes
         if !options.scope.isEmpty {
@@ -126,13 +124,14 @@ struct ResourceChoice {
         }
         return try await registration.client(
             at: found, for: offered + found.scopes.filter { !offered.contains($0) },
-            key: options.key == nil ? nil : credential?.key, by: command(found), inBrowser: command(found)
+            key: options.key == nil ? nil : credential?.key, by: command(found) + options.clientWords,
+            inBrowser: command(found, onDevice: false) + options.clientWords
         ) { file in
             // As with a client ID: otherwise an API could name a server that collects the token (`any-server.md` 9).
             guard isConfirmed else {
                 throw CommandError.usage(
                     "\(found.resource.identifier) names \(found.server.issuer) as its server. If that is where the registration "
-                        + "token comes from, say so with: \(command(found)) --registration-token-file "
+                        + "token comes from, say so with: \(command(found))\(options.clientWords) --registration-token-file "
                         + KnownAccount.shellWord(file))
             }
         }
@@ -144,15 +143,27 @@ struct ResourceChoice {
         guard !isConfirmed, previous?.id != clientID else { return }
         throw CommandError.usage(
             "\(found.resource.identifier) names \(found.server.issuer) as its server. If that is where the client ID "
-                + "“\(quoted(clientID, limit: 80))” comes from, say so with: \(command(found)) --client-id "
-                + KnownAccount.shellWord(clientID))
+                + "“\(quoted(clientID, limit: 80))” comes from, say so with: \(command(found))\(options.clientWords)")
     }
 
-    private func command(_ found: DiscoveredResource) -> String {
-        "handshake login \(KnownAccount.shellWord(name))"
-            + (options.account.map { " --account \(KnownAccount.shellWord($0))" } ?? "")
-            + " --resource \(KnownAccount.shellWord(found.address.string)) "
-            + "--issuer \(KnownAccount.shellWord(found.server.issuer.string))"
+    private func command(_ found: DiscoveredResource, onDevice: Bool? = nil) -> String {
+        command(for: found.address.string, at: found.server.issuer.string, onDevice: onDevice)
+    }
+
+    /// The command of this sign-in, with the API and the server that it names.
+    func command(for resource: String, at issuer: String, onDevice: Bool? = nil) -> String {
+        var named = options
+        named.resource = [resource]
+        named.issuer = issuer
+        return named.command(name, onDevice: onDevice)
+    }
+
+    /// The error of a sign-in that would give an account another API.
+    func otherAPI(than previous: Client) -> CommandError {
+        .usage(
+            "“\(quoted(account, limit: 200))” is the account of \(previous.confinement?.description ?? "another API") "
+                + "at \(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
+                + "\(KnownAccount.shellWord(account)), or give the new account another name with --account NAME")
     }
 
     /// The client of the last sign-in, as long as it serves this one; nil when the app has to be registered again.

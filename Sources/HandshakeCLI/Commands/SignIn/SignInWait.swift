@@ -35,7 +35,7 @@ final class SignInWait: Sendable {
         }
         return CommandError(
             status: .network, code: "timed_out",
-            message: "\(what) Check the network, or allow more time: \(quoted(command, limit: 400))")
+            message: "\(what) Check the network, or allow more time: \(quoted(command, limit: 4096))")
     }
 }
 

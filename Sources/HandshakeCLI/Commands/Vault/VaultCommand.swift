@@ -284,7 +284,7 @@ struct VaultRotateKey: AsyncParsableCommand {
         #endif
         throw CommandError.usage(
             "Only a vault in a database can change its key while it is used. Copy this one to a new folder, which gets a key of its own: "
-                + "handshake vault copy \(choice.location(of: opened)) files:DIR")
+                + "handshake vault copy \(KnownAccount.shellWord(choice.location(of: opened))) files:DIR")
     }
 
     #if SQLite || PostgreSQL
