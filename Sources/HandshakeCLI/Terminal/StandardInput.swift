@@ -15,8 +15,8 @@ enum StandardInput {
 
     /// The next line without its end; nil when there is no more.
     ///
-    /// - Throws: `CancellationError`; ``CommandError`` for what is no text. `readLine` alone would wait on, whatever
-    ///   deadline passes or signal comes.
+    /// - Throws: `CancellationError`; ``CommandError`` for what is no text or cannot be read. `readLine` alone would wait on,
+    ///   whatever deadline passes or signal comes.
     static func line() async throws -> String? {
         while true {
             if let line = takeLine() { return try text(line) }
@@ -38,20 +38,6 @@ enum StandardInput {
         return text
     }
 
-    /// All bytes that are left.
-    ///
-    /// - Throws: ``CommandError`` beyond 64 MiB; `CancellationError`.
-    static func bytes() async throws -> [UInt8] {
-        while true {
-            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-            guard poll(&input, 1, 0) != 0 else {
-                try await Task.sleep(for: .milliseconds(20))
-                continue
-            }
-            guard try readMore(limit: 64 << 20) else { return takeRest() ?? [] }
-        }
-    }
-
     private static func takeLine() -> [UInt8]? {
         unread.withLock { unread in
             guard let end = unread.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
@@ -69,17 +55,18 @@ enum StandardInput {
     }
 
     /// Reads a piece; false at the end.
-    private static func readMore(limit: Int = longestLine) throws -> Bool {
+    private static func readMore() throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 65_536)
         let count = read(STDIN_FILENO, &piece, piece.count)
-        if count < 0 && errno == EINTR { return true }
+        if count < 0 && (errno == EINTR || errno == EAGAIN) { return true }
+        guard count >= 0 else { throw CommandError.unreadable("-") }
         guard count > 0 else { return false }
         let length = unread.withLock { unread in
             unread += piece[..<count]
             return unread.count
         }
-        guard length <= limit else {
-            throw CommandError.usage("Standard input, or a line of it, is longer than \(limit >> 20) MiB.")
+        guard length <= longestLine else {
+            throw CommandError.usage("Standard input, or a line of it, is longer than \(longestLine >> 20) MiB.")
         }
         return true
     }

@@ -49,8 +49,11 @@ final class Command: Sendable {
     }
 
     /// Starts the command.
+    ///
+    /// - Parameter standardInput: the path of what it reads instead of `input`.
     func start(
-        _ arguments: [String], input: String = "", environment: [String: String] = [:], program: String? = nil
+        _ arguments: [String], input: String = "", environment: [String: String] = [:], program: String? = nil,
+        standardInput: String? = nil
     ) throws -> RunningCommand {
         var all = [
             "HANDSHAKE_HOME": home, "HOME": folder, "LANG": "C.UTF-8", "TERM": "dumb",
@@ -63,8 +66,8 @@ final class Command: Sendable {
         let inputFile = folder + "/input-\(UUID().uuidString)"
         try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
         return try RunningCommand(
-            try program ?? Self.binary(), arguments, input: inputFile, environment: all.filter { !$0.value.isEmpty },
-            of: self)
+            try program ?? Self.binary(), arguments, input: standardInput ?? inputFile,
+            environment: all.filter { !$0.value.isEmpty }, of: self)
     }
 
     /// Runs the command to its end.

@@ -75,7 +75,8 @@ struct SendRequest: BoundedCommand {
         } catch HandshakeError.configuration(let member, let problem) where member == "url" {
             throw CommandError(
                 status: .usage, code: "invalid_configuration",
-                message: "\(problem): handshake request \(method) https://… --account \(account)")
+                message: "\(problem): handshake request \(method) https://… --account "
+                    + KnownAccount.shellWord(account))
         } catch HandshakeError.exchange(.configuration(let member, _)) where member == "url" {
             throw CommandError(
                 status: .usage, code: "invalid_configuration",
@@ -136,9 +137,7 @@ struct SendRequest: BoundedCommand {
     private func readContent() async throws -> [UInt8]? {
         guard let data else { return nil }
         guard data.hasPrefix("@") else { return Array(data.utf8) }
-        let path = String(data.dropFirst())
-        if path == "-" { return try await StandardInput.bytes() }
-        return try await GivenFile.read(path, limit: 1 << 28)
+        return try await GivenFile.read(String(data.dropFirst()), limit: 1 << 28)
     }
 }
 #endif
