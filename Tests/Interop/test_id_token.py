@@ -67,6 +67,15 @@ def test_the_claims_of_a_good_one_are_shown(handshake: Handshake, django: Strang
     assert shown["iss"] == django.issuer and shown["sub"] == subject == claims(django.newest("id_token"))["sub"]
 
 
+def test_the_list_of_accounts_names_the_user(handshake: Handshake, django: Stranger) -> None:
+    subject = handshake.signed_in("mine", django, "--scope", "openid")["subject"]
+    assert [account["subject"] for account in handshake.accounts()] == [subject]
+    assert handshake.run("inspect", "mine").ok().stdout.count("\nsubject ") == 1
+    heading, row = handshake.run("accounts").ok().stdout.splitlines()
+    shown = claims(django.newest("id_token"))
+    assert row[heading.index("USER"):].startswith(f"{shown.get('name', subject)} "), row
+
+
 def test_a_set_of_keys_of_several_kinds_is_no_trouble(handshake: Handshake, canaille: Stranger, canaille_port: int) -> None:
     result = handshake.signed_in("mine", canaille, "--scope", "openid", "--redirect", f"loopback:{canaille_port}")
     assert result["subject"] == "alice"

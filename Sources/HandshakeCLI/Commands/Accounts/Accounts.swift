@@ -48,23 +48,30 @@ struct Accounts: AsyncParsableCommand {
             return
         }
         let table =
-            [["ACCOUNT", "SERVICE", "STATE", "EXPIRES", "REFRESH", "SCOPE"]]
+            [["ACCOUNT", "SERVICE", "USER", "STATE", "EXPIRES", "REFRESH", "SCOPE"]]
             + rows.map { row in
                 [
-                    row.name, row.status.id.service, row.status.state.text, Moment.text(row.status.expiresAt),
-                    row.status.isRefreshable ? "yes" : "no", row.status.scopes.joined(separator: " "),
+                    row.name, row.status.id.service, Self.user(row.status.identity), row.status.state.text,
+                    Moment.text(row.status.expiresAt), row.status.isRefreshable ? "yes" : "no",
+                    row.status.scopes.joined(separator: " "),
                 ]
             }
         for line in Table.lines(table) { Output.result(line) }
+    }
+
+    /// The user whom the ID token names; empty without one.
+    private static func user(_ claims: IDTokenClaims?) -> String {
+        claims.map { $0.claims["name"]?.string ?? $0.subject } ?? ""
     }
 
     /// The printed members of an account, in order; no secrets.
     static func members(of status: AccountStatus, name: String) -> [(String, JSONText)] {
         [
             ("account", .string(name)), ("service", .string(status.id.service)), ("issuer", .string(status.id.issuer)),
-            ("client_id", .string(status.id.client)), ("state", .string(status.state.code)),
-            ("scope", .string(status.scopes.joined(separator: " "))), ("expires_at", .seconds(status.expiresAt)),
-            ("refreshable", .bool(status.isRefreshable)), ("dpop", .bool(status.isBound)),
+            ("client_id", .string(status.id.client)), ("subject", .optional(status.identity?.subject)),
+            ("state", .string(status.state.code)), ("scope", .string(status.scopes.joined(separator: " "))),
+            ("expires_at", .seconds(status.expiresAt)), ("refreshable", .bool(status.isRefreshable)),
+            ("dpop", .bool(status.isBound)),
         ]
     }
 }

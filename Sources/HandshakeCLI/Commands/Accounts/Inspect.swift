@@ -57,7 +57,6 @@ struct Inspect: BoundedCommand {
             ("transport", .string(server.security.rawValue)),
             ("deviations", .array(known.client.service.deviations.names.map { .string($0) })),
             ("authorization_details", status.authorizationDetails.map(Self.details) ?? .null),
-            ("subject", .optional(status.identity?.subject)),
             (
                 "id_token",
                 status.identity.map { claims in
