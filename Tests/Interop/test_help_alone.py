@@ -99,9 +99,9 @@ def test_the_sandbox_says_where_the_key_file_of_its_service_account_is(handshake
 def test_a_user_signs_in_to_an_mcp_server_that_demands_registration(handshake: Handshake, mcp: Stranger) -> None:
     before = registrations(mcp)
     words = from_help(handshake, "--resource https://mcp.example/mcp", {"https://mcp.example/mcp": mcp.facts["resource"]})
-    assert check_one_command(handshake, complete(handshake.begin_login(None, *words)), "127-0-0-1", says_who=False)
+    assert check_one_command(handshake, complete(handshake.begin_login(None, *words)), "127-0-0-1-mcp", says_who=False)
     assert registrations(mcp) == before + 1
-    assert call(handshake, mcp, "127-0-0-1") == "42"
+    assert call(handshake, mcp, "127-0-0-1-mcp") == "42"
 
 
 # GitHub takes the secret in the form, Notion in Basic and beside a header of its own; Spotify serves clients without one.

@@ -73,7 +73,7 @@ public struct DiscoveredResource: Sendable {
     ///
     /// - Parameters:
     ///   - address: the API's address, `https:`, or `http:` on this machine.
-    ///   - name: the name of the service; from the API's host unless given.
+    ///   - name: the name of the service; from the API's host and path unless given.
     ///   - known: issuers with which the app has a client. One of them is taken before those that the API names first.
     ///   - deviations: how this API or its server is known to depart from the standards.
     ///   - transport: how requests reach the network.
@@ -216,9 +216,10 @@ public struct DiscoveredResource: Sendable {
         return client
     }
 
-    /// `mcp-example-com` for `https://mcp.example.com`.
+    /// `mcp-example-com-v1` for `https://mcp.example.com/v1`: host and path, since a host may have several APIs.
     package static func name(for resource: EndpointURL) -> String {
-        let words = resource.origin.host.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+        let address = (resource.origin.host + resource.path).lowercased()
+        let words = address.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return String(words.joined(separator: "-").prefix(64))
     }
 }

@@ -158,7 +158,7 @@ extension DiscoveredResourceTests {
         #expect(client.redirect == .uri(redirect))
         #expect(client.scopes == ["a"])
         #expect(
-            client.service.name == "api-example"
+            client.service.name == "api-example-mcp"
                 && client.service.authorizationServer.issuer.string == "https://as.example")
         let closed = Web([Self.own: Self.document(), Self.server: Self.metadata()])
         let error = await handshakeError {

@@ -107,6 +107,18 @@ struct DiscoveredResourceTests {
         #expect(await code(gone) == "unreachable")
     }
 
+    @Test(
+        "an API is named after its host and path, so that two at one host are two",
+        arguments: [
+            ("https://mcp.example.com", "mcp-example-com"),
+            ("https://mcp.example.com/v1/Tools", "mcp-example-com-v1-tools"),
+            ("http://127.0.0.1:8080/mcp/", "127-0-0-1-mcp"),
+        ])
+    func names(_ address: String, _ name: String) throws {
+        let resource = try EndpointURL(address, security: .allowingInsecureLoopback)
+        #expect(DiscoveredResource.name(for: resource) == name)
+    }
+
     @Test("C8: a resource that redirects is not followed")
     func redirect() async {
         let web = Web([Self.mcp: .json(302, [:], [.location: "https://evil.example/"])])
