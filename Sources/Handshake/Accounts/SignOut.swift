@@ -138,8 +138,10 @@ extension Account {
         return report
     }
 
-    /// Revokes the grant that a new sign-in replaced. Best effort: what fails is logged, and the new session is not
-    /// affected.
+    /// Revokes the grant that a new sign-in replaced. Best effort: what fails is logged.
+    ///
+    /// A server may end all tokens of the same authorization with it, the new ones too (RFC 7009, section 2.1). Where a
+    /// service is known to, the grant of the same user, or of one who is not known, is left.
     func revoke(replaced: AccountRecord) async {
         let replaced = replaced.withNewestGrant
         let current = record.grant
@@ -150,6 +152,7 @@ extension Account {
         guard replaced.refreshMethod != .never, !isSameGrant(old.refreshToken), !isSameGrant(old.accessToken) else {
             return
         }
+        guard !client.service.deviations.revokesWholeAuthorization || isOfAnotherUser(old) else { return }
         do {
             let isRevoked = try await within(Self.replacementDeadline, on: environment.time.clock) { [self] in
                 let server = try await environment.server(of: client, known: replaced.server, isEnding: true)
@@ -164,6 +167,12 @@ extension Account {
         } catch {
             logUnrevoked(reason: (error as? HandshakeError)?.code ?? "cancelled")
         }
+    }
+
+    /// Whether a grant is known to be another user's than the account's.
+    private func isOfAnotherUser(_ grant: Grant) -> Bool {
+        guard let old = grant.identity, let new = record.grant.identity else { return false }
+        return !old.isAbout(new)
     }
 
     private func logUnrevoked(reason: String) {

@@ -46,6 +46,11 @@ extension Service {
         /// Whether the service refuses redirects to this machine. A sign-in with a loopback redirect (RFC 8252, section 7.3)
         /// stops before anything is sent.
         public var refusesLoopbackRedirects = false
+        /// Whether a revocation ends all tokens of the user and the client.
+        ///
+        /// Those of a later sign-in too (RFC 7009, section 2.1). A sign-in then leaves the grant that it replaces, unless
+        /// that is another user's.
+        public var revokesWholeAuthorization = false
         /// How many seconds before an access token expires it can be refreshed. The service refuses earlier refreshes. Nil for
         /// a service that refreshes at any time.
         public var refreshMargin: Double?
@@ -108,7 +113,7 @@ extension Service.Deviations {
             ("assumes_s256", assumesS256), ("omits_resource", omitsResource),
             ("denial_codes", !denialCodes.isEmpty), ("denial_parameter", denialParameter != nil),
             ("own_device_grant", hasOwnDeviceGrant), ("loopback_redirects", refusesLoopbackRedirects),
-            ("refresh_margin", refreshMargin != nil),
+            ("revokes_whole_authorization", revokesWholeAuthorization), ("refresh_margin", refreshMargin != nil),
             ("pinned_issuers", !pinnedIssuers.isEmpty), ("token_answer", token != standard.token),
             ("authorization_scheme", authorization != standard.authorization),
             ("logout_tokens_without_expiry", acceptsLogoutTokensWithoutExpiry),
@@ -148,6 +153,8 @@ extension Service.Deviations: Codable {
         denialCodes = try values.decodeIfPresent(Set<String>.self, forKey: .denialCodes) ?? denialCodes
         denialParameter = try values.decodeIfPresent(String.self, forKey: .denialParameter)
         refreshMargin = try values.decodeIfPresent(Double.self, forKey: .refreshMargin)
+        revokesWholeAuthorization =
+            try values.decodeIfPresent(Bool.self, forKey: .revokesWholeAuthorization) ?? revokesWholeAuthorization
         hasOwnDeviceGrant = try values.decodeIfPresent(Bool.self, forKey: .hasOwnDeviceGrant) ?? hasOwnDeviceGrant
         refusesLoopbackRedirects =
             try values.decodeIfPresent(Bool.self, forKey: .refusesLoopbackRedirects) ?? refusesLoopbackRedirects

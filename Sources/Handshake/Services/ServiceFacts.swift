@@ -104,6 +104,7 @@ struct ServiceFacts {
         deviations.issuerTemplate = try issuerTemplate()
         deviations.requiresDPoP = try flag("requires_dpop")
         deviations.repeatedWhenPushed = Set(try texts("repeated_when_pushed"))
+        deviations.revokesWholeAuthorization = try flag("revokes_whole_authorization")
         deviations.requiredHeaders = try map("required_headers")
         for (name, value) in deviations.requiredHeaders {
             _ = try checked(name, "required_headers")

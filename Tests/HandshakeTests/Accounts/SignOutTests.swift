@@ -120,6 +120,7 @@ struct SignOutTests {
         let report = try await account.signOut()
         #expect(report.remaining == [.refreshToken, .accessToken])
         #expect(report.failure?.code == (code ?? status.map { "http_\($0)" } ?? "unreachable"))
+        #expect(account.status.state == .signingOut, "this object says what another one says")
         #expect(try await app.account()?.status.state == .signingOut)
     }
 
@@ -185,6 +186,44 @@ struct SignOutTests {
         _ = try await app.signIn(through: provider.browser)
         #expect(provider.count("/token") == 2)
         #expect(provider.count("/revoke") == 0)
+    }
+
+    @Test(
+        "K3: where a revocation ends all of a user's tokens, the same user's grant is left, and another user's revoked",
+        arguments: [("alice", 0), (nil, 0), ("bob", 2)] as [(String?, Int)])
+    func wholeAuthorization(_ first: String?, _ count: Int) async throws {
+        let provider = ScriptedProvider()
+        let strict = try provider.client()
+        var deviations = Service.Deviations()
+        deviations.revokesWholeAuthorization = true
+        let service = try Service(
+            name: strict.service.name, authorizationServer: strict.service.authorizationServer,
+            deviations: deviations)
+        let vault = MemoryVault()
+        func app(_ scopes: [String]) throws -> Handshake {
+            try provider.app(
+                Client(service: service, id: strict.id, redirect: strict.redirect, scopes: scopes), vault: vault)
+        }
+        provider.change { state in
+            if let first { state.claims["sub"] = first } else { state.idToken = "" }
+            state.overrides["/revoke"] = { _ in
+                if first != "bob" {
+                    provider.change { $0.overrides["/token"] = { _ in .json(400, ["error": "invalid_grant"]) } }
+                }
+                return .json(200, [:])
+            }
+        }
+        _ = try await app(first == nil ? ["offline_access"] : ["openid", "offline_access"])
+            .signIn(through: provider.browser)
+        provider.change { state in
+            state.claims["sub"] = "alice"
+            state.idToken = nil
+        }
+        let account = try await app(["openid", "offline_access"]).signIn(through: provider.browser)
+        #expect(account.status.identity?.subject == "alice")
+        #expect(provider.count("/revoke") == count)
+        try await account.refresh()
+        #expect(try await account.accessToken().reveal() == "access-3")
     }
 
     @Test("forgetting only leaves the service alone")

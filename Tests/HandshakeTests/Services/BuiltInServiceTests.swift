@@ -247,6 +247,33 @@ struct BuiltInServiceTests {
         #expect(!sandbox.deviations.refusesLoopbackRedirects)
     }
 
+    @Test("three services are known to end all tokens of a user with the one that is revoked")
+    func wholeRevocations() throws {
+        let whole = try Self.supported.filter { name in
+            try Service.named(Service.Name(rawValue: name), Self.values(name)).deviations.revokesWholeAuthorization
+        }
+        #expect(whole == ["auth0", "google", "youtube"])
+    }
+
+    @Test(
+        "the token answers that Slack and LinkedIn document are read",
+        arguments: [
+            (
+                "slack",
+                #"{"ok":true,"authed_user":{"id":"U1","scope":"users:read","access_token":"x1","token_type":"user"}}"#
+            ), ("linkedin", #"{"access_token":"x1","expires_in":5184000,"scope":"openid,profile"}"#),
+        ])
+    func documentedTypes(_ name: String, _ content: String) throws {
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://op.example"), tokenEndpoint: try EndpointURL("https://op.example/token"))
+        let response = try TokenRequest(
+            .refreshToken(Secret("refresh-token-of-before")), at: server, clientID: "app", authentication: .none,
+            deviations: try Service.named(Service.Name(rawValue: name)).deviations.token
+        ).response(
+            from: ResponseMessage(head: HTTPResponse(status: .ok), content: Array(content.utf8)), now: 1_000)
+        #expect(response.accessToken.reveal() == "x1")
+    }
+
     /// What services send, as their own pages say it.
     private static let ownDenials = [
         ("apple", "error=user_cancelled_authorize"), ("linkedin", "error=user_cancelled_login"),
