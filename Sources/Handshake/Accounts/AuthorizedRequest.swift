@@ -88,6 +88,26 @@ extension Account {
         }
     }
 
+    /// Sends a request with the token at hand, which is not refreshed, and follows no redirect.
+    ///
+    /// - Throws: what ``send(_:redirects:limits:)`` throws; ``HandshakeError/demanded(_:status:)`` also for a token that
+    ///   is refused.
+    func sendOnce(_ request: RequestMessage, by transmit: Transmission) async throws -> ResponseMessage {
+        try check(request)
+        let credential = AccessCredential(record, of: client, margin: refreshMargin)
+        var attempts = ProofAttempts()
+        do {
+            let (response, demand) = try await deliver(
+                request, with: credential, redirects: .stop, counting: &attempts, by: transmit)
+            if let demand { throw HandshakeError.demanded(demand, status: response.head.status.code) }
+            return response
+        } catch let error as OAuthError {
+            throw HandshakeError.exchange(error)
+        } catch let error as TransportError {
+            throw HandshakeError.network(error)
+        }
+    }
+
     /// Sends a request to an address, absolute or relative to the service's API.
     ///
     /// - Throws: what ``send(_:redirects:limits:)`` throws, and ``HandshakeError/configuration(member:problem:)`` for an address

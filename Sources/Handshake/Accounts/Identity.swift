@@ -22,6 +22,30 @@ extension Account {
     ///   is not valid, or a subject that is not the one who signed in;
     ///   ``HandshakeError/configuration(member:problem:)`` when the service has no such endpoint.
     public func identity() async throws -> Identity {
+        try await identity(isStored: true)
+    }
+
+    /// Asks the service's API who the user is, before a sign-in whose user has to be the same.
+    ///
+    /// - Returns: nil where the service is described without an ``Service/identityEndpoint``, and where the API does not
+    ///   say it for the account's token.
+    func subjectOfAPI() async throws -> String? {
+        guard client.service.identityEndpoint != nil else { return nil }
+        do {
+            return try await identity().subject
+        } catch HandshakeError.exchange(.server(let error)) where (error.status ?? 0) >= 500 || error.status == 429 {
+            // The API cannot say it now: that is no answer, and another user must not pass for it.
+            throw HandshakeError.exchange(.server(error))
+        } catch HandshakeError.demanded, HandshakeError.signInRequired, HandshakeError.exchange {
+            return nil
+        }
+    }
+
+    /// Asks the service's API who the user is.
+    ///
+    /// - Parameter isStored: whether the account is in the vault. The token of one that is not is never refreshed: that
+    ///   would bring the vault's token in its place.
+    func identity(isStored: Bool) async throws -> Identity {
         guard let endpoint = identityEndpoint else {
             throw HandshakeError.configuration(
                 member: "userinfo_endpoint",
@@ -31,15 +55,20 @@ extension Account {
         let isSigned = client.options.userInfoAlgorithm != nil
         let accept = requiredHeaders[.accept] ?? (isSigned ? "application/jwt" : "application/json")
         let request = RequestMessage(endpoint.method, endpoint.url, headers: [.accept: accept])
-        let response =
+        let transmit: Transmission = { [self] request, isHome in
+            let channel = try transport(isHome: isHome)
             switch endpoint.tokenPlacement {
-            case .header: try await send(request, redirects: .stop)
+            case .header: return try await channel.send(request, limits: TransferLimits())
             case .endOfURL:
-                try await send(request, redirects: .stop) { [self] request, isHome in
-                    let answer = try await transport(isHome: isHome).send(
-                        endpoint.movingToken(of: request), limits: TransferLimits())
-                    return endpoint.judged(answer)
-                }
+                let answer = try await channel.send(endpoint.movingToken(of: request), limits: TransferLimits())
+                return endpoint.judged(answer)
+            }
+        }
+        let response =
+            if isStored {
+                try await send(request, redirects: .stop, by: transmit)
+            } else {
+                try await sendOnce(request, by: transmit)
             }
         let signed = try await signedClaims(in: response)
         do {

@@ -6,7 +6,8 @@ extension Handshake {
     /// code and stores the grant.
     ///
     /// The grant of an earlier sign-in under the same name is revoked once the new one is stored, as far as the service
-    /// allows it.
+    /// allows it. Where that would end the new one too, the same user's is left
+    /// (``Service/Deviations/revokesWholeAuthorization``).
     ///
     /// - Parameters:
     ///   - name: the app's name for the account. An existing account is replaced.
@@ -15,7 +16,8 @@ extension Handshake {
     ///   - timeout: how long to wait for the user.
     /// - Throws: ``HandshakeError/signInAbandoned(_:)`` when the user declined, closed or did not act in time;
     ///   ``HandshakeError/exchange(_:)`` when a check failed or the service answered with an error;
-    ///   ``HandshakeError/undiscovered(issuer:failures:)``; ``HandshakeError/network(_:)``;
+    ///   ``HandshakeError/configuration(member:problem:)`` when the client cannot sign in this way, or there is no such
+    ///   client; ``HandshakeError/undiscovered(issuer:failures:)``; ``HandshakeError/network(_:)``;
     ///   ``HandshakeError/vault(_:)``; `CancellationError`. After any of them nothing is stored.
     public func signIn(
         as name: String = AccountID.defaultName, to service: String? = nil, through browser: some Browser,
@@ -26,17 +28,22 @@ extension Handshake {
 
     /// The same with a client that may ask for more than its account's usual one.
     ///
-    /// - Parameter user: who has to sign in; nil for anyone.
+    /// - Parameters:
+    ///   - user: who has to sign in; nil for anyone.
+    ///   - subject: what the service's API has to name that user; nil for anything.
     func signIn(
-        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims? = nil
+        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims? = nil,
+        subject: String? = nil
     ) async throws -> Account {
         try await measuringSignIn(to: client.service.name) {
-            try await signInUnmeasured(client, as: name, through: browser, timeout: timeout, user: user)
+            try await signInUnmeasured(
+                client, as: name, through: browser, timeout: timeout, user: user, subject: subject)
         }
     }
 
     private func signInUnmeasured(
-        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims?
+        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims?,
+        subject: String?
     ) async throws -> Account {
         let listener = try listener(for: client)
         let attempt = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
@@ -45,7 +52,8 @@ extension Handshake {
                 try await self.code(for: attempt, through: browser, at: listener, of: client)
             }
             try await consume(attempt)
-            return try await finish(with: code, as: attempt.account, provingBy: attempt.key, user: user)
+            return try await finish(
+                with: code, as: attempt.account, provingBy: attempt.key, user: user, subject: subject)
         } catch {
             await forget(attempt)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error

@@ -242,8 +242,10 @@ extension Handshake {
     /// - Parameters:
     ///   - key: what the code is bound to; nil for bearer tokens.
     ///   - user: who has to have signed in, at the same issuer; nil for anyone.
+    ///   - subject: what the service's API has to name the user; nil for anything.
     func finish(
-        with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, user: IDTokenClaims? = nil
+        with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, user: IDTokenClaims? = nil,
+        subject: String? = nil
     ) async throws -> Account {
         let client = try client(of: id)
         let request = code.request
@@ -265,10 +267,27 @@ extension Handshake {
                 environment.log.notice("the user was authenticated in none of the contexts that were asked for")
             }
         }
+        if let subject {
+            let grant = Grant(response, requested: request.scopes, now: now)
+            try await check(grant, TokenBinding(key, response), of: subject, as: id, client: client)
+        }
         return try await store(
             Grant(response, requested: request.scopes, identity: identity, now: now), as: id, client: client,
             server: request.server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
             asked: request.scopes)
+    }
+
+    /// Refuses a grant that is not stored yet if the service's API names another user for it, or none.
+    private func check(
+        _ grant: Grant, _ binding: TokenBinding?, of subject: String, as id: AccountID, client: Client
+    ) async throws {
+        let record = AccountRecord(
+            id: id, grant: grant, state: .signedIn, refreshMethod: .refreshToken, generation: 1, binding: binding)
+        let unstored = Account(record, client: client, environment: environment, refreshMargin: refreshMargin)
+        guard try await unstored.identity(isStored: false).subject.isIdentical(to: subject) else {
+            throw HandshakeError.exchange(
+                .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))
+        }
     }
 
     /// Stores the tokens of a sign-in that had no browser here.
@@ -350,7 +369,7 @@ extension Service {
 
 extension IDTokenClaims {
     /// Whether both are about the same user: a subject is unique at its issuer alone (OpenID Connect Core, section 5.7).
-    fileprivate func isAbout(_ user: IDTokenClaims) -> Bool {
+    func isAbout(_ user: IDTokenClaims) -> Bool {
         issuer.isIdentical(to: user.issuer) && subject.isIdentical(to: user.subject)
     }
 }

@@ -6,7 +6,7 @@ extension Handshake {
     ///
     /// The API may demand further scopes or another authentication. The user signs in through the browser for the
     /// account's scopes and the demanded ones, and the request is sent again. A second demand is final: the user is asked
-    /// once.
+    /// once. How the user is compared with the account's says ``signIn(again:for:through:timeout:)``.
     ///
     /// - Parameters:
     ///   - request: what to send. Content that exists once cannot be sent again, so its demand is thrown.
@@ -34,6 +34,10 @@ extension Handshake {
     /// It asks for the scopes of the account and of the demand, and for the authentication that is demanded. When another
     /// user signs in, or in another way, the account keeps the grant that it has.
     ///
+    /// Users are compared by their ID tokens. For an account without one, ``Service/identityEndpoint`` is asked before and
+    /// after the sign-in. Where a service has neither, or its API does not name the account's user, another user's grant
+    /// may take the account's place: compare what you know of the user before you go on.
+    ///
     /// - Parameters:
     ///   - account: an account of this app.
     ///   - demand: the payload of ``HandshakeError/demanded(_:status:)``.
@@ -41,7 +45,7 @@ extension Handshake {
     ///   - timeout: how long to wait for the user.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` for another app's account, and for a demand that no
     ///   sign-in satisfies; `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/subject` or
-    ///   `Refusal/Check/authentication`; what ``signIn(as:to:through:timeout:)`` throws.
+    ///   `Refusal/Check/authentication`; what ``Account/identity()`` and ``signIn(as:to:through:timeout:)`` throw.
     public func signIn(
         again account: Account, for demand: ResourceDemand, through browser: some Browser,
         timeout: Duration = .seconds(300)
@@ -61,8 +65,10 @@ extension Handshake {
         }
         var asking = client.asking(for: scopes, parameters)
         if demand.parameters["acr_values"] != nil { asking.options.requiresAuthenticationContext = true }
+        var subject: String?
+        if status.identity == nil { subject = try await account.subjectOfAPI() }
         return try await signIn(
-            asking, as: account.id.name, through: browser, timeout: timeout, user: status.identity)
+            asking, as: account.id.name, through: browser, timeout: timeout, user: status.identity, subject: subject)
     }
 }
 

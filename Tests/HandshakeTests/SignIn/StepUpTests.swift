@@ -144,4 +144,62 @@ struct StepUpTests {
         #expect(error?.code == "subject_mismatch")
         #expect(try await account.accessToken().reveal() == "access-1")
     }
+
+    /// A service without ID tokens whose API names the user, and an account there.
+    private static func namingScene() async throws -> (ScriptedProvider, Handshake, Account) {
+        let provider = ScriptedProvider()
+        let known = try provider.client()
+        let service = try Service(
+            name: "op", authorizationServer: known.service.authorizationServer,
+            identityEndpoint: Service.IdentityEndpoint(
+                url: try EndpointURL(ScriptedProvider.issuer + "/userinfo"), subjectMember: "sub", nameMembers: []))
+        let app = try provider.app(
+            Client(service: service, id: known.id, redirect: known.redirect, scopes: ["read"]))
+        provider.change { $0.idToken = "" }
+        return (provider, app, try await app.signIn(through: provider.browser))
+    }
+
+    /// Makes the API answer for the first token and for every later one.
+    private static func answer(
+        _ provider: ScriptedProvider, first: (Int, String), later: (Int, String)
+    ) {
+        provider.answer("/userinfo") { request in
+            let isFirst = request.head.headerFields[.authorization] == "Bearer access-1"
+            let (status, user) = isFirst ? first : later
+            return .json(status, status == 200 ? ["sub": user] : [:])
+        }
+    }
+
+    @Test(
+        "M213: without ID tokens the API says whether the same user has signed in, and another one changes nothing",
+        arguments: ["alice", "mallory"])
+    func namedByTheAPI(_ user: String) async throws {
+        let (provider, app, account) = try await Self.namingScene()
+        Self.answer(provider, first: (200, "alice"), later: (200, user))
+        let error = await handshakeError {
+            try await app.signIn(again: account, for: .scopes(["b"]), through: provider.browser)
+        }
+        let isSame = user == "alice"
+        #expect(error?.code == (isSame ? nil : "subject_mismatch"))
+        #expect(try await account.accessToken().reveal() == (isSame ? "access-2" : "access-1"))
+        #expect(provider.count("/revoke") == (isSame ? 2 : 0))
+        #expect(provider.count("/userinfo") == 2)
+    }
+
+    @Test(
+        "M213: where the API names the user of the old token alone, it stays; where of none, none is compared",
+        arguments: [
+            (200, 401, "invalid_token"), (200, 403, "http_403"), (403, 403, nil), (503, 200, "http_503"),
+        ] as [(Int, Int, String?)])
+    func unnamed(_ first: Int, _ later: Int, _ code: String?) async throws {
+        let (provider, app, account) = try await Self.namingScene()
+        Self.answer(provider, first: (first, "alice"), later: (later, "alice"))
+        let error = await handshakeError {
+            try await app.signIn(again: account, for: .scopes(["b"]), through: provider.browser)
+        }
+        #expect(error?.code == code)
+        #expect(try await account.accessToken().reveal() == (code == nil ? "access-2" : "access-1"))
+        #expect(provider.count("/revoke") == (code == nil ? 2 : 0))
+        #expect(provider.count("/userinfo") == (first == 200 ? 2 : 1))
+    }
 }
