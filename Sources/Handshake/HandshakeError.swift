@@ -67,7 +67,9 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case refreshRejected = "refresh_rejected"
         /// The answer to an earlier refresh was lost. Its refresh token cannot be used again.
         case answerLost = "answer_lost"
-        /// The access token has expired, and there is no refresh token.
+        /// The access token cannot be refreshed: there is no refresh token.
+        ///
+        /// It has expired, was refused, or lives shorter than was asked for.
         case notRefreshable = "not_refreshable"
         /// The key that the tokens are bound to was lost (RFC 9449, section 5). The grant is still stored.
         case keyLost = "key_lost"
@@ -189,7 +191,7 @@ extension HandshakeError.SignInReason {
         case .absent: "there is no such account in the vault"
         case .refreshRejected: "the service no longer accepts the refresh token"
         case .answerLost: "the answer to a refresh was lost, and the old refresh token cannot be used again"
-        case .notRefreshable: "the service no longer accepts the access token and gave no refresh token"
+        case .notRefreshable: "the access token cannot be refreshed, because there is no refresh token"
         case .keyLost: "the key that its tokens are bound to was lost"
         case .certificateChanged: "its tokens are bound to a certificate that the app does not have now"
         case .notBound: "its tokens are not bound to a key, and the FAPI 2.0 profile (fapi2) demands tokens that are"

@@ -117,9 +117,15 @@ struct ErrorTextTests {
                 code: "http_503", names: ["could not be fetched.\n", "Retry in 30 seconds"]),
             Row(error: .vault(.locked("no key")), code: "vault_locked", names: ["vault", "no key"]),
             Row(
+                error: .vault(.busy("/v/accounts")), code: "vault_busy",
+                names: ["Another task or process has locked /v/accounts", "Try again"]),
+            Row(
                 error: .vault(.damaged(what: "the account x", reason: "r")), code: "vault_damaged",
                 names: ["the account x", "left as it is", "Restore it"]),
             Row(error: .signInRequired(account, .answerLost), code: "sign_in_required", names: ["mine", "again"]),
+            Row(
+                error: .signInRequired(account, .notRefreshable), code: "sign_in_required",
+                names: ["mine", "the access token cannot be refreshed, because there is no refresh token"]),
             Row(error: .refreshUncertain(account, nil), code: "refresh_uncertain", names: ["mine", "Try again"]),
             Row(
                 error: .demanded(.scopes(["write"]), status: 403), code: "insufficient_scope",

@@ -46,8 +46,8 @@ public struct AccountStatus: Sendable, Hashable {
             switch record.state {
             case .signedIn: .signedIn
             case .refreshing: .refreshUncertain
+            case .signingOut, .ended(.signingOut): .signingOut
             case .ended(let reason): .ended(reason)
-            case .signingOut: .signingOut
             }
         scopes = record.grant.scopes
         issuedAt = record.grant.issuedAt

@@ -32,7 +32,7 @@ extension VaultError: CustomStringConvertible {
         case .damaged(let what, let reason):
             "In the vault, \(what) is damaged: \(reason.clause). It is left as it is. Restore it from a backup."
         case .denied(let what, let reason): "The vault cannot use “\(what)”: \(reason)"
-        case .busy(let what): "Another process has locked \(what) for too long. Try again."
+        case .busy(let what): "Another task or process has locked \(what) for too long. Try again."
         case .unavailable(let reason): "The vault's storage failed: \(reason.clause)."
         }
     }
