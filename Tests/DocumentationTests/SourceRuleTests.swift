@@ -110,6 +110,15 @@ struct SourceRuleTests {
         }
     }
 
+    @Test("C9: on Apple's platforms no timeout of the system's own ends an exchange before its deadline")
+    func systemTimeouts() throws {
+        let path = "Sources/Handshake/Transport/URLSessionTransport.swift"
+        let text = try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+        // Each is 60 s where it is not set.
+        #expect(Self.has(text, " configuration.timeoutIntervalForRequest = 86_400\n"))
+        #expect(Self.has(text, " message.timeoutInterval = limits.timeout.bounded / .seconds(1) + 5\n"))
+    }
+
     /// What makes a test depend on the machine's speed, or on the time of day.
     private static let clockPatterns = [
         "Task.sleep": #"\bTask\.sleep\b"#, "Thread.sleep": #"\bThread\.sleep\b"#, "usleep": #"\busleep\("#,

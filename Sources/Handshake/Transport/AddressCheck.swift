@@ -111,3 +111,39 @@ package struct AddressCheck: Sendable {
         host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     }
 }
+
+extension TransferLimits {
+    /// These limits without the time since the start of the exchange.
+    func left<C: Clock>(since start: C.Instant, on clock: C) -> TransferLimits where C.Duration == Duration {
+        var rest = self
+        rest.timeout = max(.zero, timeout - start.duration(to: clock.now))
+        return rest
+    }
+
+    /// Tries the addresses of a host one after another, all within these limits of one exchange.
+    ///
+    /// - Parameters:
+    ///   - start: when the exchange began, with its lookup.
+    ///   - repeats: whether the request can be sent again after an address that no connection comes about with.
+    ///   - connecting: how long a connection may take to come about. No further attempt is made that the deadline could
+    ///     end while it connects: it would look like a request that may have arrived.
+    ///   - attempt: sends the request to an address, within what is left of the limits.
+    /// - Throws: what the last attempt throws; when the time is over, ``TransportError/unreachable(host:reason:)``, since
+    ///   nothing was sent.
+    func trying<C: Clock, Result>(
+        _ addresses: [String], since start: C.Instant, on clock: C, repeats: Bool, connecting: Duration = .zero,
+        _ attempt: (_ address: String, _ limits: TransferLimits) async throws -> Result
+    ) async throws -> Result where C.Duration == Duration {
+        for address in addresses.dropLast() {
+            do {
+                return try await attempt(address, left(since: start, on: clock))
+            } catch let error as TransportError {
+                // Where nothing was sent, another address of the host may answer.
+                guard case .unreachable = error, repeats, left(since: start, on: clock).timeout > connecting else {
+                    throw error
+                }
+            }
+        }
+        return try await attempt(addresses.last ?? "", left(since: start, on: clock))
+    }
+}

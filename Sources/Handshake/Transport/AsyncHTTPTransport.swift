@@ -54,7 +54,8 @@ public final class AsyncHTTPTransport: Transport {
 
     /// Makes a transport of its own.
     ///
-    /// - Parameter connectionTimeout: how long a connection may take to come about.
+    /// - Parameter connectionTimeout: how long a connection may take to come about; half as long to a host that a document
+    ///   names, which may have several addresses.
     public convenience init(connectionTimeout: Duration = .seconds(10)) {
         self.init(connectionTimeout: connectionTimeout, resolver: .system)
     }
@@ -194,27 +195,27 @@ public final class AsyncHTTPTransport: Transport {
         guard request.namedBy != nil, let origin = Origin(of: request.head) else {
             return try await exchange(request, by: client, limits: limits, read)
         }
+        let clock = ContinuousClock()
+        let start = clock.now
         let found: [String]?
         do {
-            found = try await withDeadline(limits.timeout, on: ContinuousClock()) { [check] in
+            found = try await withDeadline(limits.timeout, on: clock) { [check] in
                 try await check.addresses(for: request)
             }
         } catch is DeadlineExceeded {
             throw TransportError.timedOut(host: origin.authority)
         }
-        guard let found else { return try await exchange(request, by: client, limits: limits, read) }
-        for address in found.dropLast() {
-            do {
-                let pinned = pinned(origin.host, at: address)
-                defer { withExtendedLifetime(pinned) {} }
-                return try await exchange(request, by: pinned.client, limits: limits, read)
-            } catch TransportError.unreachable where request.content.isReplayable {
-                // Nothing was sent: another address of the host may answer.
-            }
+        guard let found else {
+            return try await exchange(request, by: client, limits: limits.left(since: start, on: clock), read)
         }
-        let pinned = pinned(origin.host, at: found.last ?? "")
-        defer { withExtendedLifetime(pinned) {} }
-        return try await exchange(request, by: pinned.client, limits: limits, read)
+        return try await limits.trying(
+            found, since: start, on: clock, repeats: request.content.isReplayable,
+            connecting: min(connectionTimeout, limits.timeout) / 2
+        ) { address, limits in
+            let pinned = self.pinned(origin.host, at: address)
+            defer { withExtendedLifetime(pinned) {} }
+            return try await exchange(request, by: pinned.client, limits: limits, read)
+        }
     }
 
     private func pinned(_ host: String, at address: String) -> PinnedClient {
@@ -224,6 +225,9 @@ public final class AsyncHTTPTransport: Transport {
                 all.append(known)
                 return known
             }
+            var configuration = configuration
+            // Of two addresses that are silent, the second one has as long as the first.
+            configuration.timeout.connect = .nanoseconds((connectionTimeout / 2).nanoseconds)
             let new = PinnedClient(host, at: address, configuration)
             if all.count >= Self.maximumPinned { all.removeFirst() }
             all.append(new)

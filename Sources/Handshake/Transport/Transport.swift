@@ -55,7 +55,7 @@ extension Transport {
 public struct TransferLimits: Sendable, Hashable {
     /// The longest content that is read, in bytes; 1 MiB unless stated.
     public var maximumContentLength: Int
-    /// The time from the first byte sent to the last byte read. 20 seconds unless stated.
+    /// The time for the whole exchange: lookup, connection and transfer. 20 seconds unless stated.
     ///
     /// A process that stood still, stopped or on a frozen machine, reads an answer for up to 2 s longer.
     public var timeout: Duration

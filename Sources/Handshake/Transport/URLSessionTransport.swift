@@ -28,6 +28,8 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // The system's own 60 s would end an exchange whose limits allow more.
+        configuration.timeoutIntervalForRequest = 86_400
         session = URLSession(configuration: configuration)
     }
 
@@ -151,6 +153,8 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
             throw TransportError.unreachable(host: host, reason: "the address cannot be read")
         }
         var message = URLRequest(url: url)
+        // The system's bound is 60 s. The deadline is kept to in `stream`, and this comes after it.
+        message.timeoutInterval = limits.timeout.bounded / .seconds(1) + 5
         message.httpMethod = head.method.rawValue
         for field in head.headerFields { message.addValue(field.value, forHTTPHeaderField: field.name.rawName) }
         switch request.content {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import Handshake
@@ -172,6 +173,44 @@ struct AddressCheckTests {
             let stored = try Registrations.client(stored: try Registrations.stored(client), as: "App")
             #expect(stored.registration?.management?.endpoint.namedBy?.host == namer, "\(management)")
         }
+    }
+
+    @Test("C9, M902: the addresses of a host share the limits of one exchange, and none is tried after its deadline")
+    func sharedLimits() async throws {
+        let clock = ManualClock()
+        let limits = TransferLimits(maximumContentLength: 7, timeout: .seconds(3))
+        let given = Mutex<[Duration]>([])
+        let start = clock.now
+        // The lookup.
+        clock.advance(by: .seconds(1))
+        let last = try await limits.trying(["a", "b", "c"], since: start, on: clock, repeats: true) { address, limits in
+            given.withLock { $0.append(limits.timeout) }
+            clock.advance(by: .milliseconds(500))
+            guard address == "c" else { throw TransportError.unreachable(host: address, reason: "") }
+            return limits
+        }
+        #expect(given.withLock { $0 } == [.seconds(2), .milliseconds(1500), .seconds(1)])
+        #expect(last == TransferLimits(maximumContentLength: 7, timeout: .seconds(1)))
+        do {
+            try await limits.trying(["a", "b", "c"], since: clock.now, on: clock, repeats: true) { address, _ in
+                clock.advance(by: .seconds(2))
+                throw TransportError.unreachable(host: address, reason: "")
+            }
+            Issue.record("an address answered")
+        } catch {
+            #expect(error as? TransportError == .unreachable(host: "b", reason: ""))
+        }
+        // The second attempt might end while it connects.
+        let tried = Mutex(0)
+        await #expect(throws: TransportError.unreachable(host: "a", reason: "")) {
+            try await limits.trying(["a", "b"], since: clock.now, on: clock, repeats: true, connecting: .seconds(2)) {
+                address, _ in
+                tried.withLock { $0 += 1 }
+                clock.advance(by: .milliseconds(1500))
+                throw TransportError.unreachable(host: address, reason: "")
+            }
+        }
+        #expect(tried.withLock { $0 } == 1)
     }
 
     #if os(Linux)
