@@ -225,10 +225,10 @@ extension SystemBrowser {
     /// Opens the page at which a session ends.
     ///
     /// - Returns: nil: the browser comes back to a listener, or not at all.
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails within 5 s.
     public func show(signOut page: SignOutPage) async throws -> String? {
         // Without the ID token: other users of the machine see the arguments of a program (`oauth-security.md` L4).
-        try start(page.request.shortAddress)
+        try await show(page.request.shortAddress)
         return nil
     }
 }

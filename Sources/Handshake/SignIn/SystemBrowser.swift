@@ -1,4 +1,5 @@
 #if os(Linux) || os(macOS)
+import AsyncSupport
 import Foundation
 public import OAuth
 
@@ -18,20 +19,49 @@ public struct SystemBrowser: Browser {
 
     /// Opens the page.
     ///
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails within 5 s.
     public func show(_ page: SignInPage) async throws -> String? {
-        try start(page.url)
+        try await show(page.url)
         return nil
     }
 
     /// Opens a page that is no sign-in: a profile, a manual.
     ///
-    /// - Throws: as ``show(_:)``.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it cannot be started.
+    ///   How it ends is not awaited.
     public func open(_ address: EndpointURL) throws(HandshakeError) {
-        try start(address.string)
+        try start(address.string) { _ in }
     }
 
-    func start(_ address: String) throws(HandshakeError) {
+    /// Opens a page, and waits for the opener's end: it fails soon, or runs on as the browser itself.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails before the
+    ///   timeout.
+    func show(_ address: String, timeout: Duration = .seconds(5)) async throws {
+        let (ends, announce) = AsyncStream.makeStream(of: Int32.self)
+        let opener = try start(address) { status in
+            announce.yield(status)
+            announce.finish()
+        }
+        // A sign-in whose redirect has arrived cancels this, and nothing has failed.
+        let status = try? await within(timeout, on: ContinuousClock()) { () async throws -> Int32 in
+            for await status in ends { return status }
+            throw CancellationError()
+        }
+        guard let status, status != 0 else { return }
+        throw HandshakeError.configuration(
+            member: "browser",
+            problem: "\(opener) failed with status \(status); show the address with PrintingBrowser")
+    }
+
+    /// Starts the opener.
+    ///
+    /// - Parameter ended: gets its exit status, or the number of the signal that ended it.
+    /// - Returns: the opener's path.
+    @discardableResult
+    private func start(
+        _ address: String, ended: @escaping @Sendable (_ status: Int32) -> Void
+    ) throws(HandshakeError) -> String {
         guard EndpointURL.isSafeToOpen(address) else {
             throw HandshakeError.configuration(
                 member: "browser",
@@ -51,12 +81,14 @@ public struct SystemBrowser: Browser {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
+        process.terminationHandler = { ended($0.terminationStatus) }
         do {
             try process.run()
         } catch {
             throw HandshakeError.configuration(
                 member: "browser", problem: "\(opener) could not be started; show the address with PrintingBrowser")
         }
+        return opener
     }
 
     /// Whether this machine has something that opens a browser.

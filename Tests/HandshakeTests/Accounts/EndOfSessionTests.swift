@@ -114,14 +114,11 @@ struct EndOfSessionTests {
         let (browser, pipe) = (folder.path + "/browser", folder.path + "/seen")
         try writeProgram(Data("#!/bin/sh\nprintf '%s' \"$*\" > '\(pipe)'\n".utf8), to: browser)
         #expect(mkfifo(pipe, 0o600) == 0)
-        #expect(try await SystemBrowser(environment: ["BROWSER": browser]).show(signOut: page) == nil)
-        // Blocks until the browser has written.
-        let seen = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let bytes = try? FileHandle(forReadingAtPath: pipe)?.readToEnd()
-                continuation.resume(returning: String(decoding: bytes ?? Data(), as: UTF8.self))
-            }
-        }
+        // The browser ends when it is read.
+        let written = Task { await contents(ofPipe: pipe) }
+        let returned = try await SystemBrowser(environment: ["BROWSER": browser]).show(signOut: page)
+        #expect(returned == nil)
+        let seen = await written.value
         #expect(seen == page.request.shortAddress)
         #expect(seen.contains("client_id=") && !seen.contains("id_token_hint"))
         await world.sandbox.stop()

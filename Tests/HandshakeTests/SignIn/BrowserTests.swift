@@ -1,9 +1,10 @@
 import Foundation
-import Handshake
 import OAuth
 import Synchronization
 import TestFixtures
 import Testing
+
+@testable import Handshake
 
 @Suite("User agents")
 struct BrowserTests {
@@ -88,9 +89,11 @@ struct BrowserTests {
             let error = await handshakeError { try await browser.show(page) }
             #expect(error?.code == "invalid_configuration", "\(address)")
         }
-        // Only this one starts it. Opening the note waits until the program writes.
+        // Only this one starts it. It ends when its note is read.
+        let written = Task { await contents(ofPipe: note) }
         _ = try await browser.show(page(redirect: "com.example.app:/callback"))
-        _ = try await Task.detached { try FileHandle(forReadingFrom: URL(filePath: note)).readToEnd() }.value
+        let arguments = await written.value
+        #expect(!arguments.isEmpty)
         #expect(try String(contentsOfFile: folder.path + "/started", encoding: .utf8) == "x\n")
     }
 
@@ -99,13 +102,29 @@ struct BrowserTests {
         let folder = try TemporaryFolder()
         let (browser, note) = try Self.recorder(in: folder)
         let page = try await page(redirect: "com.example.app:/callback")
-        #expect(try await browser.show(page) == nil)
-        // Opening waits until the program writes.
-        let written = try await Task.detached {
-            String(decoding: try FileHandle(forReadingFrom: URL(filePath: note)).readToEnd() ?? Data(), as: UTF8.self)
-        }.value
-        #expect(written.split(separator: "\n").map(String.init) == ["1", page.url])
+        let written = Task { await contents(ofPipe: note) }
+        let redirect = try await browser.show(page)
+        #expect(redirect == nil)
+        let arguments = await written.value
+        #expect(arguments.split(separator: "\n").map(String.init) == ["1", page.url])
         #expect(page.url.hasPrefix("https://"))
+    }
+
+    @Test("I2: an opener that fails is an error, and one that runs on is the browser itself")
+    func failingOpener() async throws {
+        let page = try await page(redirect: "http://127.0.0.1:8765/callback")
+        let failed = await handshakeError {
+            try await SystemBrowser(environment: ["BROWSER": "/bin/false", "PATH": "/bin"])
+                .show(page.url, timeout: .seconds(300))
+        }
+        #expect(failed?.code == "invalid_configuration")
+        #expect(failed?.description.contains("show the address") == true)
+        #expect(try await SystemBrowser(environment: ["BROWSER": "/bin/true", "PATH": "/bin"]).show(page) == nil)
+        // Nothing reads this one's note, so it does not end.
+        let folder = try TemporaryFolder()
+        let (browser, note) = try Self.recorder(in: folder)
+        try await browser.show(page.url, timeout: .milliseconds(1))
+        _ = await contents(ofPipe: note)
     }
 
     /// What the environment says, and the opener that has to come of it.

@@ -276,6 +276,8 @@ struct AnnouncedBrowser: Browser {
         Output.note(page.prompt())
         do {
             _ = try await SystemBrowser().show(page)
+            // The redirect has arrived.
+            guard !Task.isCancelled else { return nil }
             Output.note("If no page opens, open this URL:\n\(page.url)")
         } catch {
             guard EndpointURL.isSafeToOpen(page.url) else { throw error }
