@@ -123,10 +123,8 @@ public struct BackchannelAuthenticationRequest: Sendable {
                 throw .configuration(
                     member: name, problem: "a signed request cannot have a parameter of this name; remove it")
             }
-            let only = values.count == 1 ? values.first : nil
-            claims[name] =
-                name == "requested_expiry"
-                ? .number(only ?? "0") : only.map { .string($0) } ?? .array(values.map { .string($0) })
+            let value = try AuthorizationRequest.claim(name, values)
+            claims[name] = name == "requested_expiry" ? .number(value.string ?? "0") : value
         }
         var header: JSONObject = ["typ": .string("oauth-authz-req+jwt")]
         header["kid"] = key.keyID.map { .string($0) }

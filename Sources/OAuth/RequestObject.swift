@@ -59,7 +59,7 @@ extension AuthorizationRequest {
     }
 
     /// The value of a parameter with the JSON type that its definition gives it (RFC 9101, section 4).
-    private static func claim(_ name: String, _ values: [String]) throws(OAuthError) -> JSONValue {
+    static func claim(_ name: String, _ values: [String]) throws(OAuthError) -> JSONValue {
         guard values.count == 1, let text = values.first else { return .array(values.map { .string($0) }) }
         switch name {
         case "max_age":

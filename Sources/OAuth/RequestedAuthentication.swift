@@ -22,7 +22,7 @@ package struct RequestedAuthentication: Sendable, Hashable, Codable {
     /// Reads what the parameters of a request ask for.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for a `max_age` that is no number of seconds.
-    init(parameters: [String: String], demandingContext: Bool) throws(OAuthError) {
+    package init(parameters: [String: String], demandingContext: Bool) throws(OAuthError) {
         let age = parameters["max_age"].flatMap { $0.isEmpty ? nil : $0 }
         maximumAge = age.flatMap(wholeNumber)
         guard maximumAge != nil || age == nil else {

@@ -39,7 +39,8 @@ struct BackchannelAuthenticationTests {
     func signed() throws {
         let key = try SigningKey(
             parsing: Array(SigningKeys.shared.get().p256.pemRepresentation.utf8), keyID: "k-1")
-        let signed = try Self.request(["ES256"]).signed(by: key, now: Example.now + 0.5)
+        let extras = ["max_age": "60", "claims": #"{"userinfo":{"email":null}}"#]
+        let signed = try Self.request(["ES256"], extras).signed(by: key, now: Example.now + 0.5)
         let form = try signed.message.form
         #expect(form.map { String($0.prefix { $0 != "=" }) } == ["request", "client_id", "client_secret"])
         let parts = try #require(form.first).dropFirst("request=".count).split(separator: ".")
@@ -55,7 +56,8 @@ struct BackchannelAuthenticationTests {
                 "iss": .string("c"), "aud": .string("https://server.example.com"), "iat": .number("\(issuedAt)"),
                 "nbf": .number("\(issuedAt)"), "exp": .number("\(issuedAt + 300)"), "scope": .string("openid"),
                 "login_hint": .string("ada@example.com"), "requested_expiry": .number("120"),
-                "resource": .array([.string("urn:a"), .string("urn:b")]),
+                "resource": .array([.string("urn:a"), .string("urn:b")]), "max_age": .number("60"),
+                "claims": .object(["userinfo": .object(["email": .null])]),
             ])
         let set = try SigningKeys.shared.get().keySet(.es256)
         let candidate = try #require(set.candidates(keyID: nil, algorithm: .es256).first)

@@ -45,6 +45,7 @@ extension Handshake {
         let token = notifications.map { _ in
             BackchannelAuthenticationRequest.newNotificationToken(random: environment.random)
         }
+        let authentication = try client.requestedAuthentication()
         let request = try client.backchannelRequest(
             to: server, about: hint, message: bindingMessage, userCode: userCode, notificationToken: token,
             timeout: timeout, in: environment)
@@ -59,6 +60,7 @@ extension Handshake {
             to: pending, at: server, client: client, provingBy: key, timeout: timeout, asked: asked, bell)
         let identity = try await environment.identity(
             in: response, at: server, client: client, expecting: hint.subject)
+        try authentication.checkIdentity(identity, now: now, hiding: response.secrets)
         return try await store(
             response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }
@@ -215,7 +217,8 @@ extension Client {
         request.userCode = userCode
         request.notificationToken = notificationToken
         request.requestedLifetime = max(1, Int(min(3600, timeout / .seconds(1))))
-        request.extras = parameters
+        request.contextClasses = (parameters["acr_values"] ?? "").split(separator: " ").map(String.init)
+        request.extras = parameters.filter { $0.key != "acr_values" }
         request.headers = headers
         guard options.signedRequests == .always else { return request }
         guard let key = try requestKey(at: server) else { return request }

@@ -29,6 +29,7 @@ extension Handshake {
                 member: "device_authorization_endpoint",
                 problem: client.service.noDeviceGrant + " Sign in with a browser.")
         }
+        let asked = try client.requestedAuthentication()
         let request = try client.deviceAuthorizationRequest(to: server, in: environment)
         let key = try client.newDPoPKey(at: server)
         let authorization = try await environment.exchange(
@@ -36,6 +37,7 @@ extension Handshake {
         let (response, now) = try await response(
             to: authorization, at: server, client: client, provingBy: key, timeout: timeout, show: show)
         let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)
+        try asked.checkIdentity(identity, now: now, hiding: response.secrets)
         return try await store(
             response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }
@@ -58,6 +60,34 @@ extension Handshake {
             return try await environment.poll(
                 request, provingBy: key, presenting: client.certificate,
                 every: DevicePolling(interval: authorization.interval), until: code.expiresAt)
+        }
+    }
+}
+
+extension Client {
+    /// The authentication of the user that a sign-in without a browser asks for.
+    func requestedAuthentication() throws(HandshakeError) -> RequestedAuthentication {
+        do throws(OAuthError) {
+            return try RequestedAuthentication(
+                parameters: parameters, demandingContext: options.requiresAuthenticationContext)
+        } catch {
+            throw .exchange(error)
+        }
+    }
+}
+
+extension RequestedAuthentication {
+    /// Refuses an ID token that says too little, and none where an age or a context is demanded.
+    func checkIdentity(_ identity: IDTokenClaims?, now: Double, hiding secrets: [Secret]) throws(HandshakeError) {
+        do throws(OAuthError) {
+            if let identity {
+                try check(identity, now: now, hiding: secrets)
+            } else if maximumAge != nil || (demandsContext && !contexts.isEmpty) {
+                throw OAuthError.refused(
+                    Refusal(.authentication, expected: "an ID token with auth_time or acr", found: "no ID token"))
+            }
+        } catch {
+            throw .exchange(error)
         }
     }
 }

@@ -216,7 +216,8 @@ public struct DiscoveredResource: Sendable {
         return client
     }
 
-    /// `mcp-example-com-v1` for `https://mcp.example.com/v1`: host and path, since a host may have several APIs.
+    /// `mcp-example-com-v1` for `https://mcp.example.com/v1`: host and path, at most 64 characters. Where several APIs
+    /// differ elsewhere, such as in the port, give each a name.
     package static func name(for resource: EndpointURL) -> String {
         let address = (resource.origin.host + resource.path).lowercased()
         let words = address.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }

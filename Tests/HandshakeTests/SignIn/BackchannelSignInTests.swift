@@ -45,21 +45,25 @@ struct BackchannelSignInTests {
             return try await answer?(self) ?? provider.answer("/token", request)
         }
 
-        func app() throws -> Handshake {
+        func app(_ parameters: [String: String] = [:]) throws -> Handshake {
             let client = try provider.client()
-            let confidential = Client.confidential(
-                service: client.service, id: client.id, secret: Secret("client-secret-of-the-test"))
+            var confidential = Client.confidential(
+                service: client.service, id: client.id, secret: Secret("client-secret-of-the-test"),
+                parameters: parameters)
+            confidential.options.requiresAuthenticationContext = !parameters.isEmpty
             return try Handshake(
                 confidential, vault: MemoryVault(), transport: provider,
                 time: TimeSource(
                     now: { self.provider.time.source.now() + self.clock.now.offset / .seconds(1) }, clock: clock))
         }
 
-        func signIn(_ notifications: BackchannelNotifications? = nil) async -> HandshakeError? {
+        func signIn(
+            _ notifications: BackchannelNotifications? = nil, asking parameters: [String: String] = [:]
+        ) async -> HandshakeError? {
             let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
             defer { passing.cancel() }
             return await handshakeError {
-                try await app().signInOnOwnDevice(
+                try await app(parameters).signInOnOwnDevice(
                     of: .login("alice"), bindingMessage: "W4SCT", notifications: notifications)
             }
         }
@@ -135,6 +139,24 @@ struct BackchannelSignInTests {
         _ = try await provider.app().signInOnOwnDevice(of: .login("alice"), notifications: notifications)
         #expect(provider.polls.withLock { $0 } == [0])
         #expect(!notifications.receive(notice: "Bearer x"), "nothing is waited for any more")
+    }
+
+    @Test("D8, J5: a context is asked for, and a user of another one is refused", arguments: ["gold", "silver"])
+    func context(_ context: String) async throws {
+        let provider = try Provider([])
+        provider.provider.change { state in
+            state.claims["acr"] = context
+            state.overrides["/bc"] = { request in
+                if case .bytes(let bytes) = request.content {
+                    provider.requests.withLock { $0.append(["form": String(decoding: bytes, as: UTF8.self)]) }
+                }
+                return .json(200, ["auth_req_id": "the-request", "expires_in": 120, "interval": 5])
+            }
+        }
+        let error = await provider.signIn(asking: ["acr_values": "gold"])
+        #expect(error?.code == (context == "gold" ? nil : "authentication_insufficient"))
+        let form = try #require(provider.requests.withLock { $0 }.first?["form"])
+        #expect(form.split(separator: "&").contains("acr_values=gold"))
     }
 
     @Test("J5: an ID token about another user than the hint's is refused, and nothing is stored")

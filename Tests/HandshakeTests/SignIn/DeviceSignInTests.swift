@@ -61,20 +61,21 @@ struct DeviceSignInTests {
             return try await answer?() ?? provider.answer("/token", request)
         }
 
-        func app() throws -> Handshake {
+        func app(_ client: Client? = nil) throws -> Handshake {
             try Handshake(
-                provider.client(), vault: vault, transport: provider,
+                client ?? provider.client(), vault: vault, transport: provider,
                 time: TimeSource(now: provider.time.source.now, clock: clock))
         }
 
         /// Signs in. Whenever both the deadline and a wait are awaited, a second passes.
         func signIn(
-            timeout: Duration = .seconds(900), show: @escaping @Sendable (DeviceCode) async throws -> Void = { _ in }
+            _ client: Client? = nil, timeout: Duration = .seconds(900),
+            show: @escaping @Sendable (DeviceCode) async throws -> Void = { _ in }
         ) async -> HandshakeError? {
             let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
             defer { passing.cancel() }
             return await handshakeError {
-                try await app().signInOnAnotherDevice(timeout: timeout, show: show)
+                try await app(client).signInOnAnotherDevice(timeout: timeout, show: show)
             }
         }
     }
@@ -118,6 +119,33 @@ struct DeviceSignInTests {
         #expect(await device.signIn() == nil)
         #expect(device.polls.withLock { $0 } == [5, 10, 20, 30, 50, 70])
         #expect(try await device.app().account()?.status.identity?.subject == "alice")
+    }
+
+    @Test(
+        "D8: who authenticated on another device too long ago, too weakly or unnamed is refused and not stored",
+        arguments: [
+            (["max_age": "86400"], 500, nil as String?, nil as String?),
+            (["max_age": "600"], 700, nil, "authentication_insufficient"), (["acr_values": "gold"], 0, "gold", nil),
+            (["acr_values": "gold"], 0, "silver", "authentication_insufficient"),
+            (["acr_values": "gold"], 0, nil, "authentication_insufficient"),
+            (["acr_values": "gold"], 0, "no ID token", "authentication_insufficient"),
+            (["max_age": "600"], 0, "no ID token", "authentication_insufficient"),
+        ])
+    func authentication(_ asked: [String: String], _ age: Int, _ context: String?, _ code: String?) async throws {
+        let unnamed: Device.Answer = {
+            Device.message(200, Array(#"{"access_token":"access-token","token_type":"Bearer"}"#.utf8))
+        }
+        let device = try Device(context == "no ID token" ? [unnamed] : [])
+        let now = Int(device.provider.time.source.now())
+        device.provider.change { state in
+            state.claims["auth_time"] = now - age
+            state.claims["acr"] = context
+        }
+        let known = try device.provider.client()
+        var client = Client(service: known.service, id: known.id, redirect: known.redirect, parameters: asked)
+        client.options.requiresAuthenticationContext = true
+        #expect(await device.signIn(client)?.code == code)
+        #expect(try await device.vault.keys(of: .account).keys.isEmpty == (code != nil))
     }
 
     @Test(
