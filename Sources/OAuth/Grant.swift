@@ -48,7 +48,7 @@ public struct Grant: Sendable {
     public init(_ response: TokenResponse, requested: [String], identity: IDTokenClaims? = nil, now: Double) {
         self.init(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
-            refreshToken: response.refreshToken, scopes: response.scopes ?? requested, identity: identity,
+            refreshToken: response.refreshToken, scopes: response.scopes(ofRequested: requested), identity: identity,
             idToken: identity == nil ? nil : response.idToken, authorizationDetails: response.authorizationDetails)
         refreshTokenExpiresAt = response.refreshTokenExpiresAt
     }
@@ -58,7 +58,7 @@ public struct Grant: Sendable {
     {
         var next = Grant(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
-            refreshToken: response.refreshToken ?? refreshToken, scopes: response.scopes ?? scopes,
+            refreshToken: response.refreshToken ?? refreshToken, scopes: response.scopes(ofRequested: scopes),
             identity: newIdentity ?? identity, idToken: newIdentity == nil ? idToken : response.idToken,
             authorizationDetails: response.authorizationDetails ?? authorizationDetails)
         // What was said of the old refresh token is not true of a new one.
@@ -92,5 +92,17 @@ public struct Grant: Sendable {
     /// Whether the access token has come to its stated end. One of unknown life has not.
     public func isExpired(at now: Double) -> Bool {
         expiresAt.map { $0 <= now } ?? false
+    }
+}
+
+extension TokenResponse {
+    /// The granted scopes. A comma or a bar separates two, unless a requested one has it (RFC 6749, section 3.3).
+    fileprivate func scopes(ofRequested requested: [String]) -> [String] {
+        guard let words = scopes else { return requested }
+        let granted = words.flatMap { word -> [String] in
+            if requested.contains(where: { $0.isIdentical(to: word) }) { return [word] }
+            return word.split { $0 == "," || $0 == "|" }.map(String.init)
+        }
+        return granted.isEmpty ? requested : granted
     }
 }

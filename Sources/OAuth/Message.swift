@@ -89,14 +89,18 @@ extension RequestMessage {
         self.init(.post, endpoint, headers: headers, content: .bytes(parameters.form))
     }
 
-    /// The same parameters as a JSON object, which some services want in place of a form.
+    /// The same parameters as a JSON object, which some services want in place of a form. A repeated one is a list.
     init(
         json parameters: Parameters, to endpoint: EndpointURL, headers: HTTPFields
     ) {
         var headers = headers
         headers[.contentType] = "application/json"
         headers[.accept] = "application/json"
-        let members = JSONObject(parameters.pairs.map { (key: $0.name, value: .string($0.value)) })
+        let members = JSONObject(
+            parameters.grouped.map { name, values in
+                let texts = values.map { JSONValue.string($0) }
+                return (key: name, value: texts.count == 1 ? texts[0] : .array(texts))
+            })
         self.init(.post, endpoint, headers: headers, content: .bytes(Array(JSONValue.object(members).json.utf8)))
     }
 }

@@ -80,6 +80,5 @@ public enum ResourceDemand: Sendable, Hashable {
         return (challenge?.parameters[name] ?? "").split(separator: " ").map(String.init)
             .filter { $0.utf8.count <= Redaction.maximumLength && redaction.hidingSecrets(in: $0).isIdentical(to: $0) }
             .filter { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C } && $0.first != "-" }
-            .map { quoted($0, limit: longestContext) }
     }
 }

@@ -11,6 +11,8 @@ public struct TokenResponse: Sendable {
     /// RFC 6749 has no member for it. `refresh_token_expires_in`, `refresh_expires_in` and `x_refresh_token_expires_in` are read.
     public let refreshTokenExpiresAt: Double?
     /// The scope that was granted (RFC 6749, section 5.1). Nil when the server does not say, which means as asked.
+    ///
+    /// Divided at spaces alone. Where a service separates scopes by commas or bars, ``Grant`` divides them further.
     public let scopes: [String]?
     /// What the token authorizes in detail (RFC 9396, section 7). Nil when the server does not say.
     public let authorizationDetails: [AuthorizationDetail]?
@@ -47,7 +49,9 @@ public struct TokenResponse: Sendable {
         idToken = deviations.ignoresIDToken ? nil : try response.token("id_token")
         issuedTokenType = try response.string("issued_token_type").map(TokenType.init)
         authorizationDetails = try Self.authorizationDetails(in: response)
-        scopes = deviations.listsScopes ? try response.strings("scope") : try Self.scopes(in: response)
+        scopes =
+            deviations.listsScopes
+            ? try response.strings("scope")?.filter(Scope.isToken) : try Self.scopes(in: response)
         self.secrets = secrets + [accessToken, refreshToken, idToken].compactMap(\.self)
     }
 
@@ -126,14 +130,14 @@ public struct TokenResponse: Sendable {
     /// A hundred years, in seconds: longer lifetimes are a mistake of units.
     static let longestLifetime: Int64 = 3_155_760_000
 
-    /// Scopes are separated by spaces, at some services by commas or bars.
+    /// Scopes are separated by spaces. A comma or a bar may be part of one (RFC 6749, section 3.3).
     private static func scopes(in response: ResponseReader) throws(OAuthError) -> [String]? {
         guard let text = try response.string("scope") else { return nil }
         guard text.utf8.count <= 16_384, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
             throw .malformed(
                 step: .token, member: "scope", expected: "a list of printable ASCII words", found: "other characters")
         }
-        let words = text.utf8.split { $0 == 0x20 || $0 == 0x2C || $0 == 0x7C }
-        return words.isEmpty ? nil : words.map { String(Substring($0)) }
+        let words = text.split(separator: " ").map(String.init)
+        return words.isEmpty ? nil : words
     }
 }

@@ -65,6 +65,13 @@ struct ResourceDemandTests {
         #expect(long.parameters == ["max_age": "0"])
     }
 
+    @Test("F5: a long scope that an API demands is whole")
+    func longScope() {
+        let long = String(repeating: "a", count: 256)
+        let field = "Bearer error=\"insufficient_scope\", scope=\"\(long) b\""
+        #expect(ResourceDemand(Example.response(403, fields: [.wwwAuthenticate: field])) == .scopes([long, "b"]))
+    }
+
     @Test("L1, F5: a demand that repeats the token names neither it nor a piece of it")
     func repeatedToken() {
         let secret = Secret("tiny-token")

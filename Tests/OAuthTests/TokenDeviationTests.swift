@@ -19,13 +19,38 @@ struct TokenDeviationTests {
                 head: HTTPResponse(status: .init(code: status)), content: Array(content.utf8)), now: 1_000)
     }
 
+    @Test("C11: what is no scope is left out of a list of them")
+    func listedScopes() throws {
+        let content = #"{"access_token":"a","token_type":"bearer","scope":["a","b c","","d\u0007","e"]}"#
+        #expect(try Self.exchange(content) { $0.listsScopes = true }.scopes == ["a", "e"])
+    }
+
+    @Test("C1: a parameter that a JSON request repeats is a list, and none of its values is lost")
+    func repeatedInJSON() throws {
+        var deviations = TokenDeviations()
+        deviations.sendsJSON = true
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://op.example"), tokenEndpoint: try EndpointURL("https://op.example/token"))
+        let message = try TokenRequest(
+            .clientCredentials(scopes: ["a"]), at: server, clientID: "app", authentication: .none,
+            resources: ["https://one.example", "https://two.example"], deviations: deviations
+        ).message
+        guard case .bytes(let bytes) = message.content else {
+            Issue.record("no content")
+            return
+        }
+        let content = try JSONValue(parsing: bytes).object
+        #expect(content?["resource"] == .array([.string("https://one.example"), .string("https://two.example")]))
+        #expect(content?["client_id"] == .string("app"))
+    }
+
     @Test("a form is read where a service may answer with one, and a name that comes twice is malformed")
     func form() throws {
         let form = "access_token=a%2Bb&token_type=bearer&expires_in=60&scope=repo%2Cuser"
         let response = try Self.exchange(form) { $0.readsForm = true }
         #expect(response.accessToken.reveal() == "a+b")
         #expect(response.expiresAt == 1_060)
-        #expect(response.scopes == ["repo", "user"])
+        #expect(Grant(response, requested: [], now: 1_000).scopes == ["repo", "user"])
         let json = #"{"access_token":"a","token_type":"bearer"}"#
         #expect(try Self.exchange(json) { $0.readsForm = true }.accessToken.reveal() == "a")
         for wrong in ["access_token=a&access_token=b&token_type=bearer", "access_token=%zz", "&", "", "%"] {

@@ -132,6 +132,14 @@ struct TokenResponseTests {
         #expect(Grant(answer, requested: ["a", "b"], now: Example.now).scopes == expected)
     }
 
+    @Test("C11: a comma or a bar in a requested scope is part of it, also after a refresh")
+    func punctuatedScope() throws {
+        let answer = try read(Example.response(200, answer("scope", #""x|y a,b c,d""#)))
+        let grant = Grant(answer, requested: ["x|y", "a,b"], now: Example.now)
+        #expect(grant.scopes == ["x|y", "a,b", "c", "d"])
+        #expect(grant.refreshed(by: answer, now: Example.now).scopes == ["x|y", "a,b", "c", "d"])
+    }
+
     @Test(
         "C11: a scope of another type or with control characters is malformed",
         arguments: ["1", "[\"a\"]", #""a\u0000""#, #""é""#])
