@@ -494,6 +494,20 @@ def test_a_name_that_was_looked_up_for_one_user_is_not_shown_to_the_next(app: Ap
     expect(row(page, "standard")).not_to_contain_text("Ada")
 
 
+@pytest.mark.parametrize("after", [{"token": "grace"}, {"state": "absent"}, {"service": "other"}], ids=["user", "state", "service"])
+def test_a_question_is_taken_back_when_its_account_is_another(app: App, page: Page, after: dict) -> None:
+    listed(page, {"user": "Ada"}, after)
+    posts: list[str] = []
+    page.on("request", lambda request: posts.append(request.url) if request.method == "POST" else None)
+    page.reload()
+    act(page, "Disconnect", "standard").click()
+    dialog = page.locator("connected-accounts dialog")
+    expect(dialog).to_be_visible()
+    page.evaluate("document.querySelector('connected-accounts').refresh()")
+    expect(dialog).to_be_hidden()
+    assert posts == []
+
+
 @pytest.mark.parametrize("what", ["disconnection", "name"])
 def test_a_session_that_ended_at_one_server_leaves_the_list_of_another(app: App, page: Page, what: str) -> None:
     listed(page, {"user": "Ada"} if what == "disconnection" else {"is_name_available": True})

@@ -395,7 +395,7 @@ class Row {
     this.list.refresh()
   }
 
-  /** Takes what the server says. What was said of another state, or of another user's account, is said no longer. */
+  /** Takes what the server says. What was said or asked of another state, or of another user's account, no longer holds. */
   take(account) {
     const before = this.account
     // The token is the user's own: with another one, another user has logged in meanwhile.
@@ -403,6 +403,8 @@ class Row {
     this.account = isSameUser && account.user === null && before.state === account.state && before.lastUse === account.lastUse
       ? { ...account, user: before.user } : account
     if (!isSameUser) this.said = null
+    // The question was about the account as it was: a press must not disconnect the next user's.
+    if (!isSameUser || !STATES[account.state].actions.includes("disconnect")) this.list.withdraw(this)
     // The answer to the disconnection was lost, or not waited for, and it was done.
     const isDone = account.state === "absent" && ["disconnect_failed", "may_finish"].includes(this.said)
     if (!isDone && before.state !== account.state && ["may_finish", "cancelled", "connect_failed"].includes(this.said)) this.said = null
@@ -680,6 +682,7 @@ class ConnectedAccounts extends HTMLElement {
       if (known?.waiting === null) known.take(account)
       rows.set(account.service, row)
     }
+    if (rows.get(this.asked?.account.service) !== this.asked) this.withdraw(this.asked)
     this.#rows = rows
     const order = [...rows.values()].map((row) => row.root)
     // Moving what has the focus would take it away.
@@ -779,6 +782,11 @@ class ConnectedAccounts extends HTMLElement {
     this.asked = row
     this.#draw()
     this.dialog.showModal()
+  }
+
+  /** Takes back the question whether to disconnect, where it is about this row. */
+  withdraw(row) {
+    if (this.asked === row && this.dialog.open) this.dialog.close()
   }
 
   // MARK: Drawing
