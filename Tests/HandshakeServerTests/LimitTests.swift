@@ -140,6 +140,24 @@ final class LimitTests: Sendable {
         await world.sandbox.stop()
     }
 
+    @Test("F008: a tap counts however long ago the user's last action was, for what is shown has not changed")
+    func tapAfterLifetime() async throws {
+        let world = try await World.start(
+            time: TimeSource(now: { [self] in now.withLock { $0 } }, clock: ContinuousClock()))
+        var settings = try world.standardSettings()
+        settings.freshness = .seconds(86_400)
+        let server = try await world.buttons(settings)
+        let (_, url) = try await server.leave()
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
+        now.withLock { $0 += 3000 }
+        let page = try await server.state()
+        #expect(page.step == "connected")
+        now.withLock { $0 += 700 }
+        #expect(try await server.send(.turnOff, page).step == "confirm_disconnect")
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     @Test("a time for taking back that is no time is told when the app starts", arguments: [-1, .infinity, .nan])
     func undoTime(seconds: Double) throws {
         var offer = ConnectButtonOffer(try ConnectionID("aB3dE5fG"))

@@ -183,9 +183,9 @@ struct ConnectSessions: Sendable {
         return step
     }
 
-    /// The stored session, or a new one when there is none or the user has been away for longer than an attempt lives. A
-    /// button that is off adopts what has changed: the page's locale for IFTTT's pages, the app's settings, and the
-    /// user's email address.
+    /// The stored session, or a new one when there is none. It begins again when the user has been away for longer than an
+    /// attempt lives. A button that is off adopts what has changed: the page's locale for IFTTT's pages, the app's settings,
+    /// and the user's email address.
     private func current(
         _ stored: ConnectSession?, _ place: Place, locale: ConnectButtonLocale?, now: Double
     ) throws -> ConnectSession {
@@ -200,9 +200,12 @@ struct ConnectSessions: Sendable {
         // A clock that was set back expires nothing.
         session.touchedAt = min(session.touchedAt, now)
         if now - session.touchedAt > configuration.attemptLifetime {
-            session.activation = activation.restarted(configuration, isLoaded: false)
+            // What rests stays as it is: the user's next tap is about it.
+            let rests = [.initial, .connected, .pendingConfiguration].contains(activation.state)
+            session.activation = activation.restarted(configuration, isLoaded: rests)
             session.touchedAt = now
-            session.revision += 1
+            let isSame = ConnectButtonState(session.activation) == ConnectButtonState(activation)
+            if !rests || !isSame { session.revision += 1 }
         } else if activation.state == .initial,
             // A restart loses the displayed error: only a new locale is worth that.
             activation.failure == nil
