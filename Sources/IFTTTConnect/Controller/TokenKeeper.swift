@@ -35,9 +35,10 @@ actor TokenKeeper {
                 let stored = try await tokens?.token()
                 // A token stored or deleted during the request is newer.
                 guard changes == before else { continue }
-                isLoaded = true
                 // A rejected token can still be in the vault if it could not be written.
                 current = stored.flatMap { refused.contains($0) ? nil : $0 }
+                // Another button or process may store one later: a vault without one is asked again.
+                isLoaded = current != nil
                 if let current { return current }
             }
             let fresh = try await partnerToken()
@@ -83,6 +84,8 @@ actor TokenKeeper {
         change(to: nil)
         isLoaded = true
         try await write { try await $0.forget() }
+        // From now on, what the vault has is newer.
+        isLoaded = false
     }
 
     /// Writes after all earlier writes; completes even when the caller is cancelled.

@@ -216,6 +216,21 @@ struct RefusedTokenTests {
         box.withLock { $0 = nil }
     }
 
+    @Test("F106: a button without a token finds the one that another button stores, also after the user has logged out")
+    func storedElsewhere() async throws {
+        let vault = MemoryVault()
+        let (here, elsewhere) = (try tokens(vault), try tokens(vault))
+        let keeper = TokenKeeper(here) { nil }
+        #expect(try await keeper.token() == nil)
+        let (first, second) = (try token("utk_first"), try token("utk_second"))
+        try await elsewhere.store(first)
+        #expect(try await keeper.token() == first)
+        try await keeper.forget()
+        #expect(try await keeper.token() == nil)
+        try await elsewhere.store(second)
+        #expect(try await keeper.token() == second)
+    }
+
     @Test("F106: logging out while a token is being stored leaves none")
     func signedOutWhileStoring() async throws {
         struct Slow: Vault {
