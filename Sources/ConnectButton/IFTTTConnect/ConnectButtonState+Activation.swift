@@ -150,7 +150,8 @@ extension ConnectButtonEvent {
         case .returned: .leftService
         case .setUp, .shown, .footerTapped, .aboutShown, .aboutTapped: nil
         case .cancel: .cancel
-        case .disconnect: .confirmDisconnection
+        // Below a pending connection the action stands for the switch, which asks first.
+        case .disconnect: activation.state == .pendingConfiguration ? .disconnect : .confirmDisconnection
         case .keep, .undo: .keepConnection
         case .retry:
             switch activation.state {

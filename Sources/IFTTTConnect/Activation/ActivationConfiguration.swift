@@ -45,6 +45,8 @@ extension ConnectActivation {
         /// The user is asked to confirm.
         case confirmed
         /// Without confirmation, but the user can undo it for this time. The service is notified only after this time.
+        ///
+        /// A run that ends earlier turns it off when the next one begins; a process that ends loses it.
         case undoable(seconds: Double)
         /// Immediately: one tap turns it off.
         case immediate

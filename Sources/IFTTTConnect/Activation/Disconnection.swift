@@ -139,8 +139,8 @@ extension ConnectActivation {
 
     /// Continues in another process: questions have no answers here, and deadlines are gone.
     ///
-    /// A user who is at the service is still awaited. Everything else returns to a state in which the user can decide; what may
-    /// have changed at the service is fetched.
+    /// A user who is at the service is still awaited, and a disconnection that was not undone is performed. Everything else
+    /// returns to a state in which the user can decide; what may have changed at the service is fetched.
     mutating func restore() -> [Effect] {
         awaited = nil
         cancelledEnablings = nil
@@ -160,6 +160,8 @@ extension ConnectActivation {
         case .verifying, .creatingAccount, .connecting:
             attempt = nil
             state = restingState
+        // The user has turned it off, and did not undo it while that was shown.
+        case .undoableDisconnection: return turnOff()
         default: state = restingState
         }
         return [.fetch(ask(.refresh))]

@@ -172,6 +172,27 @@ struct ActivationStateTests {
         }
     }
 
+    @Test("W15: a connection that is not configured yet is turned off by the action below it, which asks first")
+    func pendingOff() throws {
+        let on = try Self.connection(.enabled)
+        let icon = try #require(WebAddress(rawValue: Self.web))
+        let unconfigured = try #require(
+            Connection(
+                id: on.id, name: on.name, description: "", url: on.url, status: .enabled, services: on.services,
+                features: [Connection.Feature(id: "f0", title: "Water", iconURL: icon)],
+                userConnection: UserConnection(features: [])))
+        let configuration = try Self.activation(.enabled).configuration
+        var activation = try ConnectActivation(configuration, prefetched: unconfigured)
+        _ = activation.handle(.appeared)
+        #expect(ConnectButtonState(activation).step == .pending)
+        for step in [ConnectButtonState.Step.confirmDisconnect, .disconnecting] {
+            let told = try #require(
+                ConnectButtonEvent.disconnect.activationEvent(for: activation, at: 0, attempt: { AttemptState() }))
+            _ = activation.handle(told)
+            #expect(ConnectButtonState(activation).step == step)
+        }
+    }
+
     @Test("a timed undo is shown with what is left of it")
     func undoing() throws {
         var activation = try Self.activation(.enabled, disconnection: .undoable(seconds: 8))

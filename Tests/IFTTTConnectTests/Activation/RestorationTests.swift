@@ -62,6 +62,16 @@ struct RestorationTests {
         #expect(disconnecting.activation.state == .initial)
     }
 
+    @Test("W1: a disconnection that could still be undone when its run ended is done when the next one begins")
+    func undoable() throws {
+        var player = try Player(.enabled) { $0.disconnection = .undoable(seconds: 5) }
+        player.play(.appeared, .disconnect)
+        player.activation = try reborn(player)
+        player.play(.restored)
+        #expect(player.activation.state == .disconnected)
+        #expect(player.outcomes == [.disconnected(try Balcony.connection(.disabled))])
+    }
+
     @Test("a process that ended while a redirect was being confirmed asks again")
     func restoredWhileConfirming() throws {
         var player = try shown()
