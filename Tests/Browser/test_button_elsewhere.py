@@ -236,7 +236,7 @@ def test_two_buttons_of_one_connection_show_the_same(page: Page, server: ButtonS
     page.evaluate("const twin = one.cloneNode(); twin.id = 'twin'; document.querySelector('main').append(twin)")
     shown(page, "connect", "twin")
     server.answers(script.answer("verifying", revision=2, open=f"{server.origin}/elsewhere#once"), connection="one")
-    page.evaluate("() => { window.opened = 0; for (const e of [one, twin]) e.setAttribute('target', '_blank'); window.open = () => { opened += 1; return null } }")
+    page.evaluate("() => { window.opened = 0; for (const e of [one, twin]) e.setAttribute('target', '_blank'); window.open = () => { opened += 1; return {} } }")
     switch(page, "one").click()
     shown(page, "verifying", "one")
     shown(page, "verifying", "twin")

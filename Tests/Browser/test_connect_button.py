@@ -262,6 +262,15 @@ def test_an_address_can_be_opened_in_a_new_tab(page: Page, server: ButtonServer)
     shown(page, "going_to_service")
 
 
+def test_an_address_is_opened_in_this_tab_where_the_browser_blocks_a_new_one(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"), target="_blank")
+    server.answers(script.answer("going_to_service", revision=2, open=f"{server.origin}/elsewhere"))
+    page.evaluate("() => { window.open = () => null }")
+    switch(page).click()
+    page.wait_for_url("**/elsewhere")
+
+
 @pytest.mark.parametrize("address", ["javascript:document.title='hit'", "data:text/html,x", "http://example.com/", "//example.com", "ftp://127.0.0.1/",
                                      "https://user:secret@example.com/", "file:///etc/passwd", 7, None, {"a": 1}])
 def test_only_safe_addresses_are_opened(page: Page, server: ButtonServer, address: Any) -> None:

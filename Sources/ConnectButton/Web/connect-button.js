@@ -33,7 +33,7 @@
  *   email           a suggested address; it is sent only after the user confirms it
  *   theme           light, dark or auto; by default the surrounding `color-scheme`
  *   footer          none: hides the footer; errors are still shown there
- *   target          _blank: opens pages in a new tab
+ *   target          _blank: opens IFTTT in a new tab, or in this one where the browser blocks it
  *
  * Properties: `answer`, an answer to draw immediately; a `<script type="application/json">` inside the element does the same. With a
  * `connection` it is drawn without a request, and followed like any other answer. Without one the button is a
@@ -920,12 +920,13 @@ export class ConnectButton extends HTMLElement {
   }
 
   #open(url) {
-    if (this.getAttribute("target") !== "_blank") {
-      try { sessionStorage.setItem(AWAY, this.getAttribute("connection")) } catch { /* Then the check mark is not shown on return. */ }
-      return location.assign(url)
+    if (this.getAttribute("target") === "_blank") {
+      const opened = window.open(url, "_blank")
+      if (opened) return void (opened.opener = null)
     }
-    const opened = window.open(url, "_blank")
-    if (opened) opened.opener = null
+    // Also where the browser has blocked a new tab.
+    try { sessionStorage.setItem(AWAY, this.getAttribute("connection")) } catch { /* Then the check mark is not shown on return. */ }
+    location.assign(url)
   }
 
   get #isAway() {
