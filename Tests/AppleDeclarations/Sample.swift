@@ -53,11 +53,32 @@ struct GardenRoot: View {
 struct PlainButton: View {
     let model: ConnectButtonModel
 
+    @State private var email = ""
+    @Environment(\.openURL) private var openURL
+
     var body: some View {
         let face = ConnectButtonFace(model.state, in: model.locale)
-        Button(face.label) { model.send(model.state.step == .connected ? .turnOff : .turnOn) }
-            .task { await model.run() }
-            .onOpenURL { url in model.open(url) }
+        VStack {
+            switch model.state.step {
+            case .connect, .disconnected: Button(face.label) { model.send(.turnOn) }
+            case .connected: Button(face.label) { model.send(.turnOff) }
+            case .pending:
+                Button(face.label) {
+                    if let page = model.setUpPage { openURL(page) } else { model.send(.setUp) }
+                }
+            case .email: TextField(face.emailField, text: $email).onSubmit { model.send(.email(email)) }
+            default: Text(face.label)
+            }
+            Text(face.footer.map(\.text).joined())
+            ForEach(face.choices + face.actions, id: \.kind) { action in
+                if let event = action.kind.event { Button(action.title) { model.send(event) } }
+            }
+        }
+        .task {
+            email = model.email
+            await model.run()
+        }
+        .onOpenURL { url in model.open(url) }
     }
 }
 

@@ -141,9 +141,10 @@ public final class ConnectButtonModel {
 
     /// Handles a URL that the app was opened with.
     ///
-    /// IFTTT's app, a mail or a browser opens the app with the redirect of IFTTT's pages.
+    /// IFTTT's app, a mail or a browser opens the app with the redirect of IFTTT's pages. Give it to every button:
+    /// connections of one client share the callback, and the URL counts for the attempt that it belongs to.
     ///
-    /// - Returns: whether it is this connection's; if not, the app handles it.
+    /// - Returns: whether it is a redirect to this callback; if not, the app handles it.
     @discardableResult
     public func open(_ url: URL) -> Bool {
         let text = url.absoluteString

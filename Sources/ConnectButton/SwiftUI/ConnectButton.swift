@@ -161,10 +161,10 @@ public struct ConnectButton: View {
         }
     }
 
-    /// Handles the URL that the app was opened with, if it is this connection's.
+    /// Handles the URL that the app was opened with, if it is of this button's attempt.
     private func openCallback() {
         guard let callback, let current else { return }
-        callback.take { current.open($0) }
+        callback.offer(to: current)
     }
 }
 

@@ -1,24 +1,6 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 public import SwiftUI
 
-/// A URL that the app was opened with, until the button that it belongs to has taken it.
-@MainActor
-final class ConnectCallback {
-    /// Increases with each URL.
-    let number: Int
-    private var url: URL?
-
-    init(_ url: URL, number: Int) {
-        self.url = url
-        self.number = number
-    }
-
-    /// Offers the URL. The first one that accepts it keeps it.
-    func take(_ opens: (URL) -> Bool) {
-        if let url, opens(url) { self.url = nil }
-    }
-}
-
 private struct ConnectCallbackKey: EnvironmentKey {
     static let defaultValue: ConnectCallback? = nil
 }

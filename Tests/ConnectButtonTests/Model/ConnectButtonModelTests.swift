@@ -1,4 +1,3 @@
-import ConnectButton
 import Foundation
 import Handshake
 import IFTTTConnect
@@ -7,6 +6,8 @@ import Sandbox
 import Synchronization
 import TestFixtures
 import Testing
+
+@testable import ConnectButton
 
 @Suite("The model of a button, at the sandbox", .heavy)
 @MainActor struct ConnectButtonModelTests {
@@ -181,6 +182,37 @@ import Testing
             try await running(last) {
                 await until { last.state.step == .connected }
                 #expect(unheard.events == [])
+            }
+        }
+    }
+
+    @Test("F028: a redirect that every button of its callback is offered counts for the one whose attempt it is")
+    func sharedCallback() async throws {
+        try await ModelScene.run { scene in
+            let accounts = try scene.accounts()
+            let (addresses, arrived) = AsyncStream.makeStream(of: String.self)
+            let away = try scene.model(of: accounts) { visitor in
+                if let address = try await ModelScene.agree(visitor) { arrived.yield(address) }
+                // This browser returns nothing: the app is opened with the address.
+                try await waitForCancellation()
+                return nil
+            }
+            let other = try scene.model(as: "another", of: accounts) { _ in nil }
+            let (heard, overheard) = (Heard(away), Heard(other))
+            try await running(other) {
+                await until { other.state.step == .connect }
+                try await running(away) {
+                    await scene.leaveForService(away)
+                    var address = ""
+                    for await next in addresses {
+                        address = next
+                        break
+                    }
+                    let callback = ConnectCallback(try #require(URL(string: address)), number: 1)
+                    for model in [other, away] { callback.offer(to: model) }
+                    await until { heard.events == ["connected enabled"] }
+                }
+                #expect(overheard.events == [] && other.state.step == .connect && other.state.failure == nil)
             }
         }
     }
