@@ -59,6 +59,26 @@ struct MonitorTests {
         #expect(try Self.run(steps) == ["dwell a at 300 since 0", "exit a at 350 since 330"])
     }
 
+    @Test("F083: a first position that is too vague to tell leaves open where the user is, and gives no enter event")
+    func startsVaguely() throws {
+        #expect(try Self.run([Step(0, 0, 2_000), Step(0, 10), Step(0, 40)]) == [])
+        #expect(try Self.run([Step(0, 0), Step(0, 5, 300), Step(0, 10), Step(0, 40)]) == [])
+        // Outside by more than the accuracy, the next visit is a crossing; also after a visit that was not finished.
+        let entered = ["enter a at 40 since 10"]
+        #expect(try Self.run([Step(300, 0, 150), Step(0, 10), Step(0, 40)]) == entered)
+        #expect(try Self.run([Step(0, 0), Step(300, 5), Step(0, 10), Step(0, 40)]) == entered)
+        // Also over a restart, and of two regions only the one whose edge is near is open.
+        let regions = [try Walk.circle(), try Walk.circle("b", east: 3_000)]
+        var monitor = try GeofenceMonitor(regions)
+        _ = monitor.receive(try Walk.fix(0, at: 0, accuracy: 2_000))
+        monitor = try GeofenceMonitor(regions, restoring: monitor.state)
+        var events: [GeofenceEvent] = []
+        for (east, seconds) in [(0.0, 10.0), (0, 40), (3_000, 100), (3_000, 130)] {
+            events += monitor.receive(try Walk.fix(east, at: seconds)).events
+        }
+        #expect(events.map { "\($0.kind) \($0.region)" } == ["exit a", "enter b"])
+    }
+
     @Test("noise around the edge gives nothing, and one visit gives one exit")
     func noise() throws {
         var configuration = GeofenceMonitor.Configuration()

@@ -42,9 +42,11 @@ private struct Reference {
             let margin =
                 if case .circle(let circle) = region.shape { max(20, 0.1 * circle.radius) } else { 20.0 }
             let away = zip(distances, fixes).map { $0 - $1.accuracy > margin }
+            // Before the first fix that is certainly outside, an entry would only say where the user was.
+            let outside = fixes.indices.first { distances[$0] > fixes[$0].accuracy } ?? fixes.count
             var from = 0
             while let enter = confirmed(holds, from: from) {
-                if !isFirstLook(holds, at: enter.since) {
+                if outside < enter.since {
                     events.append((enter.at, place, line("enter", region, enter, distances)))
                 }
                 let exit = confirmed(away, from: enter.at + 1)
@@ -62,14 +64,6 @@ private struct Reference {
             }
         }
         return events.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
-    }
-
-    /// Whether a visit began before the first fix. A break before that was confirmed makes the next fix the first.
-    private func isFirstLook(_ holds: [Bool], at since: Int) -> Bool {
-        guard since > 0 else { return true }
-        guard isBreak[since] else { return false }
-        let start = isBreak[..<since].lastIndex(of: true) ?? 0
-        return holds[start..<since].allSatisfy(\.self) && isFirstLook(holds, at: start)
     }
 
     /// Since when a stay counts: a break begins it again.

@@ -8,8 +8,9 @@ public import Foundation
 ///
 /// A value without a clock. A region is entered when its edge is farther inside than the accuracy of the fix, for
 /// ``Configuration/settleTime``; it is left when the edge is passed by accuracy and hysteresis for as long. Each visit gives one
-/// enter and one exit, however noisy the fixes are. The first fix after the start or after a change of regions finds where the user
-/// is; being inside already is no crossing and gives no enter event. One fix costs about as much as the regions that hold it.
+/// enter and one exit, however noisy the fixes are. After the start or a change of regions the first fix that is accurate enough for a
+/// region finds whether the user is inside. Being inside already is no crossing and gives no enter event. One fix costs about as much
+/// as the regions that hold it.
 public struct GeofenceMonitor: Sendable {
     public let configuration: Configuration
     public private(set) var index: GeofenceIndex
@@ -142,7 +143,11 @@ public struct GeofenceMonitor: Sendable {
                     GeofenceEvent(kind: kind, region: region.id, fix: fix, distanceToEdge: distance, since: since))
             }
         }
-        if undetermined == nil || undetermined?.isEmpty == false { undetermined = [] }
+        if undetermined?.isEmpty != true {
+            undetermined = (undetermined ?? Set(index.geofences.indices)).filter { place in
+                visits[place] == nil && index.geofences[place].mayHaveEdge(within: fix.accuracy, of: fix.coordinate)
+            }
+        }
         return events
     }
 
@@ -161,6 +166,8 @@ public struct GeofenceMonitor: Sendable {
         switch visit.phase {
         case .entering:
             guard distance + fix.accuracy < 0 else {
+                // Where the first look was not finished it is taken again, unless the fix shows that the user is outside.
+                if visit.isSilent { undetermined?.insert(place) }
                 visits[place] = nil
                 return []
             }

@@ -27,6 +27,15 @@ public struct Geofence: Sendable, Hashable, Identifiable {
         }
     }
 
+    /// Whether the edge is at most this many metres away, inside or outside.
+    func mayHaveEdge(within accuracy: Double, of position: Coordinate) -> Bool {
+        // The ball rules out most regions for less than the distance costs.
+        let ball = self.ball
+        let fromCenter = (ball.center - Vector(position)).length
+        guard max(fromCenter - ball.radius, ball.edgeFreeRadius - fromCenter) <= accuracy else { return false }
+        return distanceToEdge(from: position).magnitude <= accuracy
+    }
+
     /// The ball around all of the region, as a chord through the Earth, and the radius within which it has no edge.
     var ball: (center: Vector, radius: Double, edgeFreeRadius: Double) {
         switch shape {
