@@ -19,9 +19,40 @@ struct HubCommandTests {
 
     @Test("RC-29: a check-in that has failed on arrival is sent once the network is there, while the command runs on")
     func network() async throws {
-        let service = LateService()
+        let service = LateService(failing: 2)
         let clock = HurriedClock()
         let time = TimeSource(now: { Self.noon + clock.now.offset / .seconds(1) }, clock: clock)
+        let checkIn = try await Self.checkIn(service, time)
+        let command = try RecurseCenterHub.parse([])
+        try await command.watch(Walk(to: Self.hub(), clock: clock), Self.fence(), checkIn, .recording)
+        // The second try of three fails too.
+        #expect(service.checkIns == 3)
+        #expect(try await checkIn.waiting.isEmpty)
+    }
+
+    @Test(
+        "RC-29: who arrives and stands still is checked in, though no position comes any more; so is what has failed",
+        arguments: [0, 2])
+    func silence(failures: Int) async throws {
+        let service = LateService(failing: failures)
+        let clock = ManualClock()
+        let time = TimeSource(now: { Self.noon + clock.now.offset / .seconds(1) }, clock: clock)
+        let checkIn = try await Self.checkIn(service, TimeSource(now: time.now, clock: HurriedClock()))
+        let command = try RecurseCenterHub.parse([])
+        let arrival = try Arrival(at: Self.hub(), clock: clock) { service.checkIns > failures }
+        try await command.watch(arrival, Self.fence(), checkIn, .receiver, time: time)
+        #expect(service.checkIns == failures + 1)
+        #expect(try await checkIn.waiting.isEmpty)
+    }
+
+    private static func hub() throws -> Coordinate { try Coordinate(latitude: 40.6913, longitude: -73.9850) }
+
+    private static func fence() throws -> Geofence {
+        try Geofence(id: "hub", .circle(Circle(center: hub(), radius: 100)))
+    }
+
+    /// The check-ins of a user who has agreed.
+    private static func checkIn(_ service: LateService, _ time: TimeSource) async throws -> HubCheckIn {
         let grant = Grant(
             accessToken: Secret("pat-1"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: ["public"])
         let account = try await Handshake(
@@ -29,13 +60,43 @@ struct HubCommandTests {
         ).adopt(grant)
         let checkIn = HubCheckIn(RecurseCenter(account, time: time, transport: service), vault: MemoryVault())
         try await checkIn.agree()
-        let command = try RecurseCenterHub.parse([])
-        let hub = try Coordinate(latitude: 40.6913, longitude: -73.9850)
-        let fence = try Geofence(id: "hub", .circle(Circle(center: hub, radius: 100)))
-        try await command.watch(Walk(to: hub, clock: clock), fence, checkIn, isLive: false)
-        // The second try of three fails too.
-        #expect(service.checkIns == 3)
-        #expect(try await checkIn.waiting.isEmpty)
+        return checkIn
+    }
+}
+
+/// Three positions of an arrival. Then none, while time passes until a condition holds.
+///
+/// A class, because its stream asks for one position after the other.
+private final class Arrival: PositionSource {
+    private let clock: ManualClock
+    private let isOver: @Sendable () -> Bool
+    private let fixes: Mutex<[Fix]>
+
+    init(at place: Coordinate, clock: ManualClock, until isOver: @escaping @Sendable () -> Bool) throws {
+        self.clock = clock
+        self.isOver = isOver
+        let fixes = try [(0.02, -10.0), (0, 0), (0, 5)].map { north, seconds in
+            try Fix(
+                Coordinate(latitude: place.latitude + north, longitude: place.longitude), accuracy: 5,
+                time: Date(timeIntervalSince1970: 1_751_385_600 + seconds))
+        }
+        self.fixes = Mutex(fixes)
+    }
+
+    func updates() -> AsyncThrowingStream<PositionUpdate, any Error> {
+        AsyncThrowingStream(unfolding: { [self] in await next() })
+    }
+
+    private func next() async -> PositionUpdate? {
+        let fix = fixes.withLock { fixes in fixes.isEmpty ? nil : fixes.removeFirst() }
+        if let fix { return .fix(fix) }
+        for _ in 0..<400 {
+            // What the second before has brought is done.
+            await clock.sleepers(1)
+            if isOver() { break }
+            clock.advance(by: .seconds(1))
+        }
+        return nil
     }
 }
 
@@ -71,9 +132,12 @@ private final class Walk: PositionSource {
     }
 }
 
-/// The Recurse Center, which two check-ins do not reach.
+/// The Recurse Center, which the first check-ins do not reach.
 private final class LateService: Transport {
+    private let failures: Int
     private let count = Mutex(0)
+
+    init(failing failures: Int) { self.failures = failures }
 
     var checkIns: Int { count.withLock(\.self) }
 
@@ -84,7 +148,7 @@ private final class LateService: Transport {
                 count += 1
                 return count
             }
-            guard tries > 2 else { throw TransportError.cut(host: "www.recurse.com", reason: "no network") }
+            guard tries > failures else { throw TransportError.cut(host: "www.recurse.com", reason: "no network") }
             content = #"{"person":{"id":759},"date":"2025-07-01"}"#
         }
         let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import requests
 from command import Finished, Handshake, Running, secret_file
 from hub import TOKEN, Hub, start
 from strangers import REPOSITORY, http
+from waiting import said
 
 class PipedLogin(Running):
     """A sign-in that is given one line on standard input after it has printed its page."""
@@ -263,3 +265,12 @@ def test_arriving_at_the_hub_checks_in_once_a_day_after_the_user_agreed(hub: Hub
     assert hub.handshake.run(*walk).ok().stdout == ""
     hub.handshake.run(*walk, "--withdraw").ok()
     assert hub.handshake.run(*walk).status == 64
+
+
+def test_a_receiver_that_says_nothing_is_told(hub: Hub) -> None:
+    hub.login()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        watching = hub.handshake.start(
+            "recurse-center", "hub", "--source", f"gpsd:127.0.0.1:{silent.getsockname()[1]}", "--i-agree-to-check-in")
+        said(watching, "No position for 10 s.")
+        watching.end()

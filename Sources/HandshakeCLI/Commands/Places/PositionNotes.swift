@@ -4,6 +4,13 @@ import Geofences
 import OAuth
 import Positions
 
+extension GeofenceMonitor {
+    /// Whether a fix is of now, so that after it time passes without another one.
+    func isCurrent(_ fix: Fix, at now: Date) -> Bool {
+        fix.time.timeIntervalSince(now).magnitude <= configuration.maximumAge
+    }
+}
+
 /// What a user learns of positions that give no event: the first one, those that are ignored, and that none come.
 struct PositionNotes {
     /// After how many ignored positions one after another, and after how many seconds of silence, a note is printed.
@@ -103,6 +110,11 @@ struct PositionNotes {
         hasToldSilence = true
         // A receiver that reports only changes is silent while the user stands still.
         if first == nil { Output.note("No position for \(Int(Self.maximumSilence)) s. Still waiting.") }
+    }
+
+    /// Notes points of a file that are no positions.
+    static func skip(_ count: Int) {
+        Output.note("Skipped \(PlacesPrinter.counted(count, "point")) without a valid position or a time.")
     }
 
     /// Notes what a file did not give.

@@ -50,8 +50,7 @@ struct RecurseCenterHub: AsyncParsableCommand {
     }
 
     private func place() throws -> Coordinate {
-        let parts = at.split(separator: ",").map { Double($0.trimmingCharacters(in: .whitespaces)) }
-        guard parts.count == 2, let latitude = parts[0], let longitude = parts[1],
+        guard let (latitude, longitude) = Coordinate.degrees(in: at),
             let place = try? Coordinate(latitude: latitude, longitude: longitude)
         else { throw ValidationError("--at takes a latitude and a longitude, as in 40.6913,-73.9850.") }
         return place
@@ -73,28 +72,55 @@ struct RecurseCenterHub: AsyncParsableCommand {
                 throw CommandError.usage(
                     "Arriving would check you in at the hub. If you want that, add --i-agree-to-check-in.")
             }
-            try await PlacesFailure.named(track) { try await watch(positions, fence, checkIn, isLive: track == nil) }
+            let kind = PlacesRun.Kind(positions, track: track)
+            try await PlacesFailure.named(track) { try await watch(positions, fence, checkIn, kind) }
         }
     }
 
     /// Checks in while positions come.
     func watch(
-        _ positions: any PositionSource, _ fence: Geofence, _ checkIn: HubCheckIn, isLive: Bool
+        _ positions: any PositionSource, _ fence: Geofence, _ checkIn: HubCheckIn, _ kind: PlacesRun.Kind,
+        time: TimeSource = .system
     ) async throws {
-        var monitor = try GeofenceMonitor([fence])
-        var notes = PositionNotes()
-        var told: String?
-        await send(&told) { try await checkIn.retry() }
-        for try await update in positions.updates() {
-            switch update {
-            case .fix(let fix):
-                let outcome = monitor.receive(fix, now: isLive ? Date() : nil)
-                if notes.take(fix, outcome, at: isLive ? Date() : nil) { notes.found(fix, [fence], isNow: isLive) }
-                for event in outcome.events { await send(&told) { try await checkIn.receive(event) } }
-                await send(&told) { try await checkIn.retryIfDue() }
-            case .unavailable(let error): notes.take(error)
-            case .passedOver(let count): Output.note("\(count) positions were skipped.")
-            }
+        try await HubWatch(fence, checkIn, kind, json: options.common.json, time: time).run(positions)
+    }
+}
+
+/// Takes positions and checks in.
+///
+/// An actor, because positions and the passing of time come from two tasks.
+private actor HubWatch {
+    private let fence: Geofence
+    private let checkIn: HubCheckIn
+    private let kind: PlacesRun.Kind
+    private let json: Bool
+    private let time: TimeSource
+    private var monitor: GeofenceMonitor
+    private var notes = PositionNotes()
+    /// Whether the positions are of now, so that time passes without them.
+    private var isLive: Bool
+    /// Why nothing could be sent, as the user was told last: a network that is down for hours is one line.
+    private var told: String?
+
+    init(_ fence: Geofence, _ checkIn: HubCheckIn, _ kind: PlacesRun.Kind, json: Bool, time: TimeSource) throws {
+        self.fence = fence
+        self.checkIn = checkIn
+        self.kind = kind
+        self.json = json
+        self.time = time
+        monitor = try GeofenceMonitor([fence])
+        isLive = kind == .receiver
+    }
+
+    /// Takes all positions of a source.
+    func run(_ positions: any PositionSource) async throws {
+        await send { try await checkIn.retry() }
+        let updates = positions.updates()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for try await update in updates { await self.take(update) } }
+            if kind != .recording { group.addTask { try await self.passTime() } }
+            defer { group.cancelAll() }
+            try await group.next()
         }
         try Task.checkCancellation()
         let waiting = try await checkIn.waiting
@@ -103,14 +129,41 @@ struct RecurseCenterHub: AsyncParsableCommand {
         }
     }
 
+    private var now: Date { Date(timeIntervalSince1970: time.now()) }
+
+    private func take(_ update: PositionUpdate) async {
+        switch update {
+        case .fix(let fix):
+            let arrival = kind == .receiver ? now : nil
+            let outcome = monitor.receive(fix, now: arrival)
+            if kind == .stream, monitor.isCurrent(fix, at: now) { isLive = true }
+            if notes.take(fix, outcome, at: arrival) { notes.found(fix, [fence], isNow: isLive) }
+            await receive(outcome.events)
+        case .unavailable(let error): notes.take(error)
+        case .passedOver(let count): PositionNotes.skip(count)
+        }
+    }
+
+    /// Each second: a user who stands still may send no position more, and a network that comes back does not say so.
+    private func passTime() async throws {
+        while true {
+            try await time.clock.sleep(for: .seconds(1))
+            notes.passTime(to: now)
+            await receive(isLive ? monitor.advance(to: now) : [])
+        }
+    }
+
+    private func receive(_ events: [GeofenceEvent]) async {
+        for event in events { await send { try await checkIn.receive(event) } }
+        await send { try await checkIn.retryIfDue() }
+    }
+
     /// Sends what waits. Watching goes on when the service cannot be asked.
-    ///
-    /// - Parameter told: why nothing could be sent, as the user was told last: a network that is down for hours is one line.
-    private func send(_ told: inout String?, _ body: () async throws -> [HubVisit]) async {
+    private func send(_ body: () async throws -> [HubVisit]) async {
         do {
             for visit in try await body() {
                 told = nil
-                if options.common.json {
+                if json {
                     Output.result(
                         JSONText.object([
                             ("event", .string("checked_in")), ("date", .string(visit.date.description)),
