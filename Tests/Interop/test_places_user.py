@@ -282,6 +282,18 @@ def test_a_connection_that_does_not_exist_is_told(handshake: Handshake, ifttt: S
     handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
 
 
+def test_a_track_that_is_cut_off_says_what_waits(handshake: Handshake, ifttt: Service, tmp_path: Path) -> None:
+    base = ("--base-url", ifttt.origin)
+    sign_in(handshake, ifttt)
+    handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
+    walk = track(tmp_path / "walk.gpx", [AWAY, AWAY, HOME, HOME, HOME], minutes_ago(10))
+    walk.write_text(walk.read_text()[:-3])
+    cut = handshake.run("places", "replay", str(walk), "--upload", *base)
+    assert cut.status == 64 and "the file ends within an element" in cut.stderr, cut
+    assert "1 crossing is pending. Upload now with: handshake places sync --once" in cut.stderr, cut
+    assert handshake.run("places", "sync", "--once", "--json", *base).ok().json["state"] == "uploaded"
+
+
 @pytest.mark.timeout(400)
 def test_a_slow_reader_misses_no_result(handshake: Handshake, ifttt: Service, tmp_path: Path) -> None:
     """More crossings than events are kept for a late reader, whose results are read only when all have been told."""

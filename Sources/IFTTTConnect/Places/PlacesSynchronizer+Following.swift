@@ -12,7 +12,7 @@ extension PlacesSynchronizer {
     /// Follows a user's positions until they end. It records crossings of the areas, and uploads them.
     ///
     /// It does together what ``receive(_:now:)`` does for each fix, ``advance(to:)`` each second, and ``run(activating:)`` beside
-    /// them. No upload holds up a position. At the end it uploads what waits.
+    /// them. No upload holds up a position. When they end without an error it uploads what waits.
     ///
     /// On Apple's platforms let the system monitor the areas instead, by a `RegionCoordinator` of the module
     /// `Positions`: it goes on while the app does not run.

@@ -42,11 +42,25 @@ struct PlacesRegionOptions: ParsableArguments {
         }
     }
 
+    /// Refuses areas of a file beside those of connections.
+    func refuse(_ options: PlacesConnectionOptions) throws {
+        if regions != nil { try options.requireNone(beside: "--regions") }
+    }
+
     /// Refuses two files on one standard input.
     func requireOne(_ track: String?) throws(CommandError) {
         guard regions != "-" || track != "-" else {
             throw .usage("The track and --regions cannot both be standard input. Name a file for one of them.")
         }
+    }
+}
+
+extension Coordinate {
+    /// The numbers of `40.7251,-73.9967`, which need not be those of a position. Nil for another text.
+    static func degrees(in text: String) -> (latitude: Double, longitude: Double)? {
+        let parts = text.split(separator: ",").map { Double($0.trimmingCharacters(in: .whitespaces)) }
+        guard parts.count == 2, let latitude = parts[0], let longitude = parts[1] else { return nil }
+        return (latitude, longitude)
     }
 }
 

@@ -21,7 +21,10 @@ struct PlacesList: BoundedCommand {
     var timeout = 60
 
     @OptionGroup var regionOptions: PlacesRegionOptions
+    @OptionGroup var connectionOptions: PlacesConnectionOptions
     @OptionGroup var accountOptions: PlacesAccountOptions
+
+    func validate() throws { try regionOptions.refuse(connectionOptions) }
 
     /// What is known of an area.
     private struct Row {
@@ -72,14 +75,19 @@ struct PlacesList: BoundedCommand {
 
     /// The user's areas; those of the last time when IFTTT cannot be reached.
     private func fetched(_ synchronizer: PlacesSynchronizer) async throws -> [Geofence] {
-        if !accountOptions.connections.isEmpty {
-            try await synchronizer.activate(accountOptions.connections)
+        if !connectionOptions.connections.isEmpty {
+            try await synchronizer.activate(connectionOptions.connections)
             let regions = try await synchronizer.regions
             if let failure = try await accountOptions.failure(of: synchronizer) {
                 guard !regions.isEmpty else { throw failure }
                 Output.note("\(failure.message) The areas of the last time are shown.")
             }
         }
+        return try await Self.known(synchronizer)
+    }
+
+    /// The user's areas of the last time, with a note when there are none.
+    static func known(_ synchronizer: PlacesSynchronizer) async throws -> [Geofence] {
         let regions = try await synchronizer.regions
         if regions.isEmpty {
             Output.note("No area is known. Fetch with: handshake places sync --once --connection ID")
@@ -88,8 +96,7 @@ struct PlacesList: BoundedCommand {
     }
 
     private static func position(_ text: String) throws -> Coordinate {
-        let parts = text.split(separator: ",").map { Double($0.trimmingPrefix { $0 == " " }) }
-        guard parts.count == 2, let latitude = parts[0], let longitude = parts[1] else {
+        guard let (latitude, longitude) = Coordinate.degrees(in: text) else {
             throw CommandError.usage(
                 "“\(quoted(text, limit: 80))” is not a position. Write LATITUDE,LONGITUDE, such as 40.7251,-73.9967.")
         }
@@ -122,7 +129,7 @@ struct PlacesMap: BoundedCommand {
     @OptionGroup var accountOptions: PlacesAccountOptions
 
     func run() async throws {
-        try await PlacesFailure.reported {
+        try await accountOptions.reported {
             try regionOptions.requireOne(track)
             var fixes: [Fix] = []
             if let track {
@@ -132,7 +139,7 @@ struct PlacesMap: BoundedCommand {
             }
             let regions =
                 if let regions = try await regionOptions.load() { regions } else {
-                    try await accountOptions.synchronizer(takesRegions: true).regions
+                    try await PlacesList.known(accountOptions.synchronizer(takesRegions: true))
                 }
             var monitor = try GeofenceMonitor(regions)
             let events = fixes.flatMap { monitor.receive($0).events }

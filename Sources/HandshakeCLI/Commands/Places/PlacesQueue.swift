@@ -20,6 +20,7 @@ struct PlacesSync: BoundedCommand {
     var timeout = 60
 
     @OptionGroup var pace: PlacesIntervalOptions
+    @OptionGroup var connectionOptions: PlacesConnectionOptions
     @OptionGroup var options: PlacesAccountOptions
 
     var isEndless: Bool { !once }
@@ -29,8 +30,8 @@ struct PlacesSync: BoundedCommand {
             let synchronizer = try await options.synchronizer(interval: pace.interval)
             let printing = Task { await options.show(synchronizer.events, as: .results, goesOn: !once) }
             let result = await Result {
-                guard once else { return try await synchronizer.run(activating: options.connections) }
-                try await synchronizer.activate(options.connections)
+                guard once else { return try await synchronizer.run(activating: connectionOptions.connections) }
+                try await synchronizer.activate(connectionOptions.connections)
             }
             await synchronizer.finishEvents()
             await printing.value

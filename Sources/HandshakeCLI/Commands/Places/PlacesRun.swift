@@ -17,9 +17,11 @@ actor PlacesRun {
         /// The areas of an IFTTT user.
         ///
         /// - Parameters:
+        ///   - activating: connections that are watched besides those of earlier commands.
         ///   - stores: whether crossings are stored and uploaded.
         ///   - fetches: whether the areas are fetched first.
-        case user(PlacesSynchronizer, PlacesAccountOptions, stores: Bool, fetches: Bool)
+        case user(
+            PlacesSynchronizer, PlacesAccountOptions, activating: [ConnectionID], stores: Bool, fetches: Bool)
     }
 
     /// Where positions come from.
@@ -29,6 +31,11 @@ actor PlacesRun {
         /// Standard input, which may go on forever.
         case stream
         case recording
+
+        /// - Parameter track: the file that the source reads; nil for a receiver.
+        init(_ source: any PositionSource, track: String?) {
+            self = source is TrackReplay ? (track == "-" ? .stream : .recording) : .receiver
+        }
     }
 
     private let areas: Areas
@@ -53,9 +60,10 @@ actor PlacesRun {
 
     /// Takes all positions of a source.
     ///
-    /// - Throws: `CommandError`, the errors of source and vault; `CancellationError`, after a note of what waits.
+    /// - Throws: `CommandError`, the errors of source and vault; `CancellationError`. Where crossings are stored, a note of what
+    ///   waits comes before a `PositionsError` and a `CancellationError`.
     func run(_ source: any PositionSource, track: String?) async throws {
-        guard case .user(let synchronizer, let options, _, _) = areas else {
+        guard case .user(let synchronizer, let options, _, _, _) = areas else {
             if case .file = areas, monitor.index.geofences.isEmpty { Output.note("The file has no area to watch.") }
             return try await follow(source, track)
         }
@@ -76,7 +84,7 @@ actor PlacesRun {
     }
 
     private static func noteWaiting(_ synchronizer: PlacesSynchronizer) async {
-        // In a task of its own, because this one is cancelled.
+        // In a task of its own, because this one may be cancelled.
         guard let count = try? await Task(operation: { try await synchronizer.waiting().count }).value, count > 0 else {
             return
         }
@@ -86,18 +94,23 @@ actor PlacesRun {
     private func follow(_ source: any PositionSource, _ track: String?) async throws {
         try await prepare()
         try await PlacesFailure.named(track) {
-            guard case .user(let synchronizer, let options, stores: true, _) = areas else {
+            guard case .user(let synchronizer, _, let connections, stores: true, _) = areas else {
                 return try await watch(source)
             }
-            if kind == .recording {
-                for try await fix in fixes(of: source) {
-                    let (outcome, crossings) = try await synchronizer.receive(fix, now: nil)
-                    try await show(fix, outcome, crossings)
+            do {
+                if kind == .recording {
+                    for try await fix in fixes(of: source) {
+                        let (outcome, crossings) = try await synchronizer.receive(fix, now: nil)
+                        try await show(fix, outcome, crossings)
+                    }
+                } else {
+                    let fixes = fixes(of: source)
+                    try await synchronizer.follow(
+                        fixes, isRecording: kind == .stream, activating: connections, report: show)
                 }
-            } else {
-                let fixes = fixes(of: source)
-                try await synchronizer.follow(
-                    fixes, isRecording: kind == .stream, activating: options.connections, report: show)
+            } catch let error as PositionsError {
+                await Self.noteWaiting(synchronizer)
+                throw error
             }
         }
         // An iteration that is cancelled ends as if there were no more positions.
@@ -107,9 +120,11 @@ actor PlacesRun {
 
     /// Fetches the user's areas for a track; beside a receiver that is a task of its own.
     private func prepare() async throws {
-        guard case .user(let synchronizer, let options, let stores, let fetches) = areas else { return }
+        guard case .user(let synchronizer, let options, let connections, let stores, let fetches) = areas else {
+            return
+        }
         if fetches, kind != .receiver {
-            let outcome = try await synchronizer.activate(options.connections)
+            let outcome = try await synchronizer.activate(connections)
             let areas = try await synchronizer.regions
             if outcome == .failed || areas.isEmpty, let failure = try await options.failure(of: synchronizer) {
                 guard kind == .stream || !areas.isEmpty else { throw failure }
@@ -135,9 +150,7 @@ actor PlacesRun {
         switch update {
         case .fix(let fix): return fix
         case .unavailable(let error): notes.take(error)
-        case .passedOver(let count):
-            Output.note(
-                "Skipped \(PlacesPrinter.counted(count, "point")) without a valid position or a time.")
+        case .passedOver(let count): PositionNotes.skip(count)
         }
         return nil
     }
@@ -181,8 +194,7 @@ actor PlacesRun {
             notes.hasEvents = true
         }
         guard let fix else { return notes.passTime(to: Date()) }
-        let isNow = fix.time.timeIntervalSinceNow.magnitude <= monitor.configuration.maximumAge
-        if kind == .stream, isNow { isLive = true }
+        if kind == .stream, monitor.isCurrent(fix, at: Date()) { isLive = true }
         if notes.take(fix, outcome, at: kind == .receiver ? Date() : nil) {
             let regions = try await regions()
             notes.found(fix, regions, isNow: isLive)
@@ -190,18 +202,18 @@ actor PlacesRun {
     }
 
     private func regions() async throws -> [Geofence] {
-        if case .user(let synchronizer, _, stores: true, _) = areas { return try await synchronizer.regions }
+        if case .user(let synchronizer, _, _, stores: true, _) = areas { return try await synchronizer.regions }
         return monitor.index.geofences
     }
 
     /// Uploads what a file has given, and notes what it has not.
     private func finish() async throws {
         var isInside = !monitor.inside.isEmpty
-        if case .user(let synchronizer, _, stores: true, _) = areas {
+        if case .user(let synchronizer, _, _, stores: true, _) = areas {
             isInside = try await !synchronizer.whereabouts.inside.isEmpty
         }
         notes.finish(isInside: isInside)
-        guard case .user(let synchronizer, let options, stores: true, _) = areas else { return }
+        guard case .user(let synchronizer, let options, _, stores: true, _) = areas else { return }
         if kind == .recording { await synchronizer.synchronize(.forced) }
         try Task.checkCancellation()
         guard let failure = try await options.failure(of: synchronizer) else { return }

@@ -26,14 +26,17 @@ struct PlacesWatch: AsyncParsableCommand {
 
     @OptionGroup var pace: PlacesIntervalOptions
     @OptionGroup var regionOptions: PlacesRegionOptions
+    @OptionGroup var connectionOptions: PlacesConnectionOptions
     @OptionGroup var accountOptions: PlacesAccountOptions
 
     func validate() throws {
+        try regionOptions.refuse(connectionOptions)
         guard let here else { return }
         guard (1...1_000_000).contains(here) else {
             throw ValidationError("--here takes a radius of 1 to 1000000 metres, not \(here).")
         }
         if regionOptions.regions != nil { throw ValidationError("Give --here or --regions, not both.") }
+        try connectionOptions.requireNone(beside: "--here")
     }
 
     func run() async throws {
@@ -41,8 +44,7 @@ struct PlacesWatch: AsyncParsableCommand {
             let track = PlacesSource.file(source)
             try regionOptions.requireOne(track)
             let source = try PlacesSource.open(source, speed: speed.value)
-            let kind: PlacesRun.Kind =
-                if source is TrackReplay { track == "-" ? .stream : .recording } else { .receiver }
+            let kind = PlacesRun.Kind(source, track: track)
             let areas = try await areas()
             try await PlacesRun(areas, kind, json: accountOptions.host.common.json).run(source, track: track)
         }
@@ -52,7 +54,8 @@ struct PlacesWatch: AsyncParsableCommand {
         if let here { return .around(here) }
         if let regions = try await regionOptions.load() { return .file(regions) }
         let synchronizer = try await accountOptions.synchronizer(takesRegions: true, interval: pace.interval)
-        return .user(synchronizer, accountOptions, stores: true, fetches: true)
+        return .user(
+            synchronizer, accountOptions, activating: connectionOptions.connections, stores: true, fetches: true)
     }
 }
 
@@ -71,12 +74,14 @@ struct PlacesReplay: AsyncParsableCommand {
     var upload = false
 
     @OptionGroup var regionOptions: PlacesRegionOptions
+    @OptionGroup var connectionOptions: PlacesConnectionOptions
     @OptionGroup var accountOptions: PlacesAccountOptions
 
     func validate() throws {
         if upload, regionOptions.regions != nil {
             throw ValidationError("--upload uses the areas of the signed-in user. Leave out --regions.")
         }
+        try regionOptions.refuse(connectionOptions)
     }
 
     func run() async throws {
@@ -91,8 +96,10 @@ struct PlacesReplay: AsyncParsableCommand {
     private func areas() async throws -> PlacesRun.Areas {
         if let regions = try await regionOptions.load() { return .file(regions) }
         let synchronizer = try await accountOptions.synchronizer(takesRegions: true)
-        let fetches = try await synchronizer.regions.isEmpty || !accountOptions.connections.isEmpty
-        return .user(synchronizer, accountOptions, stores: upload, fetches: fetches)
+        let connections = connectionOptions.connections
+        let fetches = try await synchronizer.regions.isEmpty || !connections.isEmpty
+        return .user(
+            synchronizer, accountOptions, activating: connections, stores: upload, fetches: fetches)
     }
 }
 
