@@ -75,6 +75,33 @@ struct FileTests {
         #expect(try Self.fixes(nmea: damaged.joined(separator: "\n") + "\n" + Self.nmea).count == 2)
     }
 
+    @Test("an empty speed is unknown")
+    func emptySpeed() throws {
+        let text = ["", "-", "."].enumerated().map { number, speed in
+            Self.checked("GPRMC,15000\(number),A,4041.4000,N,07359.1000,W,\(speed),,020326")
+        }
+        #expect(try Self.fixes(nmea: text.joined()).map(\.speed) == [nil, nil, nil])
+        let still = Self.checked("GPRMC,150000,A,4041.4000,N,07359.1000,W,0.0,,020326")
+        #expect(try Self.fixes(nmea: still).map(\.speed) == [0])
+    }
+
+    @Test("a receiver that sends RMC before GGA gives the accuracy of the cycle before, for 10 seconds")
+    func orderOfSentences() throws {
+        func minimum(_ time: String, _ date: String = "020326") -> String {
+            Self.checked("GPRMC,\(time),A,4041.4000,N,07359.1000,W,0.0,,\(date)")
+        }
+        func data(_ time: String, _ dilution: String) -> String {
+            Self.checked("GPGGA,\(time),4041.4000,N,07359.1000,W,1,08,\(dilution),12.0,M,-34.0,M,,")
+        }
+        func accuracies(_ sentences: String...) throws -> [Double] {
+            try Self.fixes(nmea: sentences.joined()).map(\.accuracy)
+        }
+        #expect(try accuracies(minimum("150000.00"), data("150000.00", "20.0"), minimum("150001.00")) == [15, 100])
+        #expect(try accuracies(data("150000", "20.0"), minimum("150010"), minimum("150011")) == [100, 15])
+        #expect(try accuracies(data("235959", "20.0"), minimum("000001", "030326")) == [100])
+        #expect(try accuracies(data("150000", "1.0"), data("150001", ""), minimum("150001")).last == 15)
+    }
+
     @Test("positions of receivers that send no RMC take their date from ZDA")
     func zda() throws {
         let text =
@@ -216,12 +243,16 @@ struct FileTests {
         let folder = try TemporaryFolder()
         let path = folder.path + "/half.gpx"
         let whole = #"<trkpt lat="1" lon="2"><time>2026-03-02T15:00:02Z</time></trkpt>"#
-        let text = "<gpx><trk>" + whole + #"<trkpt lat="x" lon="2"/><trkpt lat="1" lon="2"/>"# + whole + "</trk></gpx>"
+        let time = "<time>2026-03-02T15:00:02Z</time>"
+        // An empty number is none, and not 0°.
+        let empty = ["", "-", "."].map { #"<trkpt lat="\#($0)" lon="\#($0)">\#(time)</trkpt>"# }.joined()
+        let broken = #"<trkpt lat="x" lon="2"/><trkpt lat="1" lon="2"/>"# + empty
+        let text = "<gpx><trk>" + whole + broken + whole + "</trk></gpx>"
         try Data(text.utf8).write(to: URL(filePath: path))
         var updates: [PositionUpdate] = []
         for try await update in TrackReplay(file: path, speed: .maximum).updates() { updates.append(update) }
         #expect(updates.count == 3)
-        #expect(updates.last == .passedOver(2))
+        #expect(updates.last == .passedOver(5))
     }
 
     @Test("a file that cannot be opened or read is told with the reason")

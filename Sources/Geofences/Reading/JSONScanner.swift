@@ -233,8 +233,9 @@ extension GeofencesError {
 }
 
 extension Double {
-    /// A decimal number of a checked form: exact where mantissa and power of ten are, else by the standard library.
+    /// A decimal number: exact where mantissa and power of ten are, else by the standard library. Nil without a digit.
     package init?(decimal text: ArraySlice<UInt8>) {
+        guard text.contains(where: { (0x30...0x39).contains($0) }) else { return nil }
         var mantissa: UInt64 = 0
         var power = 0
         var isFraction = false

@@ -16,7 +16,7 @@ public enum NMEA {
     ///
     /// - Parameters:
     ///   - bytes: the content of the file.
-    ///   - assumedAccuracy: the accuracy in metres where no GGA gives the dilution.
+    ///   - assumedAccuracy: the accuracy in metres where no GGA of the last 10 seconds gives the dilution.
     /// - Throws: ``PositionsError/noPositions(kind:reason:)``.
     public static func fixes(in bytes: [UInt8], assumedAccuracy: Double = 15) throws(PositionsError) -> [Fix] {
         var reader = NMEAReader(assumedAccuracy: assumedAccuracy)
@@ -41,7 +41,8 @@ struct NMEAReader: TrackReader {
     /// Receivers say for long that they have no position yet, so nothing counts.
     var passedOver: Int { 0 }
     private var hasFix = false
-    private var dilution: (time: [UInt8], accuracy: Double)?
+    /// The accuracy that the last GGA gave, and its seconds of the day.
+    private var dilution: (seconds: Int, accuracy: Double)?
     private var date: (year: Int, month: Int, day: Int)?
     private var hasRMC = false
 
@@ -119,9 +120,12 @@ struct NMEAReader: TrackReader {
     }
 
     private mutating func fixData(_ fields: [ArraySlice<UInt8>]) -> Fix? {
-        guard fields.count > 8, let quality = Self.integer(fields[6]), quality > 0 else { return nil }
-        if let hdop = Double(decimal: fields[8]), hdop > 0, hdop < 100 {
-            dilution = (Array(fields[1]), hdop * Self.rangeError)
+        guard fields.count > 8, let quality = Self.integer(fields[6]) else { return nil }
+        // An earlier one says nothing any more, also where there is none now.
+        dilution = nil
+        guard quality > 0 else { return nil }
+        if let hdop = Double(decimal: fields[8]), hdop > 0, hdop < 100, let time = Self.time(fields[1]) {
+            dilution = (time.seconds, hdop * Self.rangeError)
         }
         return hasRMC ? nil : fix(time: fields[1], position: fields[2...5], speed: nil)
     }
@@ -132,19 +136,34 @@ struct NMEAReader: TrackReader {
             let longitude = Self.angle(parts[2], degrees: 3, parts[3], positive: "E", negative: "W"),
             let coordinate = try? Coordinate(latitude: latitude, longitude: longitude)
         else { return nil }
-        var reader = DigitReader(time)
+        guard let clock = Self.time(time),
+            let moment = Date(
+                year: date.year, month: date.month, day: date.day, seconds: clock.seconds, clock.hour, clock.minute,
+                clock.second)
+        else { return nil }
+        // Receivers that send RMC before GGA give the dilution of the cycle before.
+        let isRecent = dilution.map { (0...10).contains((clock.seconds - $0.seconds + 86_400) % 86_400) } ?? false
+        let accuracy = isRecent ? dilution?.accuracy : nil
+        return try? Fix(coordinate, accuracy: accuracy ?? assumedAccuracy, time: moment + clock.fraction, speed: speed)
+    }
+
+    /// A time of day: `150001.00`.
+    private struct ClockTime {
+        var hour: Int
+        var minute: Int
+        var second: Int
+        var fraction: Double
+
+        var seconds: Int { hour * 3_600 + minute * 60 + second }
+    }
+
+    private static func time(_ text: ArraySlice<UInt8>) -> ClockTime? {
+        var reader = DigitReader(text)
         guard let hour = reader.number(2), let minute = reader.number(2), let second = reader.number(2) else {
             return nil
         }
-        let fraction = reader.take(".") ? reader.fraction() : 0
-        guard
-            let moment = Date(
-                year: date.year, month: date.month, day: date.day, seconds: hour * 3_600 + minute * 60 + second, hour,
-                minute, second)
-        else { return nil }
-        let isSame = dilution.map { $0.time.elementsEqual(time) } ?? false
-        let accuracy = isSame ? dilution?.accuracy : nil
-        return try? Fix(coordinate, accuracy: accuracy ?? assumedAccuracy, time: moment + fraction, speed: speed)
+        return ClockTime(
+            hour: hour, minute: minute, second: second, fraction: reader.take(".") ? reader.fraction() : 0)
     }
 
     /// Degrees and minutes written together: `4041.4000`.

@@ -13,6 +13,8 @@ public struct GeoClue: PositionSource {
     public let desktopID: String
     private let addresses: [Address]
     private let clock: any Clock<Duration>
+    /// How long the user may take to answer.
+    private static let dialogTimeout = Duration.seconds(300)
 
     /// - Parameters:
     ///   - desktopID: the app's desktop file without `.desktop`.
@@ -54,8 +56,7 @@ public struct GeoClue: PositionSource {
         var failures = 0
         while true {
             do {
-                try await session(connection, report)
-                failures = 0
+                try await session(connection, &failures, report)
                 report(.unavailable(.lost(source: "GeoClue", reason: "the service stopped")))
             } catch DBusError.remote(let error) {
                 if error.name.text == "org.freedesktop.DBus.Error.AccessDenied" {
@@ -66,6 +67,8 @@ public struct GeoClue: PositionSource {
                     .unavailable(
                         .unreachable(
                             source: "GeoClue", reason: "\(error.description). Check that GeoClue is installed")))
+            } catch let error as DBusError where error.isTransient && connection.ending == nil {
+                report(.unavailable(.unreachable(source: "GeoClue", reason: error.description)))
             }
             failures += 1
             try await clock.sleep(for: backOff.pause(afterFailures: failures))
@@ -73,8 +76,11 @@ public struct GeoClue: PositionSource {
     }
 
     /// One client from its creation until the service changes its owner.
-    private func session(_ connection: Connection, _ report: @escaping @Sendable (PositionUpdate) -> Void) async throws
-    {
+    ///
+    /// - Parameter failures: how many sessions have failed one after another; 0 once this one has started.
+    private func session(
+        _ connection: Connection, _ failures: inout Int, _ report: @escaping @Sendable (PositionUpdate) -> Void
+    ) async throws {
         let manager = connection.object("/org/freedesktop/GeoClue2/Manager", of: .geoClue)
         let path = try await manager.call("GetClient", in: .geoClueManager).read(ObjectPath.self)
         let client = connection.object(path, of: .geoClue)
@@ -83,7 +89,9 @@ public struct GeoClue: PositionSource {
         try await client.setProperty("RequestedAccuracyLevel", of: .geoClueClient, to: .uint32(8))
         let presence = try await connection.presence(of: .geoClue)
         let signals = try await client.signals("LocationUpdated", of: .geoClueClient)
-        try await client.call("Start", in: .geoClueClient)
+        // Answered when the user has: a dialog may ask whether the app may know the position.
+        try await client.call("Start", in: .geoClueClient, timeout: Self.dialogTimeout)
+        failures = 0
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for try await signal in signals {

@@ -6,7 +6,8 @@ It prints "ready", then obeys lines on standard input:
     fix LATITUDE LONGITUDE ACCURACY TIME    a position comes in; TIME in seconds since 1970. Prints "sent" when a client has been told of it
     started                                 prints "started" as soon as a client has started
 
-With --refuse every client's Start is refused, as the user's settings can have it. Needs Debian's python3-dbus and python3-gi.
+With --refuse every client's Start is refused, as the user's settings can have it. With --ask SECONDS it is answered after so long, as
+when the user is asked. With --hang the first request for a client is never answered. Needs Debian's python3-dbus and python3-gi.
 """
 
 import sys
@@ -41,9 +42,9 @@ class Location(dbus.service.Object):
 
 
 class Client(dbus.service.Object):
-    def __init__(self, bus, refuses):
+    def __init__(self, bus, refuses, delay):
         super().__init__(bus, "/org/freedesktop/GeoClue2/Client/1")
-        self.bus, self.refuses = bus, refuses
+        self.bus, self.refuses, self.delay = bus, refuses, delay
         self.values = {"DesktopId": "", "RequestedAccuracyLevel": dbus.UInt32(0)}
         self.has_started = False
         self.last = "/"
@@ -54,12 +55,18 @@ class Client(dbus.service.Object):
         assert interface == CLIENT
         self.values[name] = value
 
-    @dbus.service.method(CLIENT)
-    def Start(self):
+    @dbus.service.method(CLIENT, async_callbacks=("answer", "fail"))
+    def Start(self, answer, fail):
         # As GeoClue does: an app without a desktop file's name is refused too.
         if self.refuses or not self.values["DesktopId"]:
-            raise Refused("'handshake' disallowed, no agent for UID 0")
-        self.has_started = True
+            return fail(Refused("'handshake' disallowed, no agent for UID 0"))
+
+        def start():
+            self.has_started = True
+            answer()
+            return False
+
+        GLib.timeout_add(int(self.delay * 1_000), start)
 
     @dbus.service.signal(CLIENT, signature="oo")
     def LocationUpdated(self, old, new):
@@ -74,20 +81,23 @@ class Client(dbus.service.Object):
 
 
 class Manager(dbus.service.Object):
-    def __init__(self, bus, client):
+    def __init__(self, bus, client, hangs):
         super().__init__(bus, "/org/freedesktop/GeoClue2/Manager")
-        self.client = client
+        self.client, self.hangs = client, hangs
 
-    @dbus.service.method(MANAGER, out_signature="o")
-    def GetClient(self):
-        return self.client.__dbus_object_path__
+    @dbus.service.method(MANAGER, out_signature="o", async_callbacks=("answer", "fail"))
+    def GetClient(self, answer, fail):
+        if not self.hangs:
+            answer(self.client.__dbus_object_path__)
+        self.hangs = False
 
 
 def main():
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     bus = dbus.SystemBus()
-    client = Client(bus, "--refuse" in sys.argv)
-    manager = Manager(bus, client)
+    delay = float(sys.argv[sys.argv.index("--ask") + 1]) if "--ask" in sys.argv else 0
+    client = Client(bus, "--refuse" in sys.argv, delay)
+    manager = Manager(bus, client, "--hang" in sys.argv)
     name = dbus.service.BusName("org.freedesktop.GeoClue2", bus)
     loop = GLib.MainLoop()
     waiting = []

@@ -1,4 +1,5 @@
-"""`handshake places watch --source geoclue` on a private bus: a position that arrives, a refusal, and a service that vanishes and comes back."""
+"""`handshake places watch --source geoclue` on a private bus: a position that arrives, a refusal, a question that the user answers late, and a
+service that vanishes and comes back or does not answer."""
 
 import contextlib
 import json
@@ -84,6 +85,30 @@ def test_a_refusal_ends_the_watch_and_says_where_to_allow_it(handshake: Handshak
         done = watch(handshake, address).finish()
         assert done.status == 2 and done.error["code"] == "location_not_authorized", done
         assert "privacy settings" in done.error["message"]
+
+
+def enters_the_office(service: GeoClue, watching: Running) -> None:
+    now = time.time()
+    for (latitude, longitude), age in ((OUTSIDE, 50), (OFFICE, 45), (OFFICE, 10)):
+        service.tell("fix", latitude, longitude, 10, now - age)
+    assert json.loads(watching.line())["region"] == "office"
+
+
+def test_a_user_may_take_half_a_minute_to_allow_it(handshake: Handshake) -> None:
+    with bluez.bus() as address, geoclue(address, "--ask", "30") as service:
+        watching = watch(handshake, address)
+        service.tell("started")
+        enters_the_office(service, watching)
+        assert not [line for line in watching.lines["stderr"] if "GeoClue" in line], watching.lines
+        watching.end()
+
+
+def test_a_service_that_does_not_answer_is_asked_again(handshake: Handshake) -> None:
+    with bluez.bus() as address, geoclue(address, "--hang") as service:
+        watching = watch(handshake, address)
+        said(watching, "timed out", 60)
+        enters_the_office(service, watching)
+        watching.end()
 
 
 def test_a_service_that_vanishes_is_waited_for_and_used_again(handshake: Handshake) -> None:
