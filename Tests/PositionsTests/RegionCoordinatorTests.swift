@@ -170,6 +170,18 @@ struct RegionCoordinatorTests {
         #expect(try await process.crossings() == ["exit home 200"])
     }
 
+    @Test("the system's first word is no crossing either when it comes at the next launch")
+    func vagueLaunch() async throws {
+        let system = StandInSystem()
+        system.move(to: try Self.fix(150, accuracy: 100))
+        await Process(system).coordinator.monitor([try Self.circle("home", 0)])
+        #expect(system.hasCrossings)
+        let launched = Process(system)
+        #expect(try await launched.crossings() == [])
+        system.move(to: try Self.fix(400, second: 30))
+        #expect(try await launched.crossings() == ["exit home 30"])
+    }
+
     @Test("W18: other owners' regions take places, are never stopped, and their crossings are not handed on")
     func owners() async throws {
         let foreign = try (0..<5).map { try Self.circle("foreign\($0)", 1_000 * Double($0)) }

@@ -12,6 +12,8 @@ final class StandInSystem: RegionMonitoring, PositionSource {
         var here: Fix?
         var monitored: [String: (region: Geofence, isInside: Bool)] = [:]
         var waiting: [RegionCrossing] = []
+        /// Regions whose state was left to the system, until their crossing is read.
+        var undetermined: [String: Date] = [:]
         var refused = 0
         /// Radii that had to be capped.
         var beyond = 0
@@ -31,6 +33,7 @@ final class StandInSystem: RegionMonitoring, PositionSource {
     }
 
     var regions: [Geofence] { state.withLock { $0.monitored.values.map(\.region) } }
+    var undetermined: [String: Date] { state.withLock { $0.undetermined } }
     var names: Set<String> { Set(regions.map(\.id)) }
     /// The identifiers that were started, since the last look.
     func takeStarts() -> [String] {
@@ -61,13 +64,19 @@ final class StandInSystem: RegionMonitoring, PositionSource {
             }
             let truth = region.distanceToEdge(from: here.coordinate) < 0
             state.monitored[region.id] = (region, truth)
+            state.undetermined[region.id] = isInside == nil ? here.time : nil
             if isInside != truth {
                 state.waiting.append(RegionCrossing(truth ? .enter : .exit, of: region.id, at: here.time))
             }
         }
     }
 
-    func stop(_ id: String) async { state.withLock { state in _ = state.monitored.removeValue(forKey: id) } }
+    func stop(_ id: String) async {
+        state.withLock { state in
+            state.monitored[id] = nil
+            state.undetermined[id] = nil
+        }
+    }
 
     /// The user moves; the system notices without the app.
     func move(to fix: Fix) {
@@ -89,6 +98,7 @@ final class StandInSystem: RegionMonitoring, PositionSource {
         AsyncThrowingStream { continuation in
             let waiting = state.withLock { state in
                 defer { state.waiting = [] }
+                for crossing in state.waiting { state.undetermined[crossing.region] = nil }
                 return state.waiting
             }
             for crossing in waiting { continuation.yield(crossing) }

@@ -1,5 +1,6 @@
 #if canImport(CoreLocation) && (os(iOS) || os(macOS))
 import CoreLocation
+public import Foundation
 public import Geofences
 
 /// Core Location's monitor of regions, which works also while the app does not run.
@@ -36,6 +37,22 @@ public struct RegionRegistration: RegionMonitoring {
                     let geofence = try? Geofence(id: identifier, .circle(circle))
                 else { continue }
                 found.append(geofence)
+            }
+            return found
+        }
+    }
+
+    /// Regions whose last event tells nothing yet.
+    ///
+    /// Where the system has replaced it before the app is launched, the first word about that region counts as a crossing.
+    public var undetermined: [String: Date] {
+        get async {
+            var found: [String: Date] = [:]
+            for identifier in await monitor.identifiers {
+                guard let event = await monitor.record(for: identifier)?.lastEvent, event.state == .unknown else {
+                    continue
+                }
+                found[identifier] = event.date
             }
             return found
         }

@@ -106,6 +106,7 @@ public actor RegionCoordinator {
     ///
     /// - Throws: what the system or `record` throws; `CancellationError`.
     public nonisolated func run(_ record: (RegionCrossing) async throws -> Void) async throws {
+        await recall()
         try await withThrowingDiscardingTaskGroup { group in
             for try await crossing in system.crossings() {
                 if crossing.region == Self.boundaryID {
@@ -118,6 +119,12 @@ public actor RegionCoordinator {
             }
         }
         try Task.checkCancellation()
+    }
+
+    /// Learns which regions an earlier launch registered without knowing where the user was.
+    private func recall() async {
+        let earlier = await system.undetermined
+        undetermined.merge(earlier) { own, _ in own }
     }
 
     /// Whether a crossing only says where the user was when the region was registered.

@@ -1,5 +1,11 @@
 public import Geofences
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A system that monitors a few circular regions for an app. It does so also while the app does not run. Core Location
 /// is one, by `RegionRegistration`.
 ///
@@ -12,6 +18,10 @@ public protocol RegionMonitoring: Sendable {
     var maximumRadius: Double { get }
     /// Every region that the system monitors for the app. Those of earlier launches and of other owners are among them.
     var regions: [Geofence] { get async }
+    /// Regions of which the system has not said yet whether the user is inside.
+    ///
+    /// With the times at which they were started, also by earlier launches. Empty unless implemented.
+    var undetermined: [String: Date] { get async }
 
     /// Monitors a circle from now on, in place of one with the same identifier.
     ///
@@ -28,4 +38,11 @@ public protocol RegionMonitoring: Sendable {
     ///
     /// Their dates say when the system noticed them, which may be long before the app runs.
     func crossings() -> AsyncThrowingStream<RegionCrossing, any Error>
+}
+
+extension RegionMonitoring {
+    /// Empty: the system is not asked.
+    public var undetermined: [String: Date] {
+        get async { [:] }
+    }
 }
