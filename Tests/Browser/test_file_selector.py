@@ -532,6 +532,12 @@ def test_a_server_that_never_answers_does_not_spin_for_ever(page: Page, server: 
     gate.set()
 
 
+@pytest.mark.parametrize("timeout", ["-1", "Infinity"])
+def test_a_timeout_that_is_none_is_the_usual_one(page: Page, server: SelectorServer, timeout: str) -> None:
+    opened(page, server, timeout=timeout)
+    expect(page.get_by_role("button", name="My Files")).to_be_visible()
+
+
 def test_an_error_given_by_the_app_is_shown_and_retrying_asks_the_app(page: Page, server: SelectorServer) -> None:
     page.goto(server.url())
     page.wait_for_function("window.selector?.shadowRoot")

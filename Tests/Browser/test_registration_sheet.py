@@ -48,6 +48,15 @@ def test_an_address_is_sent_as_it_was_typed(page: Page, server: SelectorServer, 
     assert server.registered == [{"email": address}]
 
 
+def test_a_registration_sheet_taken_away_and_put_back_is_closed_and_opens_again(page: Page, field: Locator) -> None:
+    expect(field).to_be_visible()
+    page.evaluate("() => { const place = sheet.parentElement; sheet.remove(); place.append(sheet) }")
+    expect(field).to_be_hidden()
+    page.evaluate("sheet.show()")
+    expect(field).to_be_focused()
+    assert page.evaluate("sheet.shadowRoot.querySelector('dialog').matches(':modal')")
+
+
 def test_an_answer_is_read_up_to_its_limit_and_no_further(page: Page, server: SelectorServer, field: Locator) -> None:
     server.registration = [b'{"outcome":"mail_sent","padding":"', *[b"x" * 65_536] * 1_000, b'"}']
     field.fill("ada@example.test")

@@ -68,6 +68,16 @@ def test_the_sheet_fills_a_telephone_and_continue_is_always_in_view(telephone: P
     assert violations(page) == []
 
 
+def test_a_sheet_taken_away_and_put_back_is_closed_and_opens_again(open_page: OpenPage, server: SelectorServer) -> None:
+    page = open_page(width=1000, height=900, reduced_motion="reduce")
+    shown(page, server)
+    page.evaluate("() => { const place = selector.parentElement; selector.remove(); place.append(selector) }")
+    expect(page.locator(".sheet")).to_be_hidden()
+    page.evaluate("selector.show()")
+    expect(page.locator(".card[aria-busy=false]")).to_be_visible()
+    assert page.evaluate("selector.shadowRoot.querySelector('.sheet').matches(':modal')")
+
+
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (1024, 768)])
 def test_one_region_scrolls(open_page: OpenPage, server: SelectorServer, width: int, height: int) -> None:
     page = open_page(width=width, height=height, reduced_motion="reduce")

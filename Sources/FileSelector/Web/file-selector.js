@@ -949,7 +949,9 @@ export class FileSelector extends HTMLElement {
     this.#loading = null;
     this.#isRefreshing = false;
     clearInterval(this.#aging);
-    this.#unlock();
+    // A dialog that leaves the page stays open, but is modal no longer: put back, it could not be opened.
+    this.#parts.dialog?.close();
+    this.hide();
     document.removeEventListener("visibilitychange", this.#onVisibility);
     removeEventListener("scroll", this.#list.onScroll, { capture: true });
     removeEventListener("resize", this.#list.onScroll);
@@ -1058,7 +1060,8 @@ export class FileSelector extends HTMLElement {
   async #load() {
     this.#loading?.abort();
     const loading = this.#loading = new AbortController();
-    const seconds = Number(this.getAttribute("timeout")) || LOAD_TIMEOUT;
+    const given = Number(this.getAttribute("timeout"));
+    const seconds = given > 0 && given <= 86400 ? given : LOAD_TIMEOUT;
     const signal = AbortSignal.any([loading.signal, AbortSignal.timeout(seconds * 1000)]);
     this.#wait();
     const outcome = await fetchFiles(this.getAttribute("src"), signal).catch((problem) => problem);
@@ -1305,7 +1308,7 @@ export class FileSelector extends HTMLElement {
       keydown: (event) => this.#onEscape(event) },
       p.bar, p.help, p.body, p.foot, p.status, p.dialog);
     if (this.#isSheet) {
-      p.sheet = element("dialog.sheet", { "aria-labelledby": "title", close: () => this.#unlock(),
+      p.sheet = element("dialog.sheet", { "aria-labelledby": "title", close: () => { if (!p.sheet.open) this.#unlock(); },
         // The browser's own Escape, which would say nothing to the page.
         cancel: (event) => {
           if (event.target !== p.sheet) return;

@@ -93,6 +93,8 @@ class RegistrationSheet extends HTMLElement {
     p.note = element("p", say("register_note"));
     p.dialog = element("dialog", { "aria-labelledby": "title", lang: this.#words.language, dir: this.#words.direction,
       close: () => {
+        // It may be open again.
+        if (p.dialog.open) return;
         this.#asked?.abort();
         this.#asked = null;
         this.dispatchEvent(new CustomEvent("close"));
@@ -103,6 +105,8 @@ class RegistrationSheet extends HTMLElement {
   disconnectedCallback() {
     this.#asked?.abort();
     this.#asked = null;
+    // A dialog that leaves the page stays open, but is modal no longer: put back, it could not be opened.
+    this.hide();
   }
 
   show() {
