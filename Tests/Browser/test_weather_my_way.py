@@ -169,6 +169,19 @@ def test_chains_that_fail_are_told_once_and_asked_again(open_page: OpenPage, wea
     expect(days(page).locator("p")).to_have_count(7)
 
 
+def test_another_place_or_a_reload_while_the_chains_run_does_not_start_them_again(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    sign_in(page, weather)
+    weather.fault("/v2/StartAppBatch => delay 3")
+    with page.expect_request("**/report?*"):
+        choose(page, "Enjoys long walks")
+    for go_on in (lambda: page.get_by_label("Place", exact=True).select_option("Miami"), page.reload):
+        with page.expect_request("**/report?*"):
+            go_on()
+    expect(days(page)).to_have_count(7)
+    assert len([line for line in weather.requests().splitlines() if "StartAppBatch" in line]) == 1
+
+
 def test_an_answer_takes_no_focus_from_a_user_who_has_gone_on(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(reduced_motion="reduce")
     serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)
@@ -390,6 +403,19 @@ def test_only_a_signed_in_user_has_a_file_copied(open_page: OpenPage, weather: W
     assert '"/connect' not in weather.requests()
 
 
+@pytest.mark.parametrize("fault", ["drop", "status 502"])
+def test_a_copy_that_was_not_confirmed_is_not_advised_a_second_time(open_page: OpenPage, weather: Weather, fault: str) -> None:
+    page = open_page()
+    sign_in(page, weather)
+    weather.fault(f"/connect => {fault}")
+    page.get_by_role("button", name="Copy a file from the web").click()
+    sheet = page.get_by_role("dialog", name="Copy a file from the web")
+    sheet.get_by_label("Email address of the account").fill("unconfirmed@example.test")
+    sheet.get_by_role("button", name="Copy").click()
+    expect(sheet.get_by_role("alert")).to_have_text(
+        "Sequencing.com has not confirmed the request. The file may still be copied: look for it in the account before you ask again.")
+
+
 def test_a_user_has_five_files_copied_within_five_minutes(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather, "rosalind@example.test", "photograph-51")
@@ -451,6 +477,17 @@ def test_an_address_of_a_refusal_that_is_loaded_again_says_nothing_to_a_user_who
     expect(page.locator(".notice")).to_have_count(0)
 
 
+def test_a_session_that_was_planted_before_the_sign_in_is_worth_nothing_after_it(open_page: OpenPage, weather: Weather) -> None:
+    planted = requests.get(weather.origin, timeout=10).cookies.get_dict()
+    page = open_page()
+    page.context.add_cookies([{"name": name, "value": value, "url": weather.origin} for name, value in planted.items()])
+    sign_in(page, weather)
+    assert planted.items() <= cookies(page).items(), "it is the same session"
+    files = f"{weather.origin}/genes/files?all=true"
+    assert requests.get(files, cookies=cookies(page), timeout=10).status_code == 200
+    assert requests.get(files, cookies=planted, timeout=10).status_code == 401
+
+
 def test_a_page_whose_own_session_is_gone_leads_to_the_first_page(open_page: OpenPage, weather: Weather) -> None:
     page = open_page()
     sign_in(page, weather)
@@ -478,7 +515,7 @@ def test_another_user_of_the_browser_sees_nothing_of_the_user_before(open_page: 
     choose(page, "ada_genome", tab="My Files")
     expect(days(page)).to_have_count(7)
     # The service has another user now; the app's own session stays.
-    page.context.clear_cookies(name=re.compile("^(?!session$)"))
+    page.context.clear_cookies(name=re.compile("^(?!session(-proof)?$)"))
     page.goto(f"{weather.origin}/connect/sequencing/start?return_to=/")
     page.get_by_label("E-mail address").fill("rosalind@example.test")
     page.get_by_label("Password").fill("photograph-51")

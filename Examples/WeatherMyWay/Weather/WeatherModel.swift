@@ -58,6 +58,8 @@ final class WeatherModel {
     @ObservationIgnored private var visits = 0
     /// Counts requests for advice: only the last one's answer is shown.
     @ObservationIgnored private var looks = 0
+    /// The question to the chains that waits for its answer, and the file that it is about.
+    @ObservationIgnored private var asking: (file: FileID, answer: Task<Genes, any Error>)?
 
     init(_ device: Device) {
         self.device = device
@@ -150,6 +152,7 @@ final class WeatherModel {
     private func leave() {
         visits += 1
         looks += 1
+        asking = nil
         step = .opening
         (isAsking, needsSignIn, problem) = (false, false, nil)
         (choice, report, genes, selector, userName, subject, importing) = (nil, nil, nil, nil, nil, nil, nil)
@@ -187,7 +190,7 @@ final class WeatherModel {
         do {
             // A failure is asked again.
             let known = genes.flatMap { $0.error == nil ? $0 : nil }
-            let genes = if let known { known } else { try await Genes.ask(genome, about: choice.id) }
+            let genes = if let known { known } else { try await ask(genome, about: choice.id) }
             // The user has chosen another file or place meanwhile, or signed out.
             guard look == looks else { return }
             self.genes = genes
@@ -200,6 +203,19 @@ final class WeatherModel {
             problem = "\(error)"
         }
         isAsking = false
+    }
+
+    /// Asks the chains about a file. The last question is not asked again while it waits: each starts the chains.
+    private func ask(_ genome: Sequencing, about file: FileID) async throws -> Genes {
+        let answer: Task<Genes, any Error>
+        if let asking, asking.file == file {
+            answer = asking.answer
+        } else {
+            answer = Task { try await Genes.ask(genome, about: file) }
+            asking = (file, answer)
+        }
+        defer { if asking?.answer == answer { asking = nil } }
+        return try await answer.value
     }
 
     /// Signs out.

@@ -17,6 +17,10 @@ enum WeatherWords: String, Sendable, CaseIterable {
     case importData = "Import from 23andMe or Ancestry"
     case copyFile = "Copy a file from the web"
     case tooManyCopies = "Too many files were copied within a short time. Try again in five minutes."
+    case copyUnconfirmed = """
+        Sequencing.com has not confirmed the request. The file may still be copied: look for it in the account before you ask \
+        again.
+        """
     case importNote = """
         Sequencing.com needs your login and password there. They are passed on and not stored. Downloading the data yourself \
         and uploading it on the site needs no password.

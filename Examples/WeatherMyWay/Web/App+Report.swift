@@ -39,14 +39,30 @@ extension App {
     }
 
     /// What the chains found in a file; asked once for each choice.
+    ///
+    /// The last question, while it waits for its answer, is not asked again for another place or tab: each starts the chains.
     private func genes(_ session: String, _ file: FileID) async throws -> Genes {
         if let known = visitors.visit(session).genes { return known }
-        let genes = try await Genes.ask(try await genome(session), about: file)
-        // A failure is asked again next time.
-        if genes.error == nil {
-            visitors.change(session) { if $0.file?.id == file { $0.genes = genes } }
+        let genome = try await genome(session)
+        var question: Task<Genes, any Error>?
+        visitors.change(session) { visit in
+            if let asking = visit.asking, asking.file == file {
+                question = asking.answer
+            } else {
+                let answer = Task { try await Genes.ask(genome, about: file) }
+                visit.asking = (file, answer)
+                question = answer
+            }
         }
-        return genes
+        guard let asked = question else { throw HTTPError(.unauthorized) }
+        let result = await asked.result
+        visitors.change(session) { visit in
+            guard visit.asking?.answer == asked else { return }
+            visit.asking = nil
+            // A failure is asked again next time.
+            if visit.file?.id == file, case .success(let genes) = result, genes.error == nil { visit.genes = genes }
+        }
+        return try result.get()
     }
 
     private static func json(_ entry: WeatherReport.Entry) -> JSONValue {
@@ -130,9 +146,23 @@ extension App {
         guard copies.admits(user, to: wanted.email.string, now: ProcessInfo.processInfo.systemUptime) else {
             return .json(["problem": .string(WeatherWords.tooManyCopies.rawValue)], status: .tooManyRequests)
         }
-        switch try await ConnectDelivery().deliver(try connect.codec.link(wanted, at: connect.hosts)) {
-        case .accepted: return .json(["outcome": .string("accepted")])
-        case .refused(let status): return .json(["outcome": .string("refused"), "status": .number("\(status)")])
+        return try await delivered(try connect.codec.link(wanted, at: connect.hosts))
+    }
+
+    /// Sends the request for a copy. One without an answer may have arrived: a second one would copy the file twice.
+    private func delivered(_ link: EndpointURL) async throws -> Response {
+        do {
+            switch try await ConnectDelivery().deliver(link) {
+            case .accepted: return .json(["outcome": .string("accepted")])
+            case .refused(let status): return .json(["outcome": .string("refused"), "status": .number("\(status)")])
+            }
+        } catch let error as SequencingError {
+            switch error {
+            case .account(.network(let problem)) where !problem.mayHaveArrived: throw error
+            case .account(.network), .service:
+                return .json(["problem": .string(WeatherWords.copyUnconfirmed.rawValue)], status: .badGateway)
+            default: throw error
+            }
         }
     }
 

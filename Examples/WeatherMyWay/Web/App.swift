@@ -12,7 +12,7 @@ import Sequencing
 /// The web app: its client at Sequencing.com, and its routes.
 struct App: Sendable {
     let origin: String
-    let visitors = Visitors()
+    let visitors: Visitors
     let copies = CopyLimit()
     /// What the app stores. An app of its own has a vault that lasts.
     let vault = MemoryVault()
@@ -27,6 +27,7 @@ struct App: Sendable {
 
     init(at origin: String, on sandbox: Sandbox) throws {
         self.origin = origin
+        visitors = Visitors(isSecure: origin.hasPrefix("https:"))
         table = try .builtIn()
         places = try .builtIn()
         let address = try PublicAddress("\(origin)/connect")
@@ -39,12 +40,21 @@ struct App: Sendable {
         }
         signIn = try SignInRoutes(
             handshake, at: address,
-            respond: { [visitors, handshake, vault] outcome, _, request in
-                // Another user may have signed in, or the same one again.
-                if case .signedIn = outcome, let session = visitors.session(of: request) {
-                    await visitors.restart(session, try? await handshake.account(session), in: vault)
+            respond: { [visitors, handshake, vault] outcome, page, request in
+                guard case .signedIn = outcome else { return Self.backToPage(outcome) }
+                guard let session = visitors.session(of: request) else {
+                    // Another sign-in of this session ended first: it is not known whose account it is now.
+                    if let session = visitors.endSession(named: request) {
+                        try? await handshake.forget(session, of: Service.sequencing.name)
+                    }
+                    return .seeOther("/")
                 }
-                return Self.backToPage(outcome)
+                let proof = visitors.prove(session)
+                // Another user may have signed in, or the same one again.
+                await visitors.restart(session, try? await handshake.account(session), in: vault)
+                var response = Response.seeOther(page.rawValue)
+                response.setCookie(proof)
+                return response
             }, user: visitor)
         files = FileSelectorRoutes(handshake, at: try PublicAddress("\(origin)/genes"), user: visitor)
         registration = RegistrationRoutes(

@@ -10,10 +10,14 @@ import Synchronization
 struct Visit: Sendable {
     /// Counts visits. Signing in begins another one, so that a user sees nothing of the user before.
     let number: Int
+    /// What the browser shows beside its session's identifier, once a user has signed in.
+    var proof: String?
     var file: RememberedFile?
     var place: String?
     /// What the chains found in ``file``.
     var genes: Genes?
+    /// The question to the chains that waits for its answer, and the file that it is about.
+    var asking: (file: FileID, answer: Task<Genes, any Error>)?
     var importing = ImportProgress.none
     /// How many requests for imports have begun, and which of them is shown. An earlier one does not replace a later one.
     var attempts = (begun: 0, shown: 0)
@@ -44,9 +48,14 @@ struct Visit: Sendable {
 ///
 /// A class, since requests share it.
 final class Visitors: Sendable {
-    private static let cookie = "session"
     private static let capacity = 1000
+    private let isSecure: Bool
     private let state = Mutex(State())
+
+    /// - Parameter isSecure: whether the app is at an https address, so that its cookies are sent to no other.
+    init(isSecure: Bool = false) {
+        self.isSecure = isSecure
+    }
 
     private struct State {
         var visits: [String: Visit] = [:]
@@ -54,8 +63,9 @@ final class Visitors: Sendable {
 
         mutating func begin(_ session: String) {
             count += 1
+            let proof = visits[session]?.proof
             end(session)
-            visits[session] = Visit(number: count)
+            visits[session] = Visit(number: count, proof: proof)
         }
 
         mutating func end(_ session: String) {
@@ -64,31 +74,54 @@ final class Visitors: Sendable {
         }
     }
 
-    /// The session of a request; nil when it has none.
+    /// The session of a request; nil when it has none, or not the proof that it needs since a user has signed in.
     func session(of request: Request) -> String? {
-        guard let value = request.cookies[Self.cookie]?.value else { return nil }
-        return state.withLock { $0.visits[value] == nil ? nil : value }
+        guard let session = request.cookies[name("session")]?.value else { return nil }
+        let proof = request.cookies[name("session-proof")]?.value
+        return state.withLock { state in
+            guard let visit = state.visits[session], visit.proof == nil || visit.proof == proof else { return nil }
+            return session
+        }
     }
 
     /// Starts a session. With too many of them, the oldest ends.
     func begin() -> Cookie {
-        // Lax: with Strict, the browser would not send it with the redirect from Sequencing.com.
-        Cookie(name: Self.cookie, value: start(), path: "/", httpOnly: true, sameSite: .lax)
+        cookie("session", start())
     }
 
     /// Starts a session, and returns its identifier.
+    ///
+    /// With too many of them, one ends: the oldest in which no user has signed in, if there is one.
     func start() -> String {
-        let id = Base64URL.encode(RandomSource.system.bytes(32))
+        let id = Self.random()
         state.withLock { state in
-            if state.visits.count >= Self.capacity,
-                let oldest = state.visits.min(by: { $0.value.number < $1.value.number })
-            {
-                state.end(oldest.key)
+            if state.visits.count >= Self.capacity {
+                let visits = state.visits.filter { $0.value.proof == nil }
+                let oldest = (visits.isEmpty ? state.visits : visits).min { $0.value.number < $1.value.number }
+                if let oldest { state.end(oldest.key) }
             }
             state.begin(id)
         }
         return id
     }
+
+    /// Demands another cookie beside a session's identifier, now that a user has signed in.
+    ///
+    /// The identifier is older than the sign-in: an attacker may have planted it in the browser.
+    func prove(_ session: String) -> Cookie {
+        let proof = Self.random()
+        change(session) { $0.proof = proof }
+        return cookie("session-proof", proof)
+    }
+
+    private static func random() -> String { Base64URL.encode(RandomSource.system.bytes(32)) }
+
+    private func cookie(_ word: String, _ value: String) -> Cookie {
+        // Lax: with Strict, the browser would not send it with the redirect from Sequencing.com.
+        Cookie(name: name(word), value: value, path: "/", secure: isSecure, httpOnly: true, sameSite: .lax)
+    }
+
+    private func name(_ word: String) -> String { isSecure ? "__Host-\(word)" : word }
 
     /// Forgets what is known of a browser in which a user has signed in, unless it is the same user.
     ///
@@ -135,6 +168,13 @@ final class Visitors: Sendable {
 
     func end(_ session: String) {
         state.withLock { $0.end(session) }
+    }
+
+    /// Ends the session that a request names, whatever proof it shows, and returns its identifier.
+    func endSession(named request: Request) -> String? {
+        guard let session = request.cookies[name("session")]?.value else { return nil }
+        end(session)
+        return session
     }
 }
 #endif

@@ -207,6 +207,25 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
+    @Test("E16: another look while the chains run does not start them again")
+    func anotherLook() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        guard case .signedIn(let genome) = model.step else {
+            Issue.record("\(model.step), \(model.problem ?? "")")
+            return
+        }
+        let other = try #require(try await genome.files(.sample).first)
+        phone.sandbox.clearRequests()
+        let first = Task { await model.choose(other) }
+        while !model.isAsking { await Task.yield() }
+        await model.look()
+        await first.value
+        #expect(phone.sandbox.requests(.sequencing).count { $0.path == "/v2/StartAppBatch" } == 1)
+        #expect(model.report != nil && model.problem == nil)
+        await phone.sandbox.stop()
+    }
+
     @Test("signing out forgets the file, also when the service cannot be told", arguments: [false, true])
     func signOut(isBroken: Bool) async throws {
         let phone = try await Phone()

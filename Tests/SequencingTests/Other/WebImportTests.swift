@@ -205,6 +205,15 @@ struct WebImportTests {
         #expect(visit.subject == "1")
     }
 
+    @Test("F03: too many sessions end one in which no user has signed in")
+    func manySessions() {
+        _ = visitors.prove(session)
+        let first = visitors.start()
+        for _ in 0..<999 { _ = visitors.start() }
+        #expect(visitors.visit(first).number == 0)
+        #expect(visit.number > 0)
+    }
+
     @Test("another user who signs in in the same browser gets no import and no chain of the user before")
     func anotherUser() async throws {
         let genome = try await service.genome()
