@@ -81,7 +81,7 @@ public struct Job: Sendable, Hashable {
             properties.append(
                 try ReportProperty(element, job: id, answer: answer, place: "\(object.place)ResultProps[\(index)]"))
         }
-        self.properties = properties
+        self.properties = properties.withNamedDocuments
         raw = value
     }
 

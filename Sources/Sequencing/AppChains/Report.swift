@@ -51,7 +51,7 @@ public struct ReportProperty: Sendable, Hashable {
     public let description: String?
     /// The subtype, for tables and the like.
     public let subtype: String?
-    public let value: ReportValue
+    public fileprivate(set) var value: ReportValue
 
     init(_ element: JSONValue, job: JobID, answer: String, place: String) throws(SequencingError) {
         let members = try Members(element, answer: answer, place: place)
@@ -61,6 +61,28 @@ public struct ReportProperty: Sendable, Hashable {
         description = members.lenientText("Description")
         subtype = members.lenientText("SubType")
         value = ReportValue(type: members.lenientText("Type") ?? "", value: members["Value"], job: job)
+    }
+}
+
+extension [ReportProperty] {
+    /// The properties of one report, whose documents have a name of their own each.
+    var withNamedDocuments: Self {
+        let documents = Set(compactMap { $0.value.document?.id })
+        guard documents.count > 1 else { return self }
+        return map { property in
+            guard var file = property.value.document else { return property }
+            var named = property
+            file.isOnlyDocument = false
+            named.value = .pdf(file)
+            return named
+        }
+    }
+}
+
+extension ReportValue {
+    /// The document, if it is one.
+    fileprivate var document: ReportFile? {
+        if case .pdf(let file) = self { file } else { nil }
     }
 }
 

@@ -17,19 +17,28 @@ final class PartialFile: Sendable {
     private let path: String
     private let partialPath: String
     private let replacing: Bool
+    private let linking: @Sendable (_ path: String, _ name: String) -> CInt
     private let descriptor: Mutex<CInt?>
 
     /// Creates the file.
     ///
+    /// - Parameters:
+    ///   - path: the final name.
+    ///   - replacing: whether a file of that name may be replaced.
+    ///   - linking: makes a hard link, and returns 0 or the number of the error.
     /// - Throws: ``SequencingError/disk(path:reason:)``, also when the final name exists and must not be
     ///   replaced.
-    init(for path: String, replacing: Bool) throws(SequencingError) {
+    init(
+        for path: String, replacing: Bool,
+        linking: @escaping @Sendable (_ path: String, _ name: String) -> CInt = systemLink
+    ) throws(SequencingError) {
         var status = stat()
         if !replacing, lstat(path, &status) == 0 { throw .disk(path: path, reason: "it already exists") }
         let suffix = String(UInt64.random(in: .min ... .max), radix: 16)
         partialPath = "\(path).\(suffix).part"
         self.path = path
         self.replacing = replacing
+        self.linking = linking
         let opened = open(partialPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw .disk(path: path, reason: Self.reason(errno)) }
         descriptor = Mutex(opened)
@@ -67,12 +76,32 @@ final class PartialFile: Sendable {
         let isStored = descriptor.withLock { descriptor in descriptor.map { fsync($0) == 0 } ?? false }
         let failure = isStored ? 0 : errno
         guard isStored else { throw SequencingError.disk(path: path, reason: Self.reason(failure)) }
-        // A link fails if the file was created meanwhile; a rename replaces it.
-        let isNamed = replacing ? rename(partialPath, path) == 0 : link(partialPath, path) == 0
-        guard isNamed else { throw SequencingError.disk(path: path, reason: Self.reason(errno)) }
+        let refusal = replacing ? renamed() : nameExclusively()
+        guard refusal == 0 else { throw SequencingError.disk(path: path, reason: Self.reason(refusal)) }
         _ = close()
         if !replacing { unlink(partialPath) }
         syncFolder()
+    }
+
+    /// Gives the file its final name, in place of any other file.
+    ///
+    /// - Returns: 0, or the number of the error.
+    private func renamed() -> CInt { rename(partialPath, path) == 0 ? 0 : errno }
+
+    /// Gives the file its final name, unless another file has it.
+    ///
+    /// - Returns: 0, or the number of the error.
+    private func nameExclusively() -> CInt {
+        // A link fails if the file was created meanwhile; a rename replaces it.
+        let refusal = linking(partialPath, path)
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(refusal) else { return refusal }
+        // Without hard links, as on FAT, an empty file holds the name until the rename.
+        let claim = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard claim >= 0 else { return errno }
+        _ = systemClose(claim)
+        let failure = renamed()
+        if failure != 0 { unlink(path) }
+        return failure
     }
 
     /// Makes the name durable where the file system supports it.
@@ -98,4 +127,8 @@ final class PartialFile: Sendable {
 
 private func systemClose(_ descriptor: CInt) -> CInt {
     close(descriptor)
+}
+
+private func systemLink(_ path: String, _ name: String) -> CInt {
+    link(path, name) == 0 ? 0 : errno
 }

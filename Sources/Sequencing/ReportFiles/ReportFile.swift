@@ -18,6 +18,8 @@ public struct ReportFile: Sendable, Hashable {
     public let job: JobID
     /// The extension without its dot.
     public let fileExtension: String
+    /// Whether its report has no other document.
+    var isOnlyDocument = true
 
     public init(id: ReportFileID, job: JobID, fileExtension: String) {
         self.id = id
@@ -27,10 +29,15 @@ public struct ReportFile: Sendable, Hashable {
 
     /// The default file name, such as `report_800123.pdf` (dossier 5.7).
     ///
-    /// Of a file of data, `data_800123_55012.dat`: a report can have several of them, and the service states no name.
+    /// Of several documents in one report, `report_800123_55012.pdf`. Of a file of data, `data_800123_55012.dat`: a report can
+    /// have several of them, and the service states no name.
     public var suggestedName: String {
-        fileExtension == Self.dataExtension ? "data_\(job)_\(id).\(fileExtension)" : "report_\(job).\(fileExtension)"
+        guard !isData else { return "data_\(job)_\(id).\(fileExtension)" }
+        return isOnlyDocument ? "report_\(job).\(fileExtension)" : "report_\(job)_\(id).\(fileExtension)"
     }
+
+    /// Whether it is a file of data, and no document.
+    var isData: Bool { fileExtension == Self.dataExtension }
 
     /// The extension of a file whose kind the service does not state.
     static let dataExtension = "dat"

@@ -10,7 +10,8 @@ import Foundation
 extension Sequencing {
     /// Downloads a report's file to a path. The path never has an incomplete file: the download is written beside it under
     /// a temporary name, which is deleted when the transfer fails or is cancelled. When this returns, the file is
-    /// synchronised to storage.
+    /// synchronised to storage. On a file system without hard links, an empty file holds the name for a moment before,
+    /// unless `replacing` is true.
     ///
     /// - Parameters:
     ///   - file: a file of a report.

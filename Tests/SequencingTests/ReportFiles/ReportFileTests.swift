@@ -3,10 +3,11 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
-import Sequencing
 import Synchronization
 import TestFixtures
 import Testing
+
+@testable import Sequencing
 
 @Suite("Report files", .heavy)
 struct ReportFileTests {
@@ -47,6 +48,28 @@ struct ReportFileTests {
         #expect(mode == 0o600)
     }
 
+    @Test("E06: two documents of one report are two files, and a report that names its only one twice has one")
+    func severalDocuments() async throws {
+        let document = property("Report", "55012", type: "Pdf")
+        let data = property("Data", "7", type: "DataFile")
+        for (properties, expected) in [
+            (
+                [document, property("Letter", "55013", type: "Pdf"), data],
+                ["data_9_7.dat", "report_9_55012.pdf", "report_9_55013.pdf"]
+            ), ([document, document], ["report_9.pdf"]), ([document, data], ["data_9_7.dat", "report_9.pdf"]),
+        ] {
+            let temporary = try TemporaryFolder()
+            let service = service([.bytes(content)])
+            service.script("POST /v2/StartApp", [.json(job(9, "Completed", properties.joined(separator: ",")))])
+            let genome = try await service.genome()
+            let report = try await genome.report(AppCode(90), on: try #require(FileID("910001")))
+            for document in report.files {
+                try await genome.save(document, intoFolder: temporary.path, replacing: true)
+            }
+            #expect(temporary.names().sorted() == expected)
+        }
+    }
+
     @Test(
         "never half a file under its name: a short one, a lost one and a refused one leave nothing",
         arguments: [(0, "connection_cut"), (1, "connection_cut"), (2, "service_error")])
@@ -83,6 +106,22 @@ struct ReportFileTests {
         try await genome.save(id, to: path, replacing: true)
         #expect(FileManager.default.contents(atPath: path).map(Array.init) == content)
         #expect(names == ["a.pdf"])
+    }
+
+    @Test("E06: a file is saved where the file system has no hard links, and replaces none there either")
+    func noHardLinks() async throws {
+        let (path, other) = (folder + "/a.pdf", folder + "/b.pdf")
+        let partial = try PartialFile(for: path, replacing: false) { _, _ in EPERM }
+        try partial.append(content)
+        try await partial.complete()
+        #expect(FileManager.default.contents(atPath: path).map(Array.init) == content)
+        let late = try PartialFile(for: other, replacing: false) { _, _ in EPERM }
+        try late.append(content)
+        try Data("old".utf8).write(to: URL(fileURLWithPath: other))
+        #expect(await sequencingError { try await late.complete() }?.code == "cannot_write")
+        late.discard()
+        #expect(FileManager.default.contents(atPath: other).map(Array.init) == Array("old".utf8))
+        #expect(names.sorted() == ["a.pdf", "b.pdf"])
     }
 
     @Test("a folder that is not there is an error before anything is sent")
