@@ -106,6 +106,67 @@ extension CommandTests {
             }
         }
 
+        @Test("E12: where the time ends while files are saved, the report is printed, and no second run is advised")
+        func unsavedFiles() async throws {
+            try await signedIn { _ in
+                try inject("/v2/GetReportFile => endless")
+                let folder = command.folder + "/reports"
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                let done = try await run(
+                    "chain", "90", "--file", "227001", "--save-files", folder, "--timeout", "20")
+                #expect(done.ending == .status(6), "\(done)")
+                #expect(done.stdout.contains("Save it with: handshake sequencing report-file "), "\(done)")
+                #expect(done.stderr.contains("The app chains need not run again."), "\(done)")
+                #expect(!done.stderr.contains("--timeout"), "\(done)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            }
+        }
+
+        @Test("E06: saving a report's file has an hour, as the kit allows it")
+        func hour() async throws {
+            let done = try await run("report-file", "--help")
+            // The words of a help are wrapped.
+            let words = done.stdout.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(words.contains("(default: 3600)"), "\(done)")
+            await sandbox.stop()
+        }
+
+        @Test("E19: Ctrl-C while a start is not answered says that the chain may run")
+        func interruptedStart() async throws {
+            try await signedIn { _ in
+                try inject("/v2/StartApp => delay 30")
+                let running = try command.start(["sequencing", "chain", "902", "--file", "227001"])
+                let hasEnded = Flag()
+                let ending = Task<FinishedCommand, Never> {
+                    defer { hasEnded.set() }
+                    return await running.finish()
+                }
+                func isSent() -> Bool {
+                    sandbox.requests(.sequencing).contains { $0.path == "/v2/StartApp" }
+                }
+                while !hasEnded.isSet, !isSent() { await Task.yield() }
+                if !hasEnded.isSet { running.send(SIGINT) }
+                let done = await ending.value
+                #expect(done.ending == .status(130), "\(done)")
+                #expect(done.stderr.contains("The app chain may still run"), "\(done)")
+            }
+        }
+
+        @Test(
+            "E19: where one of several starts has no answer, the report of another is shown, and no second start is advised"
+        )
+        func lostSecondStart() async throws {
+            try await signedIn { _ in
+                try inject("/v2/StartAppBatch => status 404")
+                try inject("/v2/StartApp => drop #2")
+                let done = try await run("chains", "88", "902", "--file", "227001", "--timeout", "40")
+                #expect(done.ending == .status(4) && done.stdout == "Vitamin D: Issue found\n", "\(done)")
+                #expect(done.stderr.contains("Chain902: "), "\(done)")
+                #expect(done.stderr.contains("another start would run it a second time"), "\(done)")
+                #expect(!done.stderr.lowercased().contains("try again"), "\(done)")
+            }
+        }
+
         @Test("E19: a start that is not answered names no command that starts the chain a second time")
         func unansweredStart() async throws {
             try await signedIn { _ in
@@ -316,6 +377,19 @@ extension CommandTests {
                 let file = try await run("file", "910001", "--json").json["file"] as? [String: Any]
                 #expect(file?["persona"] as? String == "Ada")
                 #expect(file?["description"] as? String == "Enjoys long walks and longer proofs")
+            }
+        }
+
+        @Test("C07: an import whose answer is lost may run: the error waits for it, and advises no second try")
+        func lostImport() async throws {
+            try await signedIn { _ in
+                try inject("/23andMe/Download => drop")
+                let done = try await command.start(
+                    ["sequencing", "import", "23andme"], input: "started\nsecret-word\n"
+                ).finish()
+                #expect(done.ending == .status(6), "\(done)")
+                #expect(!done.stderr.lowercased().contains("try again"), "\(done)")
+                #expect(done.stderr.hasSuffix("handshake sequencing import 23andme --resume\n"), "\(done)")
             }
         }
 

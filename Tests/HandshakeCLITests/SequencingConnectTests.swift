@@ -1,3 +1,4 @@
+import Sandbox
 import Testing
 
 extension CommandTests {
@@ -38,6 +39,23 @@ extension CommandTests {
             #expect(accepted.json["outcome"] as? String == "accepted", "\(accepted)")
             let refused = try await run(arguments, secret: "another app's secret")
             #expect(refused.ending == .status(4) && refused.error["code"] as? String == "refused", "\(refused)")
+        }
+
+        @Test(
+            "C07: a delivery without an answer may have worked: the error advises no second one",
+            arguments: [("drop", 6), ("delay 30", 6), ("status 502", 4)] as [(String, Int32)])
+        func unconfirmed(_ fault: String, _ status: Int32) async throws {
+            let sandbox = try await Sandbox.start()
+            sandbox.inject(try FaultRule(parsing: "sequencing /connect => \(fault)"))
+            let done = try await run([
+                "--file", "ada.vcf.gz=https://files.example.test/ada.vcf.gz", "--base-url", sandbox.sequencing.origin,
+                "--deliver", "--timeout", "3",
+            ])
+            #expect(done.ending == .status(status), "\(done)")
+            #expect(done.stderr.contains("The files may still be copied"), "\(done)")
+            #expect(!done.stderr.lowercased().contains("try again") && !done.stderr.contains("--timeout"), "\(done)")
+            #expect(sandbox.requests(.sequencing).count { $0.path == "/connect" } == 1)
+            await sandbox.stop()
         }
 
         @Test(

@@ -367,7 +367,7 @@ def test_where_the_session_ends_between_two_polls_a_note_names_the_job(ada: Hand
     done = ada.run("sequencing", "chain", "Chain902", "--file", "227001")
     [job] = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
     note, error = done.stderr.splitlines()
-    assert done.status == 3 and error.startswith("handshake: The session of "), done
+    assert done.status == 3 and "Sign in again with: handshake login sequencing" in error, done
     assert note == (f"Job {job['job']} continues at Sequencing.com. "
                     f"Show its report later with: handshake sequencing resume {job['job']}"), done
 
@@ -810,7 +810,9 @@ def test_another_user_of_the_same_account_name_gets_no_import_of_the_user_before
 
 def test_an_import_is_not_repeated_when_its_answer_is_lost(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/23andMe/Download => drop")
-    refused(imported(ada, "23andme", "started", PASSWORD, options=("--json",)), 6)
+    done = imported(ada, "23andme", "started", PASSWORD, options=("--json",))
+    refused(done, 6, "import_unfinished")
+    assert "try again" not in done.stderr.lower() and "handshake sequencing import 23andme --resume" in done.error["message"]
     assert len(genome.requests("/23andMe/Download")) == 1
 
 

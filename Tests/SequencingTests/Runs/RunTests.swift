@@ -18,6 +18,23 @@ private struct HangingPolls: Transport {
     }
 }
 
+/// Passes requests on, but holds the second start of a chain until its task is cancelled.
+private struct HeldSecondStart: Transport {
+    let service: ScriptedService
+    let asked: AsyncStream<Void>.Continuation
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        guard request.line == "POST /v2/StartApp", service.lines.contains(request.line) else {
+            return try await service.send(request, limits: limits)
+        }
+        let (never, held) = AsyncStream<Void>.makeStream()
+        asked.yield()
+        for await _ in never {}
+        held.finish()
+        throw CancellationError()
+    }
+}
+
 @Suite("Runs")
 struct RunTests {
     private let file: FileID
@@ -152,6 +169,45 @@ struct RunTests {
         let last = try await service.genome().run([7, 88].map { ChainCall(AppCode($0), on: file) }).complete()
         #expect(throws: SequencingError.unknownChain(AppCode(7))) { try last[.yesOrNo(7)]?.get() }
         #expect(try last[.vitaminD]?.get() == .noIssue)
+    }
+
+    @Test("E19: a job that has started is not lost when a later start of the same run has no answer")
+    func lostSecondStart() async throws {
+        let service = ScriptedService([
+            "POST /v2/StartAppBatch": [.json("{}", status: 404)],
+            "POST /v2/StartApp": [.json(job(1, "Pending")), .lost],
+            "GET /v2/GetAppResults?idJob=1": [.json(job(1, "Completed", property("result", "No")))],
+        ])
+        let last = try await service.genome().run([88, 9, 11].map { ChainCall(AppCode($0), on: file) }).complete()
+        #expect(try last[.vitaminD]?.get() == .noIssue)
+        for state in last.chains.dropFirst() {
+            #expect(await sequencingError { try state.result?.get() }?.code == "connection_cut")
+        }
+        #expect(service.lines.count { $0 == "POST /v2/StartApp" } == 2)
+        let alone = ScriptedService([
+            "POST /v2/StartAppBatch": [.json("{}", status: 404)], "POST /v2/StartApp": [.lost],
+        ])
+        let calls = [88, 9].map { ChainCall(AppCode($0), on: file) }
+        #expect(await sequencingError { try await alone.genome().run(calls).complete() }?.code == "connection_cut")
+    }
+
+    @Test("E19: a run that is cancelled between two starts tells the number of the job that has started")
+    func cancelledSecondStart() async throws {
+        let service = ScriptedService([
+            "POST /v2/StartAppBatch": [.json("{}", status: 404)], "POST /v2/StartApp": [.json(job(1, "Pending"))],
+        ])
+        let (asked, signal) = AsyncStream<Void>.makeStream()
+        let transport = HeldSecondStart(service: service, asked: signal)
+        let genome = try await service.genome(clock: ContinuousClock(), through: transport)
+        let run = genome.run([88, 9].map { ChainCall(AppCode($0), on: file) })
+        let task = Task { () async throws -> [[JobID?]] in
+            var jobs: [[JobID?]] = []
+            do { for try await step in run { jobs.append(step.chains.map(\.job)) } } catch is CancellationError {}
+            return jobs
+        }
+        for await _ in asked { break }
+        task.cancel()
+        #expect(try await task.value == [[JobID(1), nil]])
     }
 
     @Test(

@@ -24,7 +24,8 @@ final class RunWatch: Sendable {
         case idle
         /// The start of so many chains was sent, and its answer is awaited.
         case starting(Int)
-        case following([OpenJob])
+        /// The jobs that have not ended, and how many chains may run without a known job.
+        case following([OpenJob], unknown: Int)
         /// The command's time is over.
         case expired
     }
@@ -52,19 +53,36 @@ final class RunWatch: Sendable {
 
     /// The jobs that have not ended.
     var open: [OpenJob] {
-        state.withLock { if case .following(let jobs) = $0 { jobs } else { [] } }
+        state.withLock { if case .following(let jobs, _) = $0 { jobs } else { [] } }
+    }
+
+    /// How many chains may run without a known job: their start has no answer yet.
+    var unknownCount: Int {
+        state.withLock { state in
+            switch state {
+            case .starting(let count): count
+            case .following(_, let unknown): unknown
+            case .idle, .expired: 0
+            }
+        }
+    }
+
+    /// Whether every start was answered, or jobs are resumed.
+    var isFollowing: Bool {
+        state.withLock { if case .following = $0 { true } else { false } }
     }
 
     func start(_ count: Int) { set(.starting(count)) }
 
-    func follow(_ jobs: [OpenJob]) { set(.following(jobs)) }
+    func follow(_ jobs: [OpenJob]) { set(.following(jobs, unknown: 0)) }
 
     func follow(_ step: ChainProgress) {
         let isAlone = step.chains.count == 1
-        follow(
-            step.chains.filter { $0.result == nil }.compactMap { state in
-                state.job.map { OpenJob(id: $0, chain: isAlone ? nil : state.call?.chain) }
-            })
+        let open = step.chains.filter { $0.result == nil }
+        let jobs = open.compactMap { state in
+            state.job.map { OpenJob(id: $0, chain: isAlone ? nil : state.call?.chain) }
+        }
+        set(.following(jobs, unknown: open.count - jobs.count))
     }
 
     /// Notes that the deadline's error tells what is open: nothing else does after it.

@@ -3,9 +3,10 @@ import ArgumentParser
 import Handshake
 import OAuth
 import Sequencing
+import Synchronization
 
 /// `handshake sequencing connect`: the link by which another service hands files over (Sequencing dossier, section 3.3).
-struct SequencingConnect: BoundedCommand {
+struct SequencingConnect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect", abstract: "Make a link that copies files from the web into an account.",
         discussion: """
@@ -35,7 +36,18 @@ struct SequencingConnect: BoundedCommand {
 
     @OptionGroup var options: SequencingHostOptions
 
+    /// Has a deadline of its own: a request that may have arrived is not sent again.
     func run() async throws {
+        let delivery = Delivery()
+        try await CommandDeadline.run(timeout) {
+            delivery.isBegun
+                ? Self.unconfirmed(status: .network, code: "timed_out") : CommandDeadline.expired(timeout)
+        } _: {
+            try await run(delivery)
+        }
+    }
+
+    private func run(_ delivery: Delivery) async throws {
         let settings = try Settings.load()
         let table = settings.service("sequencing")
         guard let path = settings.choose(clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile) else {
@@ -47,15 +59,15 @@ struct SequencingConnect: BoundedCommand {
         try await SequencingFailure.reported {
             let request = try ConnectRequest(email: Sequencing.EmailAddress(email), files: files)
             let link = try LegacyConnectCodec(secret: secret).link(request, at: try options.hosts())
-            try await tell(link)
+            try await tell(link, delivery)
         }
     }
 
-    private func tell(_ link: EndpointURL) async throws {
+    private func tell(_ link: EndpointURL, _ delivery: Delivery) async throws {
         guard deliver else {
             return Output.result(options.json ? JSONText.object([("url", .string(link.string))]).text : link.string)
         }
-        switch try await ConnectDelivery().deliver(link) {
+        switch try await outcome(of: link, delivery) {
         case .accepted where options.json: Output.result(JSONText.object([("outcome", .string("accepted"))]).text)
         case .accepted: Output.note("Sequencing.com accepted the request and downloads the files.")
         case .refused(let status):
@@ -65,6 +77,28 @@ struct SequencingConnect: BoundedCommand {
                     "Sequencing.com refused the request (status \(status)). Check that the client secret is that of your app."
             )
         }
+    }
+
+    private func outcome(of link: EndpointURL, _ delivery: Delivery) async throws -> ConnectDelivery.Outcome {
+        delivery.begin()
+        do {
+            return try await ConnectDelivery().deliver(link)
+        } catch let error as SequencingError {
+            switch error {
+            case .account(.network(let problem)) where problem.mayHaveArrived:
+                throw Self.unconfirmed(status: .network, code: error.code)
+            case .service: throw Self.unconfirmed(status: .serviceError, code: error.code)
+            default: throw error
+            }
+        }
+    }
+
+    /// The error of a delivery that may have arrived: another one would copy the files twice.
+    private static func unconfirmed(status: ExitStatus, code: String) -> CommandError {
+        CommandError(
+            status: status, code: code,
+            message: "Sequencing.com has not confirmed the request. The files may still be copied: "
+                + "look at the account's files before you run this again.")
     }
 
     private static func file(_ text: String, _ kind: ConnectRequest.File.Kind) throws -> ConnectRequest.File {
@@ -79,5 +113,16 @@ struct SequencingConnect: BoundedCommand {
             throw CommandError.usage("\(option) “\(quoted(text, limit: 200))”: the \(member) \(problem).")
         } catch { throw SequencingFailure.commandError(error) }
     }
+}
+
+/// Whether a link was opened.
+///
+/// A class, because the deadline asks from another task.
+private final class Delivery: Sendable {
+    private let state = Atomic(false)
+
+    var isBegun: Bool { state.load(ordering: .relaxed) }
+
+    func begin() { state.store(true, ordering: .relaxed) }
 }
 #endif

@@ -55,7 +55,7 @@ struct SequencingImport: AsyncParsableCommand {
         try CommandDeadline.check(timeout)
         let clock = ImportClock(timeout)
         try await CommandDeadline.run(timeout) {
-            clock.mayRun ? unanswered : CommandDeadline.expired(timeout)
+            clock.mayRun ? unanswered(" within \(timeout) s") : CommandDeadline.expired(timeout)
         } _: {
             try await options.use { genome, vault in
                 let unfinished = UnfinishedImports(of: genome, in: vault)
@@ -65,7 +65,7 @@ struct SequencingImport: AsyncParsableCommand {
                     clock.begin()
                     return try await showArrivals(left, unfinished, clock)
                 }
-                let (outcome, started) = try await start(genome, unfinished, clock)
+                let (outcome, started) = try await startOnce(genome, unfinished, clock)
                 guard case .started = outcome else { throw Self.refusal(outcome) }
                 if wait, let started {
                     clock.begin()
@@ -100,6 +100,17 @@ struct SequencingImport: AsyncParsableCommand {
         try await unfinished.forget(lost)
         if options.common.json { return show([], outcome: "forgotten") }
         Output.note("Import \(number) from \(source.thirdParty.rawValue) is not waited for any more.")
+    }
+
+    /// Starts an import. Where its answer is lost, the error names the command that waits for the file, and none that starts another.
+    private func startOnce(
+        _ genome: Sequencing, _ unfinished: UnfinishedImports, _ clock: ImportClock
+    ) async throws -> (outcome: ThirdPartyImport.Outcome, started: UnfinishedImport?) {
+        do {
+            return try await start(genome, unfinished, clock)
+        } catch SequencingError.account(.network(let problem)) where clock.mayRun && problem.mayHaveArrived {
+            throw unanswered()
+        }
     }
 
     private func start(
@@ -227,12 +238,14 @@ struct SequencingImport: AsyncParsableCommand {
                 """)
     }
 
-    /// The error of the deadline once an import may run.
-    private var unanswered: CommandError {
+    /// The error once an import may run: of the deadline, and of a lost answer.
+    ///
+    /// - Parameter limit: the time that the command had.
+    private func unanswered(_ limit: String = "") -> CommandError {
         CommandError(
             status: .network, code: "import_unfinished",
             message: """
-                Sequencing.com did not answer within \(timeout) s, and the import may run. Do not start it again. \
+                Sequencing.com did not answer\(limit), and the import may run. Do not start it again. \
                 Wait for its file with: \(command(" --resume"))
                 """)
     }

@@ -19,7 +19,7 @@ struct SequencingReportFile: BoundedCommand {
     var force = false
 
     @Option(help: .timeout)
-    var timeout = 60
+    var timeout = 3600
 
     @OptionGroup var options: SequencingOptions
 

@@ -88,14 +88,9 @@ struct SequencingReportOptions: ParsableArguments {
         defer { bar.clear() }
         var saved: [ReportFileID: String] = [:]
         var problem: SequencingError?
-        let files = report.files
-        let counts = Dictionary(files.map { ($0.suggestedName, 1) }, uniquingKeysWith: +)
         // A report may name a file twice.
-        for file in files where saved[file.id] == nil {
-            // Two documents of one report have one default name.
-            let isRepeated = counts[file.suggestedName, default: 0] > 1
-            let name = isRepeated ? "report_\(file.job)_\(file.id).\(file.fileExtension)" : file.suggestedName
-            let path = Settings.absolute(folder) + "/" + name
+        for file in report.files where saved[file.id] == nil {
+            let path = Settings.absolute(folder) + "/" + file.suggestedName
             do {
                 try await genome.save(file.id, to: path, replacing: false) { bar.show($0) }
                 saved[file.id] = path
@@ -129,7 +124,9 @@ struct SequencingReportOptions: ParsableArguments {
             for try await step in run {
                 last = step
                 watch.follow(step)
-                do { if canNote { try await jobs.note(step) } } catch let error as SequencingError {
+                // In a task of its own: an interruption must not keep a job that has just started out of the list.
+                let noting: Task<Void, any Error>? = canNote ? Task { try await jobs.note(step) } : nil
+                do { try await noting?.value } catch let error as SequencingError {
                     // The reports are worth more than the list.
                     Output.note("`handshake sequencing jobs` will not list this run: \(error)")
                     canNote = false
@@ -148,7 +145,8 @@ struct SequencingReportOptions: ParsableArguments {
     private func unanswered(_ failure: any Error, _ watch: RunWatch) -> any Error {
         guard let error = failure as? SequencingError else {
             // An interruption has no message; the jobs continue all the same.
-            let open = watch.open
+            let (open, unknown) = (watch.open, watch.unknownCount)
+            if unknown > 0 { Output.note(mayRun(unknown)) }
             if !open.isEmpty { Output.note(resuming(open)) }
             return failure
         }
@@ -180,7 +178,13 @@ struct SequencingReportOptions: ParsableArguments {
                 message: "Sequencing.com did not answer within \(timeout) s. \(mayRun(count))")
         }
         let open = watch.open
-        guard !open.isEmpty else { return CommandDeadline.expired(timeout) }
+        guard !open.isEmpty else {
+            guard watch.isFollowing, folder != nil else { return CommandDeadline.expired(timeout) }
+            return CommandError(
+                status: .network, code: "timed_out",
+                message: "Not all files were saved within \(timeout) s. The reports name the commands that save them. "
+                    + "The app chains need not run again.")
+        }
         return CommandError(
             status: .network, code: "job_deadline",
             message: "The reports did not come within \(timeout) s. \(resuming(open))")

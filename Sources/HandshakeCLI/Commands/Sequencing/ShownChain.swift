@@ -1,4 +1,5 @@
 #if CommandLine
+import Handshake
 import OAuth
 import Sequencing
 
@@ -31,6 +32,7 @@ struct ShownChain {
         switch error {
         case .malformed: return true
         case .service(let status, _, _): return status >= 500
+        case .account(.network(let problem)): return problem.mayHaveArrived
         default: return false
         }
     }
