@@ -43,6 +43,8 @@ public struct CircleJoining: Sendable {
             if !isReplacing, let state = try await records.state(), !state.mustJoinAgain(at: environment.time.now()) {
                 throw CircleProblem.alreadyJoined
             }
+            // A server that has not heard that the user left would refuse another identity.
+            await environment.stored.deliverFarewells(over: environment.transport, at: environment.time.now())
             let info = try await server.info()
             let verifier = CodeVerifier()
             let challenge = SHA256.hash(data: Array(verifier.secret.reveal().utf8))
@@ -94,6 +96,8 @@ public struct CircleJoining: Sendable {
                 new.takeDecisions(of: known)
                 if isContinued { new.takeIdentity(of: known) }
             }
+            // What ends before the server has answered leaves a member whose identity the next synchronisation publishes.
+            new.isIdentityPending = true
             let state = new
             let joined = JoinedCircle(records, environment)
             try await records.change { $0 = state }
@@ -110,12 +114,14 @@ public struct CircleJoining: Sendable {
                 if isPublished { return joined }
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
-                _ = await farewell.deliver(over: environment.transport)
+                let isTold = await farewell.deliver(over: environment.transport)
                 if let known {
                     try await records.change { $0 = known }
                 } else {
                     try await records.removeAll()
                 }
+                // Otherwise the server keeps the identity for a device that no longer has it.
+                if !isTold { try await records.rememberFarewell(farewell) }
                 throw error
             }
             return joined

@@ -105,6 +105,8 @@ struct CircleRecords: Sendable {
         /// in this order.
         var unsentHides: Set<UInt32>?
         var unsentUnhides: Set<UInt32>?
+        /// Whether the next synchronisation fetches everything: the user no longer forgets a member.
+        var mustFetchWhole: Bool?
         /// Whether the server has withdrawn all keys that were sent, or may have been.
         var isWithdrawn: Bool?
         /// Whether the tables were read with a clock that is off.
@@ -231,6 +233,7 @@ struct CircleRecords: Sendable {
             (takesWaves, skipsPhotos) = (earlier.takesWaves, earlier.skipsPhotos)
             // The table stays too.
             (hasTable, pinsLost, isLossReported) = (earlier.hasTable, earlier.pinsLost, earlier.isLossReported)
+            mustFetchWhole = earlier.mustFetchWhole
         }
     }
 

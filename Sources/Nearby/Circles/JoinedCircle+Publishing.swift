@@ -39,19 +39,36 @@ extension JoinedCircle {
 
     static func digest(_ key: DayKey) -> Data { Data(SHA256.hash(data: key.reveal())) }
 
+    /// Publishes the identity.
+    ///
+    /// It is signed once: of one identity the server takes no other record.
     func publishIdentity() async throws {
+        try await signIdentity()
         let state = try await state()
-        let keys = try Self.keys(state)
-        let record =
-            try state.identity.isEmpty
-            ? MemberRecord(
-                signedBy: keys, in: try server(state).scope, number: state.number, at: UInt64(max(0, now)))
-            : MemberRecord(Array(state.identity))
+        let record = try MemberRecord(Array(state.identity))
         try await server(state).publish(record.bytes, as: "member")
         try await records.changeState { state in
-            state.identity = Data(record.bytes)
+            // Another process has replaced it since.
+            guard state.identity == Data(record.bytes) else { return }
             state.generation = record.generation
             state.isIdentityPending = nil
+        }
+    }
+
+    /// Signs an identity where there is none.
+    ///
+    /// It is stored before it is sent: an answer that is lost leaves an identity that may be published.
+    private func signIdentity() async throws {
+        let state = try await state()
+        guard state.identity.isEmpty else { return }
+        let record = try MemberRecord(
+            signedBy: try Self.keys(state), in: try server(state).scope, number: state.number,
+            at: UInt64(max(0, now)))
+        try await records.changeState { state in
+            // Another process has signed it since.
+            guard state.identity.isEmpty else { return }
+            state.identity = Data(record.bytes)
+            state.generation = record.generation
         }
     }
 

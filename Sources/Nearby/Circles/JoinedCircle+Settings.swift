@@ -135,7 +135,7 @@ extension JoinedCircle {
         }
     }
 
-    /// Ends hiding from a person.
+    /// Ends hiding from a person, and ignoring a member who was forgotten.
     ///
     /// A server that cannot be reached is told at the next synchronisation; the two see each other afterwards.
     ///
@@ -147,7 +147,7 @@ extension JoinedCircle {
             _ = try await state()
             try await records.changeState { state in
                 state.hidden.remove(number)
-                state.blocked.remove(number)
+                if state.blocked.remove(number) != nil { state.mustFetchWhole = true }
                 state.unsentUnhides = (state.unsentUnhides ?? []).union([number])
                 state.nextSync = 0
             }

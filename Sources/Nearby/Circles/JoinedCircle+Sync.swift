@@ -115,6 +115,11 @@ extension JoinedCircle {
             // Others can be recognised all the same.
             trouble = error
         }
+        if try await state().mustFetchWhole == true {
+            // The server does not send a row again that it has sent.
+            try await fetchTablesWhole()
+            try await records.changeState { $0.mustFetchWhole = nil }
+        }
         let table = try await fetchTables()
         try await fetchPhotos(table)
         let moment = now
@@ -147,6 +152,14 @@ extension JoinedCircle {
             state.isClockOff = isOff
             if !isOff { (state.membersTag, state.keysTag) = (nil, nil) }
         }
+    }
+
+    /// Lets the tables be fetched whole.
+    private func fetchTablesWhole() async throws {
+        if let known = try await records.readableTable() {
+            try await records.replaceTable(Self.withoutCursors(known), known: known)
+        }
+        try await records.changeState { ($0.membersTag, $0.keysTag) = (nil, nil) }
     }
 
     /// A table of which everything is fetched next. Pinned identities stay.

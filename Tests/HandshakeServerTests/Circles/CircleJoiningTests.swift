@@ -126,6 +126,71 @@ struct CircleJoiningTests {
         }
     }
 
+    @Test(
+        "CI25: who interrupts joining before the identity is confirmed is a member all the same after the next synchronisation",
+        arguments: [false, true])
+    func interrupted(isSent: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, zoe) = (CircleDevice(world), CircleDevice(world))
+            let zoes = try await zoe.join(as: CircleDevice.zoe)
+            ada.transport.intercept { line, pass in
+                guard line == "PUT /rc/v1/me/member" else { return try await pass() }
+                if isSent { _ = try await pass() }
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw CancellationError()
+            }
+            // A task of its own: the test's must go on.
+            let joining = Task { try await ada.join() }
+            await #expect(throws: CancellationError.self) { _ = try await joining.value }
+            ada.transport.intercept(with: nil)
+            // An identity that is signed later is another record, which the server would refuse.
+            world.time.advance(by: 60)
+            let adas = try #require(try await JoinedCircle.all(in: ada.environment).first)
+            try await adas.synchronize()
+            try await zoes.synchronize()
+            #expect(try await zoes.members().map(\.name) == ["Ada Example"])
+            #expect(try await zoe.recognizes(ada, zoes)?.person.value == 759)
+        }
+    }
+
+    @Test("CI25: who has left without a network joins again, because the server is told of that first")
+    func joinsAfterLeavingOffline() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let identity = try #require(await world.circle.members[759]?.identity)
+            ada.transport.fail(.timedOut(host: "circle.example"))
+            #expect(try await !adas.leave())
+            ada.transport.fail(nil)
+            _ = try await ada.join()
+            #expect(await world.circle.members[759]?.identity != identity)
+            #expect(await world.circle.members[759]?.hasKeys == true)
+            let names = try await ada.vault.keys(of: .circle).keys.map(\.components.last)
+            #expect(names.contains("state") && !names.contains("farewell"))
+        }
+    }
+
+    @Test("CI25: a join whose answer is lost can be repeated, because the server is told of the lost identity first")
+    func lostAnswer() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            ada.transport.intercept { line, pass in
+                switch line {
+                case "PUT /rc/v1/me/member":
+                    _ = try await pass()
+                    throw TransportError.timedOut(host: "circle.example")
+                case "DELETE /rc/v1/me/token": throw TransportError.timedOut(host: "circle.example")
+                default: return try await pass()
+                }
+            }
+            await #expect(throws: (any Error).self) { _ = try await ada.join() }
+            #expect(await world.circle.members[759]?.identity != nil)
+            ada.transport.intercept(with: nil)
+            _ = try await ada.join()
+            #expect(await world.circle.members[759]?.hasKeys == true)
+        }
+    }
+
     @Test("CI25: the token is handed over once, and to the device that began alone")
     func verifier() async throws {
         try await CircleWorld.with { world in

@@ -336,6 +336,22 @@ struct CircleMemberTests {
         }
     }
 
+    @Test("CI49: a member whom the user has forgotten is recognised again after the user has ended that")
+    func forgottenIsBack() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, _) = try await world.pair()
+            let number = try UserNumber(65_535)
+            _ = try await StoredPeople(in: ada.vault, community: "recurse-center").forget(number)
+            try await adas.synchronize()
+            #expect(try await ada.recognizes(zoe, adas) == nil)
+            #expect(try await adas.unhide(number))
+            try await adas.synchronize()
+            #expect(try await adas.members().map(\.person) == [number])
+            #expect(try await ada.recognizes(zoe, adas)?.person == number)
+            #expect(try await adas.photo(of: number) != nil)
+        }
+    }
+
     @Test("CI31, CI32: two who are hidden from each other do not see each other, and old keys recognise neither")
     func hide() async throws {
         try await CircleWorld.with { world in

@@ -10,7 +10,8 @@ struct NearbyForget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget", abstract: "Remove what this machine stores about a person, or about everyone.",
         discussion: """
-            Removes the profile, the photo, the encounters and a friend's keys. --everyone also removes your circles, of which this \
+            Removes the profile, the photo, the encounters and a friend's keys. A member whom you forget is not recognised in the circle \
+            any more, until: handshake nearby circle unhide NUMBER. --everyone also removes your circles, of which this \
             device is signed out, and what you are recognised by: join again, and give friends new keys. A running `watch` restarts. A \
             notification about the person that stands on the desktop is closed. Recordings that you made are files of your own.
             """)
