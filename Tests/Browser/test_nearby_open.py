@@ -202,6 +202,8 @@ def test_a_member_is_hidden_from(scene: Scene, here: Page) -> None:
     expect(circle).to_contain_text("0 others")
     assert scene.zoe.members() == []
     expect(here.locator("#people li")).to_have_count(0, timeout=90_000)
+    expect(here.get_by_text("No one is near now.")).to_be_visible()
+    assert here.evaluate("faces.size") == 0, "the page has the photo of who is hidden no more"
     # What was hidden is found in the circle's settings, and undone there.
     circle.get_by_text("Settings", exact=True).click()
     # The log of the day still has the name, until the person is forgotten.
@@ -247,6 +249,20 @@ def test_what_a_circle_sees_is_changed_on_the_page(scene: Scene, here: Page) -> 
     box.click()
     expect(here.get_by_role("status")).to_contain_text("does not answer")
     expect(box).not_to_be_checked()
+
+
+def test_a_text_with_too_many_bytes_stays_in_the_dialog(scene: Scene, here: Page) -> None:
+    here.get_by_role("button", name=f"Wave: {NAME}").click()
+    words = here.get_by_label("A few words")
+    words.fill("é" * 41)
+    answer(here, "Wave")
+    expect(here.get_by_role("dialog")).to_be_visible()
+    expect(words).to_have_value("é" * 41)
+    assert words.evaluate("field => field.validationMessage").startswith("This is too long.")
+    words.fill("é" * 40)
+    answer(here, "Wave")
+    expect(here.get_by_role("dialog")).to_be_hidden()
+    expect(here.get_by_role("status")).to_contain_text("You have waved.")
 
 
 def test_waves_meet(scene: Scene, here: Page) -> None:
@@ -334,6 +350,7 @@ def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
     answer(here, "Leave")
     expect(circle).to_have_count(0)
     expect(here.locator("#people li")).to_have_count(0, timeout=90_000)
+    assert here.evaluate("faces.size") == 0, "the page has no photo of the circle's members any more"
     here.get_by_label("Address of a circle").fill(scene.circle.address)
     here.get_by_role("button", name="Join").click()
     expect(here.locator("#code")).not_to_be_empty()

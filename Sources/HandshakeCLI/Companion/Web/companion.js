@@ -367,6 +367,7 @@ function question(title, text, yes, { words = false, grave = true } = {}) {
   $('yes').className = grave ? 'grave' : ''
   for (const id of ['text', 'text-label']) $(id).hidden = !words
   $('text').value = ''
+  $('text').setCustomValidity('')
   dialog.returnValue = 'no'
   dialog.showModal()
   if (words) $('text').focus()
@@ -389,7 +390,10 @@ async function forget(person) {
 
 async function hide(circle, member) {
   const yes = await question(`Hide from ${member.name}?`, 'In this circle you no longer see each other, and you are no longer friends. The person is not told.', 'Hide')
-  if (yes !== null && await act({ do: 'hide', circle: circle.address, person: member.person })) $('circles').focus()
+  if (yes !== null && await act({ do: 'hide', circle: circle.address, person: member.person })) {
+    forgetFaces([member.person])
+    $('circles').focus()
+  }
 }
 
 async function unhide(circle, number, who) {
@@ -399,9 +403,14 @@ async function unhide(circle, number, who) {
 
 async function leave(circle) {
   const yes = await question(`Leave ${circle.circle}?`, 'Others do not recognise you any more, and nothing of the circle stays on this device.', 'Leave')
-  if (yes !== null) act({ do: 'leave', circle: circle.address })
+  if (yes !== null && await act({ do: 'leave', circle: circle.address })) forgetFaces([...faces.keys()])
 }
 
+/** The limit is in bytes; the field's own counts an accent as one. */
+$('text').oninput = () => {
+  const length = new TextEncoder().encode($('text').value).length
+  $('text').setCustomValidity(length > 80 ? 'This is too long. Accents and emoji count more than once.' : '')
+}
 $('keep').onclick = () => $('question').close('no')
 $('ask').onclick = () => act({ do: 'answers' })
 $('reload').onclick = showLog
