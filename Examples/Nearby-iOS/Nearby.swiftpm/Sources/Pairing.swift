@@ -87,12 +87,14 @@ final class Pairing {
         _ session: PairingSession, _ connect: @MainActor () async throws -> PairingChannel, _ vault: any Vault
     ) async throws -> String {
         var session = session
+        let end = Self.now + UInt64(Self.timeout)
         var channel = try await connect()
         while session.digits == nil {
             do {
-                let message = try await channel.receive(within: Self.timeout)
+                // Who has scanned the code sends immediately.
+                let message = try await channel.receive(within: session.state == .offered ? 10 : Self.timeout)
                 if let reply = try session.receive(message, at: Self.now) { try await channel.send(reply) }
-            } catch  where session.state == .offered && !(error is CancellationError) {
+            } catch  where session.state == .offered && Self.now < end && !(error is CancellationError) {
                 // Who connects without the code ends nothing.
                 channel = try await connect()
             }
