@@ -89,6 +89,7 @@ def test_the_four_results_can_be_told_apart(page: Page, server: ButtonServer, st
 @pytest.mark.parametrize(("step", "during"), [("connect", "activation"), ("email", "activation"), ("connected", "deactivation"), ("confirm_disconnect", "deactivation")])
 def test_a_wish_that_does_not_reach_the_server_is_told_apart_too(page: Page, server: ButtonServer, step: str, during: str) -> None:
     opened(page, server, server.script().answer(step, email="ada@example.com"))
+    caught_up(page)
     server.answers((503, {}, 0))
     page.locator("#one .switch:not([inert]), #one .email:not([inert]) button, #one .choices:not([inert]) button").locator("visible=true").first.click()
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
