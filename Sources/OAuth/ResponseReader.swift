@@ -26,7 +26,7 @@ struct ResponseReader {
         guard let object = value.object else {
             throw .malformed(step: step, member: "content", expected: "a JSON object", found: value.kind)
         }
-        // An error is at the top level; the tokens of a success may be nested.
+        // Where tokens are nested, what a service puts beside them is an error only as its description says (`errorCode`).
         members = deviations.container(in: value) ?? object
         self.secrets =
             secrets + object.tokens + members.tokens

@@ -40,8 +40,9 @@ public struct RevocationRequest: Sendable {
     /// Reads the response. Returning means that the token is revoked; a token that the server does not know counts as
     /// revoked (RFC 7009, section 2.2).
     ///
-    /// - Throws: ``OAuthError/server(_:)`` for every error; with status 503 the token may still be active and the
-    ///   request is to be repeated after ``ServerError/retryAfter`` (RFC 7009, section 2.2.1).
+    /// - Throws: ``OAuthError/redirected(step:status:target:)``; ``OAuthError/server(_:)`` for every error. With status
+    ///   503 the token may still be active, and the request is to be repeated after ``ServerError/retryAfter`` (RFC 7009,
+    ///   section 2.2.1).
     public func confirm(_ response: ResponseMessage) throws(OAuthError) {
         try response.requireSuccess(.revocation, hiding: query.secrets)
         // Some servers send an error with status 200.
