@@ -37,13 +37,15 @@ final class PostgresHold: Sendable {
     let began: ContinuousClock.Instant
     /// Since when this process has an answer for the record that could not be stored: the hold took the lease over for it.
     let unstoredSince: ContinuousClock.Instant?
+    /// Whether it is renewed for as long as its body runs, as a rotation of keys is.
+    let isUnlimited: Bool
     /// What opened the record, and seals what is written.
     let ciphers = RecordCiphers()
     private let state: Mutex<State>
 
     init(
         _ name: RecordName, holder: [UInt8], fence: Int64, version: Int64, newest: Int64 = 0,
-        at now: ContinuousClock.Instant, unstoredSince: ContinuousClock.Instant? = nil
+        at now: ContinuousClock.Instant, unstoredSince: ContinuousClock.Instant? = nil, isUnlimited: Bool = false
     ) {
         self.name = name
         self.holder = holder
@@ -51,6 +53,7 @@ final class PostgresHold: Sendable {
         self.newest = newest
         began = now
         self.unstoredSince = unstoredSince
+        self.isUnlimited = isUnlimited
         state = Mutex(State(version: version, renewed: now))
     }
 
@@ -120,7 +123,7 @@ final class PostgresHold: Sendable {
     /// may only have stood still, and have an answer to store. While no other holder has the record it may.
     func isDue(at now: ContinuousClock.Instant, renewal: Duration, bodyLimit: Duration) -> Bool? {
         guard end == nil else { return nil }
-        guard began.duration(to: now) <= bodyLimit else {
+        guard isUnlimited || began.duration(to: now) <= bodyLimit else {
             endIfUnwritten("the update ran longer than \(bodyLimit), after which a hold is not renewed")
             return nil
         }
@@ -191,7 +194,8 @@ final class PostgresHolds: Sendable {
         }
     }
 
-    /// How long a body may run. Then its hold is not renewed any more, and ends if nothing was written in it (`vault-lease.md` 2).
+    /// How long a body may run, but for a rotation of keys. Then its hold is not renewed any more, and ends if nothing was written in it
+    /// (`vault-lease.md` 2).
     static let bodyLimit = Duration.seconds(300)
     private static let retry = Duration.seconds(1)
     /// How many notes of holders are kept without a look at their age.

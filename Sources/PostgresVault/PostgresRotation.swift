@@ -10,26 +10,33 @@ extension PostgresVault {
 
     /// Seals every record with a new master key, while the vault is used.
     ///
-    /// The new key is durable in the key store, under ``keyIdentifier``, before the vault names it. Give it to the other machines: those that
-    /// do not have it can neither read nor write what it seals. From then on each write of every process uses it. Each record is held
-    /// while it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key; when a record
-    /// keeps it from being completed, the call makes one anyway. The role needs the right to change the table `key`.
+    /// The new key is durable in the key store before the vault names it. As soon as the vault does, each write of every process uses it: a
+    /// machine that does not have it can write nothing, and cannot read what it has sealed. So give it to the other machines in `stored`.
+    /// Afterwards it is under ``keyIdentifier``. Each record is held while it is sealed again. A rotation that was interrupted is completed by
+    /// the next call, which then makes no other key; when a record keeps it from being completed, the call makes one anyway. The role needs
+    /// the right to change the table `key`.
     ///
+    /// - Parameter stored: gets the name of the key in the key store before this call seals a record with it, and before the vault names one that
+    ///   is new. What it throws ends the rotation; a new key is then removed.
     /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
-    /// - Throws: `VaultError.busy` while another rotation runs; `CancellationError`; what the key store throws; another
+    /// - Throws: `VaultError.busy` while another rotation runs; `CancellationError`; what the key store and `stored` throw; another
     ///   `VaultError` when the vault as a whole cannot be used.
     @concurrent
-    public func rotateKey() async throws -> VaultKeyRotation {
+    public func rotateKey(
+        stored: @Sendable (VaultIdentifier) async throws -> Void = { _ in }
+    ) async throws -> VaultKeyRotation {
         return try await holding(Self.rotation) { hold, _ in
             try await readKeys()
             var retired: [Int64] = []
             if try await store.keys().contains(where: { !$0.isActive }) {
+                // The process that made it may have ended before it could say so.
+                try await stored(keys.active.identifier)
                 let resumed = try await resealAll(isResumed: true, hold)
                 // A record that cannot be sealed must not keep the vault from leaving its key.
                 if resumed.isComplete { return resumed }
                 retired = resumed.retired
             }
-            try await makeKey()
+            try await makeKey(stored)
             var rotation = try await resealAll(isResumed: false, hold)
             rotation.retired = retired + rotation.retired
             return rotation
@@ -44,6 +51,7 @@ extension PostgresVault {
             let page = try await store.names(sealedOtherThan: rotation.key, after: last)
             for name in page {
                 try Task.checkCancellation()
+                try requireHold(hold)
                 do {
                     if try await reseal(RecordName(digest: name)) { rotation.resealed += 1 }
                 } catch let error as VaultError {
@@ -53,12 +61,20 @@ extension PostgresVault {
             guard page.count == PostgresStore.pageSize else { break }
             last = page.last
         }
+        try requireHold(hold)
         rotation.retired = try await store.retireKeys()
         return rotation
     }
 
+    /// Ends a rotation that another one may have taken over.
+    private func requireHold(_ hold: PostgresHold) throws(VaultError) {
+        guard hold.end != nil else { return }
+        throw .unavailable(
+            "\(store.address): the rotation lost its hold, because this process was silent for too long. Run it again")
+    }
+
     /// Makes a key and lets it seal from now on.
-    private func makeKey() async throws {
+    private func makeKey(_ stored: @Sendable (VaultIdentifier) async throws -> Void) async throws {
         let (number, identifier, master) = (
             try await store.nextKey(), VaultIdentifier.random(), VaultMasterKey.random()
         )
@@ -67,10 +83,29 @@ extension PostgresVault {
         let key = MasterKeyEntry(
             number: number, identifier: identifier, proof: seal.check, names: try keys.seal.names(sealedWith: seal),
             isActive: true)
-        guard try await store.add(key, after: keys.active.number) else {
-            throw VaultError.busy("\(store.address), table key")
+        var isOffered = false
+        do {
+            try await stored(identifier)
+            isOffered = true
+            guard try await store.add(key, after: keys.active.number) else {
+                throw VaultError.busy("\(store.address), table key")
+            }
+        } catch {
+            // When the storage fails, the vault may name the key all the same.
+            if isOffered, case VaultError.unavailable = error { throw error }
+            await removeUnnamed(identifier)
+            throw error
         }
         try await readKeys()
+    }
+
+    /// Removes a key from the key store, unless the vault names it: it seals nothing.
+    private func removeUnnamed(_ identifier: VaultIdentifier) async {
+        guard let entries = try? await store.keys(), !entries.contains(where: { $0.identifier == identifier }) else {
+            return
+        }
+        // What remains does no harm.
+        _ = try? await keySource.remove(identifier)
     }
 
     /// Seals a record with the active key.

@@ -102,12 +102,15 @@ struct PostgresTexts: Sendable {
             SELECT l.holder, l.fence, l.version, \(body), (SELECT min(k.id) FROM \(key) k WHERE k.state = 'active')
             FROM \(lease) l LEFT JOIN \(record) r ON r.name = l.name WHERE l.name = $1
             """)
+        // An index for it would cost every update. So each call looks at a few names of the primary key: an array is a list of rows to fetch,
+        // where a join may read the whole table.
         sweep = text(
             "sweep",
             """
-            DELETE FROM \(lease) WHERE name IN (SELECT l.name FROM \(lease) l WHERE l.holder IS NULL AND l.due_at IS NULL
-              AND l.until < pg_catalog.clock_timestamp() - interval '30 days'
-              AND NOT EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name) LIMIT 1000)
+            DELETE FROM \(lease) WHERE name = ANY (ARRAY(SELECT l.name
+                FROM (SELECT name, holder, due_at, until FROM \(lease) WHERE name > $1 ORDER BY name LIMIT 4096) l
+                WHERE l.holder IS NULL AND l.due_at IS NULL AND l.until < pg_catalog.clock_timestamp() - interval '30 days'
+                  AND NOT EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name)))
               AND holder IS NULL AND until < pg_catalog.clock_timestamp() - interval '30 days'
             """)
         let page = "AND ($2::uuid IS NULL OR r.name > $2) ORDER BY r.name LIMIT \(PostgresStore.pageSize)"

@@ -80,7 +80,8 @@ extension PostgresVault {
             holds.note(nil, of: name)
             let hold = PostgresHold(
                 name, holder: holder, fence: acquired.fence, version: acquired.version, newest: newest, at: now,
-                unstoredSince: own?.unstoredSince(before: acquired.fence, at: now, limit: holds.bodyLimit))
+                unstoredSince: own?.unstoredSince(before: acquired.fence, at: now, limit: holds.bodyLimit),
+                isUnlimited: name == Self.rotation)
             guard !Task.isCancelled else {
                 await release(hold, mayHaveMissed: true)
                 throw CancellationError()

@@ -26,7 +26,7 @@ extension PostgresVault {
     ///
     /// - Parameters:
     ///   - connection: as for the other.
-    ///   - keyFolder: where `migrate` and ``rotateKey()`` store the keys. Copy it to every machine that opens the vault.
+    ///   - keyFolder: where `migrate` and ``rotateKey(stored:)`` store the keys. Copy it to every machine that opens the vault.
     ///   - options: as for the other.
     ///   - clock: as for the other.
     @concurrent

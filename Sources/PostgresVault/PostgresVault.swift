@@ -26,7 +26,7 @@ import Synchronization
 ///   vault or put back without its lease is `VaultError.damaged`. So is one that was put back with its lease, in a vault
 ///   that has opened or written a newer version of it: of the 50,000 records used last, and for two weeks. A vault that is opened
 ///   afterwards does not notice it. Kinds, sizes and the number of records are readable.
-/// * **Several keys**: a record names the key that sealed it, and ``rotateKey()`` seals all of them with a new one while the vault is used.
+/// * **Several keys**: a record names the key that sealed it, and ``rotateKey(stored:)`` seals all of them with a new one while the vault is used.
 /// * **Honest**: tables of another application, of a newer version and missing ones are errors, and stay as they are. Only `migrate` makes
 ///   tables. No error and no description holds a password.
 ///

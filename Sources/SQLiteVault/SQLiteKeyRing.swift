@@ -60,6 +60,18 @@ enum SQLiteKeySource: Sendable {
         }
     }
 
+    /// Removes a key that ``make(_:_:of:timeout:)`` made.
+    func remove(_ number: Int64, _ identifier: VaultIdentifier) async throws {
+        switch self {
+        case .file(let path):
+            // The first one may be other vaults' too.
+            guard number != SQLiteSchema.firstKey else { return }
+            unlink(Self.path(path, number, identifier))
+        case .store(let store, _): try await store.remove(identifier)
+        case .given: break
+        }
+    }
+
     static func path(_ path: String, _ number: Int64, _ identifier: VaultIdentifier) -> String {
         number == SQLiteSchema.firstKey ? path : "\(path).\(identifier)"
     }

@@ -12,11 +12,15 @@ extension SQLiteVault {
     /// it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key; when a record keeps
     /// it from being completed, the call makes one anyway, and the vault has several old keys.
     ///
+    /// - Parameter stored: gets the key's identifier before a record is sealed with it, and before the vault names one that is new. What it
+    ///   throws ends the rotation; a new key is then removed.
     /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
-    /// - Throws: `VaultError.busy` while another rotation runs; `CancellationError`; what the key store throws; another
+    /// - Throws: `VaultError.busy` while another rotation runs; `CancellationError`; what the key store and `stored` throw; another
     ///   `VaultError` when the vault as a whole cannot be used.
     @concurrent
-    public func rotateKey() async throws -> VaultKeyRotation {
+    public func rotateKey(
+        stored: @Sendable (VaultIdentifier) async throws -> Void = { _ in }
+    ) async throws -> VaultKeyRotation {
         try file.requireSame()
         guard queue.tryAcquire(FileLocks.rotation) else { throw VaultError.busy(file.path) }
         defer { queue.release(FileLocks.rotation) }
@@ -25,12 +29,14 @@ extension SQLiteVault {
         try await readKeys()
         var retired: [Int64] = []
         if try await store.keys().contains(where: { !$0.isActive }) {
+            // The process that made it may have ended before it could say so.
+            try await stored(keys.active.identifier)
             let resumed = try await resealAll(isResumed: true)
             // A record that cannot be sealed must not keep the vault from leaving its key.
             if resumed.isComplete { return resumed }
             retired = resumed.retired
         }
-        try await makeKey()
+        try await makeKey(stored)
         var rotation = try await resealAll(isResumed: false)
         rotation.retired = retired + rotation.retired
         return rotation
@@ -58,15 +64,34 @@ extension SQLiteVault {
     }
 
     /// Makes a key and lets it seal from now on.
-    private func makeKey() async throws {
+    private func makeKey(_ stored: @Sendable (VaultIdentifier) async throws -> Void) async throws {
         let (number, identifier) = (try await store.nextKey(), VaultIdentifier.random())
         let master = try await source.make(number, identifier, of: file, timeout: timeout)
         let seal = RecordSeal(vault: self.identifier, master: master)
         let key = MasterKeyEntry(
             number: number, identifier: identifier, proof: seal.check, names: try keys.seal.names(sealedWith: seal),
             isActive: true)
-        guard try await store.add(key, after: keys.active.number) else { throw VaultError.busy(file.path) }
+        var isOffered = false
+        do {
+            try await stored(identifier)
+            isOffered = true
+            guard try await store.add(key, after: keys.active.number) else { throw VaultError.busy(file.path) }
+        } catch {
+            // When the storage fails, the vault may name the key all the same.
+            if isOffered, case VaultError.unavailable = error { throw error }
+            await removeUnnamed(number, identifier)
+            throw error
+        }
         try await readKeys()
+    }
+
+    /// Removes a key from where it lies, unless the vault names it: it seals nothing.
+    private func removeUnnamed(_ number: Int64, _ identifier: VaultIdentifier) async {
+        guard let entries = try? await store.keys(), !entries.contains(where: { $0.identifier == identifier }) else {
+            return
+        }
+        // What remains does no harm.
+        _ = try? await source.remove(number, identifier)
     }
 
     /// Seals a record with the active key.

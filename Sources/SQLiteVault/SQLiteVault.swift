@@ -25,7 +25,7 @@ import Synchronization
 ///   afterwards does not notice it, and none notices that a record was removed by hand. The kinds and the sizes of records are readable.
 /// * **Careful**: the file has mode 0600, one name and belongs to the effective user, and its folder is one where others cannot replace
 ///   it. What is otherwise is `VaultError.denied`, with the cure in the reason.
-/// * **Several keys**: a record names the key that sealed it, and ``rotateKey()`` seals all of them with a new one while the vault is used.
+/// * **Several keys**: a record names the key that sealed it, and ``rotateKey(stored:)`` seals all of them with a new one while the vault is used.
 /// * **Honest**: a database of another application, one of a newer version and one without tables are errors, and stay as they are. Only
 ///   ``migrate(_:keyFile:timeout:)`` makes or upgrades tables.
 ///

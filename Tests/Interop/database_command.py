@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,28 @@ class Database:
 
     def sql(self, *statements: str, role: str = "postgres", database: str = "postgres") -> None:
         for statement in statements:
-            self._run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port), "-U", role,
-                      "-d", database, "-c", statement)
+            self._sql(statement, role, database)
+
+    def _sql(self, statement: str, role: str, database: str, check: bool = True) -> int:
+        return self._run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port), "-U", role,
+                         "-d", database, "-c", statement, check=check)
+
+    @contextmanager
+    def running_sql(self, sql: str, database: str) -> Iterator[None]:
+        """Runs statements beside the test, the last of which sleeps, until the test has what it wants."""
+        command = ["setpriv", "--pdeathsig=KILL", *self.user, self.programs / "psql", "-q", "-h", "127.0.0.1",
+                   "-p", str(self.port), "-U", "postgres", "-d", database, "-c", sql]
+        beside = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd="/")
+        asleep = f"SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = '{database}'"
+        end = time.monotonic() + 60
+        try:
+            while self._sql(asleep, "postgres", "postgres", check=False):
+                assert beside.poll() is None and time.monotonic() < end
+                time.sleep(0.05)
+            yield
+        finally:
+            self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+            beside.wait(30)
 
     @property
     def address(self) -> str:
@@ -364,6 +385,23 @@ def test_a_new_key_seals_every_record_and_the_old_one_is_needed_no_longer(
     assert handshake.run("token", "recurse-center").ok().stdout.strip()
     new[0].unlink()
     assert handshake.run("token", "recurse-center").status == 7
+
+
+def test_a_rotation_that_cannot_be_finished_has_named_its_key(
+        handshake: Handshake, quiet: StandIn, database: Database, tmp_path: Path) -> None:
+    handshake.environment |= {"HANDSHAKE_VAULT": database.vault, "HANDSHAKE_KEY_HOME": f"{tmp_path}/keys"}
+    keys = tmp_path / "keys"
+    handshake.run("vault", "migrate").ok()
+    [old] = keys.iterdir()
+    quiet.sign_in_elsewhere(handshake)
+    # The old key cannot be retired: another writer never ends its transaction.
+    held = "BEGIN; LOCK TABLE handshake.record IN ROW EXCLUSIVE MODE; SELECT pg_sleep(100)"
+    with database.running_sql(held, database="vault"):
+        stopped = handshake.run("vault", "rotate-key")
+    [new] = [key for key in keys.iterdir() if key != old]
+    assert stopped.status == 7 and new.name in stopped.stderr, stopped
+    completed = handshake.run("vault", "rotate-key", "--json").ok()
+    assert completed.json["resumed"] and completed.json["retired"] == [1] and new.name in completed.stderr, completed
 
 
 # The keeper

@@ -274,11 +274,14 @@ struct VaultRotateKey: AsyncParsableCommand {
         #endif
         #if PostgreSQL
         if let vault = opened.vault as? PostgresVault {
-            let rotation = try await vault.rotateKey()
             let place = opened.key == .keyring ? "the desktop's keyring" : "this machine's key folder"
-            Output.note(
-                "The new key is in \(place), as \(vault.keyIdentifier)\(opened.key == .keyring ? "" : ".key"). Copy it to every other machine that uses the vault."
-            )
+            let ending = opened.key == .keyring ? "" : ".key"
+            // Before the rotation goes on, which may take long, or be interrupted: until they have the key, other machines write nothing.
+            let rotation = try await vault.rotateKey { key in
+                Output.note(
+                    "A key is in \(place), as \(key)\(ending). Copy it now to every other machine that uses the vault: once the vault uses it, a machine without it can write nothing. If an error follows, the key may have been removed again."
+                )
+            }
             return try report(rotation)
         }
         #endif

@@ -158,6 +158,8 @@ struct PostgresAccessTests {
         #expect(try await vault.remove(.alice))
         let error = await #expect(throws: VaultError.self) { try await vault.rotateKey() }
         #expect(error?.code == "vault_denied" && error.map { "\($0)".contains("permission denied") } == true)
+        // The new key, which seals nothing, is gone.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.keys).count == 1)
         // A database in which the role may make nothing.
         try await folder.edit("DROP SCHEMA @ CASCADE")
         let migrated = await #expect(throws: VaultError.self) { try await place.migrate() }

@@ -324,6 +324,41 @@ struct PostgresLeaseTests {
         #expect(try await vault.record(.alice) == nil)
     }
 
+    @Test("what is left of a removed record is forgotten after 30 days, and nothing that is held, unfinished or stored")
+    func sweep() async throws {
+        // The leases in their order, of which only the first may go.
+        let changes = [
+            (31, "NULL", "NULL"), (29, "NULL", "NULL"), (31, "gen_random_uuid()", "NULL"), (31, "NULL", "now()"),
+        ]
+        for (number, (days, holder, due)) in changes.enumerated() {
+            let key = VaultKey(.account, ["\(number)"])
+            try await vault.put([1], under: key)
+            #expect(try await vault.remove(key))
+            try await folder.edit(
+                """
+                UPDATE @.lease SET wanted = \(number + 1), until = now() - interval '\(days) days', holder = \(holder), due_at = \(due)
+                WHERE wanted = 0
+                """)
+        }
+        try await vault.put([1], under: .alice)
+        try await folder.edit("UPDATE @.lease SET wanted = 5, until = now() - interval '31 days' WHERE wanted = 0")
+        try await store.forgetOldLeases(after: [UInt8](repeating: 0, count: 16))
+        #expect(try await folder.look("SELECT wanted FROM @.lease ORDER BY wanted") == [2, 3, 4, 5])
+    }
+
+    @Test("a look for what was removed long ago reads some names by their index, however many leases there are")
+    func sweepIndex() async throws {
+        try await folder.edit(
+            """
+            INSERT INTO @.lease (name, fence, beat, until, taken, wanted, version)
+            SELECT gen_random_uuid(), 1, 1, now(), false, 0, 1 FROM generate_series(1, 20000)
+            """, "ANALYZE @.lease")
+        let zeros = "'00000000-0000-0000-0000-000000000000'::uuid"
+        let question = store.sql.sweep.sql.replacingOccurrences(of: "$1", with: zeros)
+        let plan = try await folder.edit("EXPLAIN " + question).map { try $0.text(0) }.joined(separator: "\n")
+        #expect(plan.contains("lease_pkey") && !plan.contains("Seq Scan on lease"), "\(plan)")
+    }
+
     @Test("VL4: a hold that lasted too long stores what follows its first write, while no other has taken the record")
     func longAnswer() async throws {
         let vault = try await folder.place.open(bodyLimit: .zero)

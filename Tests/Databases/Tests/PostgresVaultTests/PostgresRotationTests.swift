@@ -64,6 +64,58 @@ struct PostgresRotationTests {
         #expect(third.isResumed && third.retired == [1] && third.isComplete)
     }
 
+    @Test("the caller has the name of a new key before the vault names it, and of one that a rotation goes on with")
+    func named() async throws {
+        let (folder, place, named) = (folder, place, Shared<[VaultIdentifier]>([]))
+        // It keeps the first rotation from being completed.
+        let one = "(SELECT min(name::text)::uuid FROM @.record)"
+        try await folder.edit("UPDATE @.record SET body = label WHERE name = \(one)")
+        _ = try await vault.rotateKey { key in
+            let count = try await folder.look("SELECT count(*) FROM @.key")
+            #expect(count == [1] && FileManager.default.fileExists(atPath: "\(place.keys)/\(key).key"))
+            named.change { $0.append(key) }
+        }
+        let first = vault.keyIdentifier
+        _ = try await vault.rotateKey { key in named.change { $0.append(key) } }
+        #expect(named.value == [first, first, vault.keyIdentifier])
+    }
+
+    @Test("a new key that the caller refuses is named nowhere, and goes")
+    func refused() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await vault.rotateKey { _ in throw CancellationError() }
+        }
+        #expect(try await folder.look("SELECT count(*) FROM @.key") == [1])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.keys) == ["\(vault.keyIdentifier).key"])
+        try await expectAll(in: vault)
+    }
+
+    @Test("VL37: the hold of a rotation is renewed for as long as it runs, beyond the limit of an update")
+    func long() async throws {
+        let rotator = try await place.open(bodyLimit: .zero)
+        let rotation = try await rotator.rotateKey { _ in _ = await rotator.holds.renew() }
+        #expect(rotation.key == 2 && rotation.isComplete)
+    }
+
+    @Test("a rotation whose hold another process took seals no further record, and the next one completes it")
+    func lostHold() async throws {
+        // Each look renews what is held.
+        let timing = LeaseTiming(unchecked: .seconds(45), renewal: .zero, observation: .seconds(12))
+        let (folder, rotator) = (folder, try await place.open(timing: timing))
+        let error = await #expect(throws: VaultError.self) {
+            try await rotator.rotateKey { _ in
+                try await folder.edit("UPDATE @.lease SET fence = fence + 1 WHERE holder IS NOT NULL")
+                _ = await rotator.holds.renew()
+            }
+        }
+        #expect(error.map { "\($0)".contains("lost its hold") } == true)
+        #expect(try await folder.look("SELECT DISTINCT key FROM @.record") == [1])
+        // The process that took it has released it.
+        try await folder.edit("UPDATE @.lease SET holder = NULL")
+        #expect(try await vault.rotateKey().isResumed)
+        try await expectAll(in: vault)
+    }
+
     @Test("a vault whose key the caller has opens with that key alone, and keeps it")
     func given() async throws {
         let (given, key) = (try await PostgresFolder().place, VaultMasterKey.random())

@@ -195,6 +195,37 @@ struct SQLiteRotationTests {
         #expect(try await vault.record(.alice) == [1])
     }
 
+    @Test("the caller has a new key's identifier before the vault names it, and that of a key a rotation goes on with")
+    func named() async throws {
+        let (folder, place, named) = (folder, place, Shared<[VaultIdentifier]>([]))
+        // It keeps the first rotation from being completed.
+        try folder.edit("UPDATE record SET body = zeroblob(64) WHERE rowid = 8")
+        _ = try await vault.rotateKey { key in
+            let count = try folder.look("SELECT count(*) FROM key", Int64.self)
+            #expect(count == [1] && FileManager.default.fileExists(atPath: "\(place.keyFile).\(key)"))
+            named.change { $0.append(key) }
+        }
+        let first = vault.keyIdentifier
+        _ = try await vault.rotateKey { key in named.change { $0.append(key) } }
+        #expect(named.value == [first, first, vault.keyIdentifier])
+    }
+
+    @Test("a new key that the caller refuses is named nowhere, and goes, from a file and from a key store")
+    func refused() async throws {
+        let keys = KeyShelf()
+        let path = place.parent + "/data/other.sqlite"
+        _ = try await SQLiteVault.migrate(path, keyIn: keys)
+        for opened in [vault, try await SQLiteVault.open(path, keyIn: keys, called: "shelf")] {
+            await #expect(throws: CancellationError.self) {
+                try await opened.rotateKey { _ in throw CancellationError() }
+            }
+        }
+        #expect(try folder.look("SELECT count(*) FROM key") == [1])
+        let files = try FileManager.default.contentsOfDirectory(atPath: place.parent).filter { $0.hasPrefix("key.") }
+        #expect(files.isEmpty && keys.count == 1)
+        try await expectAll(in: vault)
+    }
+
     @Test("a vault whose key the caller has opens with that key alone, and keeps it")
     func given() async throws {
         let (path, key) = (place.parent + "/data/given.sqlite", VaultMasterKey.random())
