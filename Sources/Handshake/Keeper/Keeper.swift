@@ -199,14 +199,14 @@ extension Keeper {
         let backOff = BackOff(first: .seconds(5), longest: .seconds(300))
         var failures = 0
         while !Task.isCancelled {
-            let start = time.now()
+            let elapsed = Self.elapsed(on: time.clock)
             var pause = options.scanInterval
             do {
                 try await scan(isOnce: false, found)
                 failures = 0
                 tellAccounts()
                 // At most a tenth of the time goes into listing, however large the vault is.
-                pause = max(pause, (time.now() - start) * 9)
+                pause = max(pause, elapsed() / .seconds(1) * 9)
             } catch is CancellationError {
                 return
             } catch {
@@ -217,6 +217,12 @@ extension Keeper {
             let wait = min(pause, 86_400) * (0.9 + 0.2 * chance())
             guard (try? await time.clock.sleep(for: .seconds(max(wait, 0.001)))) != nil else { return }
         }
+    }
+
+    /// The time from now on by a clock that is never set.
+    private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
     }
 
     /// Lists the accounts and queues those that are not queued yet.

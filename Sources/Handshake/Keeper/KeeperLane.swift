@@ -155,9 +155,10 @@ final class KeeperLane: Sendable {
             guard let first = state.queue.first, state.running < maximumRunning else {
                 return .wait(seconds: Self.longestSleep)
             }
-            // A clock that was set back makes no pause longer than it was meant to be.
-            let pause = min(state.pausedUntil - now, maximumPause * 1.1)
-            let rateWait = min(state.nextStart - now, max(1, 1 / limit.perSecond))
+            // A clock that was set back makes no pause longer than it was meant to be. A bound of this wait alone would not end the pause.
+            state.pausedUntil = min(state.pausedUntil, now + maximumPause * 1.1)
+            state.nextStart = min(state.nextStart, now + max(1, 1 / limit.perSecond))
+            let (pause, rateWait) = (state.pausedUntil - now, state.nextStart - now)
             let due = end == nil ? first.due - now : 0
             let wait = max(pause, rateWait, due)
             guard wait <= 0, let item = state.queue.pop() else { return .wait(seconds: wait) }

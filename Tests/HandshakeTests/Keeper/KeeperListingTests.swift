@@ -1,3 +1,4 @@
+import OAuth
 import Synchronization
 import TestFixtures
 import Testing
@@ -56,6 +57,65 @@ struct KeeperListingTests {
         #expect(server.mostRunning >= 20)
     }
 
+    @Test("a clock that is set back by hours puts the next refresh off by the rate's second, not by those hours")
+    func setBack() async throws {
+        // Long overdue: they are due after the clock was set back too.
+        try await server.store(["one", "other"], in: vault, age: 12_000)
+        let (server, behind) = (server, Shared(0.0))
+        server.answer { _, number in
+            if number == 1 { behind.change { $0 = 7_200 } }
+            return nil
+        }
+        var options = Keeper.Options()
+        options.limit = .init(perSecond: 1, concurrent: 1)
+        let running = RunningKeeper(Keeper(try app(vault, behind: behind), options: options))
+        let end = server.now + 60
+        await server.pass(.milliseconds(250), waitingFor: [running]) { server.refreshes.count == 2 || server.now > end }
+        await running.stop()
+        let times = server.refreshes.map(\.time)
+        #expect(times.count == 2 && (times.last ?? 0) - (times.first ?? 0) <= 2, "\(times)")
+    }
+
+    @Test("a clock that is set back by hours makes a pause after a failure as long as the longest one at most")
+    func setBackWhilePaused() async throws {
+        try await server.store(["one", "other"], in: vault, age: 12_000)
+        let (server, behind) = (server, Shared(0.0))
+        server.answer { _, number in number == 1 ? .json(503, [:]) : nil }
+        var options = Keeper.Options()
+        options.limit = .init(perSecond: 1, concurrent: 1)
+        options.maximumPause = 60
+        let running = RunningKeeper(Keeper(try app(vault, behind: behind), options: options))
+        _ = await running.first { $0.pausedUntil != nil }
+        behind.change { $0 = 7_200 }
+        let end = server.now + 200
+        await server.pass(waitingFor: [running]) { !server.refreshes.isEmpty || server.now > end }
+        await running.stop()
+        #expect(!server.refreshes.isEmpty)
+    }
+
+    @Test("a clock that is set forward by hours during a listing does not put off the next one")
+    func setForward() async throws {
+        try await server.store(["first"], in: vault)
+        let (server, behind) = (server, Shared(0.0))
+        let counting = CountingVault(base: vault) { behind.change { $0 = -7_200 } }
+        let running = RunningKeeper(Keeper(try app(counting, behind: behind)))
+        // The listing has ended: the keeper waits for the next one.
+        while server.refreshes.isEmpty { await Task.yield() }
+        try await server.store(["second"], in: vault)
+        let end = server.now + 2_000
+        await server.pass(.seconds(5), waitingFor: [running]) {
+            server.refreshes.contains { $0.name == "second" } || server.now > end
+        }
+        await running.stop()
+        #expect(server.refreshes.contains { $0.name == "second" })
+    }
+
+    /// An app whose calendar clock is behind the server's by so many seconds.
+    private func app(_ vault: any Vault, behind: Shared<Double>) throws -> Handshake {
+        let time = TimeSource(now: { [server] in server.now - behind.value }, clock: server.clock)
+        return try Handshake(try server.client(), vault: vault, transport: server, time: time)
+    }
+
     @Test(
         "how many run concurrently follows from the rate, within bounds, unless it is stated",
         arguments: [
@@ -71,11 +131,13 @@ struct KeeperListingTests {
 /// A vault in memory that counts the records being read.
 private struct CountingVault: ForwardingVault {
     let base: MemoryVault
+    var beforeRead: @Sendable () -> Void = {}
     let mostReading = Shared(0)
     let reads = Shared(0)
     private let reading = Shared(0)
 
     func record(_ key: VaultKey) async throws -> [UInt8]? {
+        beforeRead()
         reads.change { $0 += 1 }
         let now = reading.change { count in
             count += 1

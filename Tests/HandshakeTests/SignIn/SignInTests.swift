@@ -198,6 +198,29 @@ struct SignInTests {
         await world.sandbox.stop()
     }
 
+    @Test(
+        "an attempt that is damaged, locked or held by another process keeps no other expired record from being removed",
+        arguments: [.damaged(what: "a record", reason: "it was changed"), .locked("no key"), .busy("a record")]
+            as [VaultError])
+    func abandonedBesideUnreadable(_ error: VaultError) async throws {
+        let vault = UnreadableVault()
+        let world = try await World(vault: vault)
+        let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
+        for _ in 0..<3 { _ = try await handshake.beginSignIn(timeout: .seconds(60)) }
+        try await vault.update(VaultKey(.logoutToken, ["used"])) { record in
+            try await record.replace(with: Array(#"{"expiresAt":1}"#.utf8))
+        }
+        world.time.advance(by: 61)
+        let unreadable = try #require(try await vault.keys(of: .signIn).keys.first)
+        vault.fail(unreadable, with: error)
+        #expect(try await handshake.removeExpiredSignIns() == 3)
+        #expect(try await vault.keys(of: .signIn).keys == [unreadable])
+        #expect(try await vault.keys(of: .logoutToken).keys.isEmpty)
+        vault.fail(unreadable, with: .unavailable("the disk failed"))
+        #expect(await handshakeError { try await handshake.removeExpiredSignIns() }?.code == "vault_unavailable")
+        await world.sandbox.stop()
+    }
+
     @Test("I9: a pending sign-in expires")
     func expiry() async throws {
         let world = try await World()
