@@ -46,7 +46,8 @@ extension ConnectActivation {
         case confirmed
         /// Without confirmation, but the user can undo it for this time. The service is notified only after this time.
         ///
-        /// A run that ends earlier turns it off when the next one begins; a process that ends loses it.
+        /// When a run ends earlier, the next run turns it off as it begins. A served button is turned off by the next
+        /// request. `ConnectButtonModel` does not store it: when the process ends, the connection stays on.
         case undoable(seconds: Double)
         /// Immediately: one tap turns it off.
         case immediate

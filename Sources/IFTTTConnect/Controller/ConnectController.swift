@@ -190,7 +190,10 @@ public final class ConnectController: Sendable {
         state.withLock { state in
             state.signal = signal
             // Questions of an earlier run or process have no answers here.
-            if state.activation.state != .idle { state.inputs.insert(.event(.restored), at: 0) }
+            guard state.activation.state != .idle else { return }
+            // After a log-out: what its user did must not go on for the next one.
+            let isSignedOut = if case .event(.signedOut)? = state.inputs.first { true } else { false }
+            state.inputs.insert(.event(.restored), at: isSignedOut ? 1 : 0)
         }
         signal.yield()
         await withDiscardingTaskGroup { group in

@@ -175,6 +175,27 @@ struct ControllerRunTests {
         await running.value
     }
 
+    @Test("F106: what the user turned off before logging out is not turned off for the next user")
+    func signedOutBeforeRestored() async throws {
+        var player = try Player(.enabled) { $0.disconnection = .undoable(seconds: 5) }
+        player.play(.appeared, .disconnect)
+        #expect(player.activation.state == .undoableDisconnection(seconds: 5))
+        let ifttt = stage.ifttt()
+        let tokens = try stage.tokens(MemoryVault(), ifttt)
+        let controller = ConnectController(
+            player.activation, tokens: tokens,
+            environment: ConnectEnvironment(browser: ScriptedBrowser { _ in nil }, tokens: .redirect),
+            through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
+        try await controller.signOut()
+        // The next user's, which another button has stored.
+        try await tokens.store(try token("utk_other"))
+        let running = Task { await controller.run() }
+        while controller.activation.state != .initial { await Task.yield() }
+        running.cancel()
+        await running.value
+        #expect(ifttt.lines.allSatisfy { $0.hasPrefix("GET ") }, "\(ifttt.lines)")
+    }
+
     @Test("F106: a redirect that waits when the user logs out is refused")
     func signedOutBeforeRedirect() async throws {
         let ifttt = stage.ifttt()
