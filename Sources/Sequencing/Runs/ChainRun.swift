@@ -17,7 +17,7 @@ import Handshake
 ///
 /// A poll ends with the run's time, however slow the service is. A start does not: without its answer, the number of the
 /// job would be lost. Where calls are started one by one and one is lost after a job has started, its error is the result of
-/// that call and of those after it, and the run goes on.
+/// that call, and the run goes on.
 public struct ChainRun: AsyncSequence, Sendable {
     let service: Sequencing
     let origin: Origin

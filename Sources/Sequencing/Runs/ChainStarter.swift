@@ -35,7 +35,7 @@ struct ChainStarter {
     /// Starts all calls, several of them in one request.
     ///
     /// - Throws: errors that concern all calls: the session, the network, cancellation. Once a job has started, such an error is
-    ///   the result of the calls without a job instead: the number of the job must not be lost.
+    ///   the result of its call instead: the number of the job must not be lost.
     func start(_ calls: [ChainCall]) async throws -> [Started] {
         guard version == .two, calls.count > 1 else { return try await startEach(calls) }
         do {
@@ -66,7 +66,7 @@ struct ChainStarter {
             } catch let error as SequencingError where error.concernsJobs {
                 started.append(Started(error))
             } catch let error as SequencingError where started.contains(where: { $0.job != nil }) {
-                return started + calls[started.count...].map { _ in Started(error) }
+                started.append(Started(error))
             } catch is CancellationError where Task.isCancelled && started.contains(where: { $0.job != nil }) {
                 // The pause before the next poll throws, after a step with the numbers of the jobs.
                 return started + calls[started.count...].map { _ in Started.unknown }
