@@ -182,8 +182,8 @@ struct SequencingReportOptions: ParsableArguments {
             guard watch.isFollowing, folder != nil else { return CommandDeadline.expired(timeout) }
             return CommandError(
                 status: .network, code: "timed_out",
-                message: "Not all files were saved within \(timeout) s. The reports name the commands that save them. "
-                    + "The app chains need not run again.")
+                message: "Not all files were saved within \(timeout) s. The app chains need not run again. "
+                    + "Save a file with: \(options.command("report-file NUMBER --output PATH"))")
         }
         return CommandError(
             status: .network, code: "job_deadline",
