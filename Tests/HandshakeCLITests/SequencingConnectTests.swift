@@ -1,3 +1,4 @@
+import Foundation
 import Sandbox
 import Testing
 
@@ -49,12 +50,37 @@ extension CommandTests {
             sandbox.inject(try FaultRule(parsing: "sequencing /connect => \(fault)"))
             let done = try await run([
                 "--file", "ada.vcf.gz=https://files.example.test/ada.vcf.gz", "--base-url", sandbox.sequencing.origin,
-                "--deliver", "--timeout", "3",
+                "--deliver", "--timeout", fault.hasPrefix("delay") ? "3" : "40",
             ])
             #expect(done.ending == .status(status), "\(done)")
             #expect(done.stderr.contains("The files may still be copied"), "\(done)")
             #expect(!done.stderr.lowercased().contains("try again") && !done.stderr.contains("--timeout"), "\(done)")
             #expect(sandbox.requests(.sequencing).count { $0.path == "/connect" } == 1)
+            await sandbox.stop()
+        }
+
+        @Test("C07: Ctrl-C while a delivery is not answered says that the files may be copied")
+        func interrupted() async throws {
+            let sandbox = try await Sandbox.start()
+            sandbox.inject(try FaultRule(parsing: "sequencing /connect => delay 30"))
+            let running = try command.start([
+                "sequencing", "connect", "ada@example.test", "--client-secret-file",
+                try command.file("secret", "short-secret\n"), "--file",
+                "ada.vcf.gz=https://files.example.test/ada.vcf.gz", "--base-url", sandbox.sequencing.origin,
+                "--deliver",
+            ])
+            let hasEnded = Flag()
+            let ending = Task<FinishedCommand, Never> {
+                defer { hasEnded.set() }
+                return await running.finish()
+            }
+            while !hasEnded.isSet, !sandbox.requests(.sequencing).contains(where: { $0.path == "/connect" }) {
+                await Task.yield()
+            }
+            if !hasEnded.isSet { running.send(SIGINT) }
+            let done = await ending.value
+            #expect(done.ending == .status(130), "\(done)")
+            #expect(done.stderr.contains("The files may still be copied"), "\(done)")
             await sandbox.stop()
         }
 

@@ -40,7 +40,8 @@ struct SequencingConnect: AsyncParsableCommand {
     func run() async throws {
         let delivery = Delivery()
         try await CommandDeadline.run(timeout) {
-            delivery.isBegun
+            delivery.expire()
+            return delivery.isBegun
                 ? Self.unconfirmed(status: .network, code: "timed_out") : CommandDeadline.expired(timeout)
         } _: {
             try await run(delivery)
@@ -90,6 +91,10 @@ struct SequencingConnect: AsyncParsableCommand {
             case .service: throw Self.unconfirmed(status: .serviceError, code: error.code)
             default: throw error
             }
+        } catch is CancellationError {
+            // An interruption has no message. The deadline's error says it itself.
+            if !delivery.isExpired { Output.note(Self.unconfirmed(status: .network, code: "cancelled").message) }
+            throw CancellationError()
         }
     }
 
@@ -115,14 +120,18 @@ struct SequencingConnect: AsyncParsableCommand {
     }
 }
 
-/// Whether a link was opened.
+/// Whether a link was opened, and whether the command's time is over.
 ///
 /// A class, because the deadline asks from another task.
 private final class Delivery: Sendable {
-    private let state = Atomic(false)
+    private let opened = Atomic(false)
+    private let expired = Atomic(false)
 
-    var isBegun: Bool { state.load(ordering: .relaxed) }
+    var isBegun: Bool { opened.load(ordering: .relaxed) }
+    var isExpired: Bool { expired.load(ordering: .relaxed) }
 
-    func begin() { state.store(true, ordering: .relaxed) }
+    func begin() { opened.store(true, ordering: .relaxed) }
+
+    func expire() { expired.store(true, ordering: .relaxed) }
 }
 #endif
