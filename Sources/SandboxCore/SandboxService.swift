@@ -153,6 +153,18 @@ public struct SandboxUser: Sendable {
         self.oneTimeCode = oneTimeCode
         self.note = note
     }
+
+    /// The two users of a server without peculiarities.
+    package static func plain(passwords ada: String, _ zoe: String) -> [SandboxUser] {
+        [
+            SandboxUser(
+                name: "ada@example.test", password: ada, subject: "248289761001", displayName: "Ada Example",
+                oneTimeCode: nil, note: "an ordinary user"),
+            SandboxUser(
+                name: "zoe@example.test", password: zoe, subject: "248289761002", displayName: "Zoë Ångström",
+                oneTimeCode: nil, note: "a name beyond ASCII"),
+        ]
+    }
 }
 
 extension SandboxClient {

@@ -24,14 +24,7 @@ extension ImitatedService {
             grantTypes: ["authorization_code", "refresh_token"], note: "as the description of \(title) says")
     }
 
-    private static let users = [
-        SandboxUser(
-            name: "ada@example.test", password: "nothing-is-real", subject: "248289761001",
-            displayName: "Ada Example", oneTimeCode: nil, note: "an ordinary user"),
-        SandboxUser(
-            name: "zoe@example.test", password: "all-is-imitated", subject: "248289761002",
-            displayName: "Zoë Ångström", oneTimeCode: nil, note: "a name beyond ASCII"),
-    ]
+    private static let users = SandboxUser.plain(passwords: "nothing-is-real", "all-is-imitated")
 
     /// - Parameter lifetime: of access tokens whose end is stated, in seconds; nil for the description's.
     func dialect(accessTokenLifetime lifetime: Int?) -> Dialect {

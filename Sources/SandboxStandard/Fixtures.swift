@@ -90,14 +90,7 @@ enum Fixtures {
             note: "a native app that is named by the address of its document"),
     ]
 
-    static let users = [
-        SandboxUser(
-            name: "ada@example.test", password: "standards-matter", subject: "248289761001",
-            displayName: "Ada Example", oneTimeCode: nil, note: "an ordinary user"),
-        SandboxUser(
-            name: "zoe@example.test", password: "must-should-may", subject: "248289761002",
-            displayName: "Zoë Ångström", oneTimeCode: nil, note: "a name beyond ASCII"),
-    ]
+    static let users = SandboxUser.plain(passwords: "standards-matter", "must-should-may")
 
     /// Of the APIs, which have neither clients nor users of their own.
     static let resourceDialect = Dialect(
