@@ -12,6 +12,7 @@ import requests
 from playwright.sync_api import Page, expect
 
 import bluez
+from button_visit import until
 from circles import ADA, ZOE, Circle, Member, serving
 from command import Running
 from person import Person, overflow, violations
@@ -203,7 +204,8 @@ def test_a_member_is_hidden_from(scene: Scene, here: Page) -> None:
     assert scene.zoe.members() == []
     expect(here.locator("#people li")).to_have_count(0, timeout=90_000)
     expect(here.get_by_text("No one is near now.")).to_be_visible()
-    assert here.evaluate("faces.size") == 0, "the page has the photo of who is hidden no more"
+    # The page has the photo of who is hidden no more.
+    until(here, "faces.size === 0")
     # What was hidden is found in the circle's settings, and undone there.
     circle.get_by_text("Settings", exact=True).click()
     # The log of the day still has the name, until the person is forgotten.
@@ -350,7 +352,8 @@ def test_circles_are_paused_left_and_joined(scene: Scene, here: Page) -> None:
     answer(here, "Leave")
     expect(circle).to_have_count(0)
     expect(here.locator("#people li")).to_have_count(0, timeout=90_000)
-    assert here.evaluate("faces.size") == 0, "the page has no photo of the circle's members any more"
+    # Nor one of a circle's members.
+    until(here, "faces.size === 0")
     here.get_by_label("Address of a circle").fill(scene.circle.address)
     here.get_by_role("button", name="Join").click()
     expect(here.locator("#code")).not_to_be_empty()
