@@ -18,7 +18,7 @@ extension CommandTests {
 
         init() throws { command = try Command() }
 
-        @Test("standard input that cannot be read is no empty body, and nothing is sent")
+        @Test("standard input that cannot be read is an error, and no empty body")
         func unreadable() async throws {
             let sandbox = try await SandboxProcess(command)
             #expect(try await command.signIn(at: sandbox).ending == .status(0))
