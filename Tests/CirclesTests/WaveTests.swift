@@ -80,8 +80,12 @@ struct WaveTests {
                 try secret.seal(Greeting(window: window, time: time, text: text), from: Members.a.identity)
             }
         }
-        let longest = String(repeating: "x", count: 80)
-        let box = try secret.seal(Greeting(window: window, time: time, text: longest), from: Members.a.identity)
-        #expect(box.count == 128)
+        // As a screen bounds what is typed.
+        let mixed = String(repeating: "é\u{1F469}\u{200D}\u{1F467}", count: 9)
+        for text in [String(repeating: "x", count: 81), mixed, "a\u{1B}[2J\u{202E}\nb"] {
+            let fitting = MemberText.clean(text, limit: WaveSecret.maximumText)
+            let box = try secret.seal(Greeting(window: window, time: time, text: fitting), from: Members.a.identity)
+            #expect(box.count == 128 && !fitting.isEmpty)
+        }
     }
 }

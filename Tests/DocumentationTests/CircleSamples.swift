@@ -23,6 +23,18 @@ private enum CircleSamples {
         return [reveal, sealed]
     }
 
+    static func pair(
+        _ keys: RollingKeys, show: (String) -> Void, ask: (String) async throws -> Bool
+    ) async throws -> UserNumber {
+        let exchange = PairingExchange(offeringOver: try PairingConnection())
+        show(exchange.code.text)
+        let card = try await exchange.finish(
+            isSame: { try await ask($0) },
+            card: { try await keys.pairingCard(in: $0, number: nil, name: "Ada Example", at: .now()) })
+        let person = try await keys.addPaired(card, at: .now())
+        return person
+    }
+
     static func join(_ environment: CircleEnvironment, show: (String, String) -> Void) async throws -> Recognition {
         let joining = try await CircleJoining.begin(at: "https://circle.example/rc", in: environment)
         show(joining.code, joining.page)

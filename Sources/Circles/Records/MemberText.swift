@@ -17,7 +17,7 @@ public enum MemberText {
         text.utf8.count <= maximumBatchLength && isPlain(text)
     }
 
-    /// The text as a name or batch, cut at a character. What it may not have is left out.
+    /// The text as a name, batch or greeting, cut at a character. What it may not have is left out.
     public static func clean(_ text: String, limit: Int) -> String {
         var cleaned = ""
         for character in text {

@@ -44,25 +44,27 @@ struct NearbyPair: AsyncParsableCommand {
         // First: it says whether the other person's keys could be stored at the end.
         try await NearbyFailure.reported { try await store.begin(at: Now.seconds) }
         let (number, name) = try await identity(in: vault)
-        let line: any PairingLine
-        var session: PairingSession
-        var first: [UInt8]?
+        let exchange: PairingExchange
         do {
             if let code {
                 let parsed = try PairingCode(code)
-                let (joined, message) = try PairingSession.join(parsed, at: Self.now)
-                (session, first) = (joined, message)
-                line = byHand ? HandLine() : try await Self.connect(to: parsed)
+                let line: any PairingTransport = byHand ? HandLine() : try await Self.connect(to: parsed)
+                exchange = try PairingExchange(joining: parsed, over: line)
             } else {
-                session = PairingSession(offeringAt: Self.now)
-                line = byHand ? HandLine() : try NetworkLine(listeningLocally: local)
-                show((line as? NetworkLine)?.code(for: session) ?? session.code)
+                let line: any PairingTransport = byHand ? HandLine() : try PairingConnection(isLocal: local)
+                exchange = PairingExchange(offeringOver: line)
+                show(exchange.code)
             }
         } catch {
             throw Self.commandError(error)
         }
         do {
-            let card = try await exchange(&session, line, first, vault, number, name)
+            let card = try await exchange.finish(
+                isSame: { try await isSame($0) },
+                card: { scope in
+                    try await RollingKeys(in: vault, community: NearbyCommand.community)
+                        .pairingCard(in: scope, number: number, name: name, at: Now.timestamp)
+                })
             let person = try await NearbyFailure.reported {
                 try await RollingKeys(in: vault, community: NearbyCommand.community).addPaired(card, at: Now.timestamp)
             }
@@ -71,42 +73,6 @@ struct NearbyPair: AsyncParsableCommand {
         } catch {
             try? await store.note(success: false, at: Now.seconds)
             throw Self.commandError(error)
-        }
-    }
-
-    /// Runs the protocol to its end.
-    private func exchange(
-        _ session: inout PairingSession, _ line: any PairingLine, _ first: [UInt8]?, _ vault: any Vault,
-        _ number: UserNumber?, _ name: String
-    ) async throws -> PairingCard {
-        if let first { try await line.send(first) }
-        try await agree(&session, line)
-        guard let digits = session.digits, let scope = session.scope else { throw CircleError.pairing(.unexpected) }
-        guard try await isSame(digits) else {
-            try? await line.send(session.cancel(.differentDigits))
-            throw CircleError.pairing(.differentDigits)
-        }
-        let own = try await RollingKeys(in: vault, community: NearbyCommand.community)
-            .pairingCard(in: scope, number: number, name: name, at: Now.timestamp)
-        try await line.send(try session.confirm(with: own, at: Self.now))
-        while session.card == nil { _ = try session.receive(try await line.receive(), at: Self.now) }
-        guard let card = session.card else { throw CircleError.pairing(.unexpected) }
-        return card
-    }
-
-    /// Exchanges messages until both sides know the digits.
-    ///
-    /// Who connects and does not know the code, as a program that looks for open ports, ends nothing: the next one is waited for.
-    private func agree(_ session: inout PairingSession, _ line: any PairingLine) async throws {
-        let end = Self.now + PairingSession.timeout
-        while session.digits == nil {
-            do {
-                if let reply = try session.receive(try await line.receive(), at: Self.now) {
-                    try await line.send(reply)
-                }
-            } catch  where session.state == .offered && !(error is CancellationError) && Self.now < end {
-                guard await line.waitForAnother() else { throw error }
-            }
         }
     }
 
@@ -166,14 +132,11 @@ struct NearbyPair: AsyncParsableCommand {
         }
     }
 
-    private static var now: UInt64 { UInt64(max(0, Now.seconds)) }
-
-    private static func connect(to code: PairingCode) async throws -> NetworkLine {
-        switch code.address {
-        case .ipv4(let bytes, let port)?, .ipv6(let bytes, let port)?:
-            return NetworkLine(try await PairingChannel.connect(to: bytes, port: port))
-        case nil: throw CommandError.usage("This code has no address. Use --by-hand on both devices.")
+    private static func connect(to code: PairingCode) async throws -> PairingConnection {
+        guard let address = code.address else {
+            throw CommandError.usage("This code has no address. Use --by-hand on both devices.")
         }
+        return try await PairingConnection.connect(to: address)
     }
 
     private static func commandError(_ error: any Error) -> any Error {
@@ -195,93 +158,18 @@ struct NearbyPair: AsyncParsableCommand {
     }
 }
 
-/// How the messages of a pairing travel.
-protocol PairingLine: Sendable {
-    func send(_ message: [UInt8]) async throws
-    func receive() async throws -> [UInt8]
-    /// Ends with the device at the other end, and takes the next one; false where there can be no other.
-    func waitForAnother() async -> Bool
-}
-
-/// Over the network: one side listens, the other one connects.
-private final class NetworkLine: PairingLine {
-    private let listener: PairingListener?
-    private let channel: SingleChannel
-
-    init(_ channel: PairingChannel) {
-        listener = nil
-        self.channel = SingleChannel(channel)
-    }
-
-    init(listeningLocally isLocal: Bool) throws {
-        listener = try PairingListener(isLocal: isLocal)
-        channel = SingleChannel(nil)
-    }
-
-    /// The session's code with this machine's address.
-    func code(for session: PairingSession) -> PairingCode {
-        guard let listener else { return session.code }
-        return session.code.at(.ipv4(listener.address, port: listener.port))
-    }
-
-    func send(_ message: [UInt8]) async throws { try await channel.get(from: listener).send(message) }
-
-    func receive() async throws -> [UInt8] {
-        let current = try await channel.get(from: listener)
-        let isHeard = await channel.isHeard
-        let isFirst = listener != nil && !isHeard
-        let message = try await current.receive(within: isFirst ? Self.firstTimeout : Int(PairingSession.timeout))
-        await channel.noteMessage()
-        return message
-    }
-
-    func waitForAnother() async -> Bool {
-        guard listener != nil else { return false }
-        await channel.close()
-        return true
-    }
-
-    /// How long the first message of a device that has connected is waited for, in seconds: it is sent immediately.
-    private static let firstTimeout = 10
-
-    /// The device that has connected.
-    private actor SingleChannel {
-        private var channel: PairingChannel?
-        /// Whether it has sent something.
-        private(set) var isHeard = false
-
-        init(_ channel: PairingChannel?) {
-            self.channel = channel
-        }
-
-        func noteMessage() { isHeard = true }
-
-        /// Closes the connection.
-        func close() {
-            channel = nil
-            isHeard = false
-        }
-
-        func get(from listener: PairingListener?) async throws -> PairingChannel {
-            if let channel { return channel }
-            guard let listener else { throw PairingProblem.closed }
-            let accepted = try await listener.accept(within: Int(PairingSession.timeout))
-            channel = accepted
-            return accepted
-        }
-    }
-}
-
 /// As lines that the users copy from one screen to the other.
-private struct HandLine: PairingLine {
-    func waitForAnother() async -> Bool { false }
+private struct HandLine: PairingTransport {
+    var address: PairingCode.Address? { nil }
+
+    func waitForAnother(within seconds: Int) async -> Bool { false }
 
     func send(_ message: [UInt8]) async throws {
         Output.note("Give this line to the other device:")
         Output.result(Base64URL.encode(message))
     }
 
-    func receive() async throws -> [UInt8] {
+    func receive(within seconds: Int) async throws -> [UInt8] {
         let line = try await Prompt.line(
             "Paste the line that the other device shows:", wanted: "the other device's line")
         guard let message = Base64URL.decode(line.filter { !$0.isWhitespace }) else {
