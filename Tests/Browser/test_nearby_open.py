@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import bluez
 from button_visit import until
@@ -173,12 +173,29 @@ def test_the_page_says_what_others_see(scene: Scene, page: Page, mode: str, text
     expect(page.locator("#sent-as")).to_contain_text(text)
 
 
+def test_a_circle_whose_members_cannot_notice_the_user_is_named(scene: Scene, page: Page) -> None:
+    silence = "Since 2026-01-05 00:00:00 +00:00 others in Hub cannot notice you"
+    settings = {"photo": True, "batch": True, "waves": True, "others_photos": True}
+    hub = {"address": "https://circle.example/hub", "circle": "Hub", "number": 7, "name": "Zoë", "paused": False, "members": 2,
+           "expires_at": None, "trouble": None, "settings": settings, "has_photo": True, "hidden": [], "hidden_names": {},
+           "ignored": [], "ignored_names": {}, "told": True, "silence": silence}
+    state = json.loads(people(1).removeprefix("data: ")) | {"circles": [hub], "send": "sending"}
+    page.route("**/state", lambda route: route.fulfill(
+        status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
+    page.goto(scene.link)
+    expect(page.locator("#joined > li", has_text="Hub")).to_contain_text(silence)
+    # The stand-in's answer ends, and the line then says that nothing answers: so it is drawn and read in one turn.
+    for mode, silent in (("rolling", ", but not in Hub"), ("static", "")):
+        radio = page.evaluate("mode => { show({ ...state, mode }); return $('radio').textContent }", mode)
+        assert radio == f"Bluetooth: listening; others can notice you{silent}."
+
+
 def test_members_of_a_table_that_cannot_be_read_are_not_counted_as_none(scene: Scene, page: Page) -> None:
     trouble = "The table of Hub on this device cannot be read"
     settings = {"photo": True, "batch": True, "waves": True, "others_photos": True}
     hub = {"address": "https://circle.example/hub", "circle": "Hub", "number": 7, "name": "Zoë", "paused": False, "members": None,
            "expires_at": None, "trouble": trouble, "settings": settings, "has_photo": True, "hidden": [], "hidden_names": {},
-           "told": True}
+           "ignored": [], "ignored_names": {}, "told": True}
     state = json.loads(people(1).removeprefix("data: ")) | {"circles": [hub]}
     page.route("**/state", lambda route: route.fulfill(
         status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
@@ -222,6 +239,56 @@ def test_a_member_is_hidden_from(scene: Scene, here: Page) -> None:
     expect(here.get_by_role("status")).to_contain_text(f"Number {ADA} and you see each other again")
     expect(circle).to_contain_text("You hide from no one.")
     scene.ada.nearby("circle", "sync")
+    scene.zoe.nearby("circle", "sync")
+    assert scene.zoe.members() == [(ADA, NAME)]
+
+
+def test_a_member_who_was_forgotten_is_ignored_until_that_is_ended(scene: Scene, here: Page) -> None:
+    """CI57, on the page."""
+    circle = here.locator("#joined li.card", has_text="Recurse Center")
+    circle.get_by_text("Settings", exact=True).click()
+    expect(here.get_by_role("status")).to_contain_text("The settings are current.")
+    expect(circle).to_contain_text("You ignore no one.")
+    here.get_by_role("button", name=f"Forget: {NAME}").click()
+    answer(here, "Forget")
+    expect(here.get_by_role("status")).to_contain_text("To undo it: Ignored people, in the circle's settings.")
+    # The name is forgotten too.
+    expect(circle.locator(".ignored-people li span")).to_have_text(f"Number {ADA}. This device does not keep the name.")
+    expect(circle).to_contain_text("You hide from no one.")
+    assert scene.zoe.nearby("circle", "settings")["ignored"] == [ADA]
+    here.set_viewport_size({"width": 320, "height": 800})
+    here.emulate_media(color_scheme="dark")
+    assert violations(here) == [] and overflow(here, ".scroll *, .skip") == []
+    end = circle.get_by_role("button", name=f"Stop ignoring: number {ADA}", exact=True)
+    end.focus()
+    here.keyboard.press("Enter")
+    expect(here.get_by_role("dialog")).to_contain_text(f"Stop ignoring number {ADA}?")
+    here.keyboard.press("Escape")
+    expect(end).to_be_focused()
+    # While the request runs the control says so, keeps the focus and asks no second time.
+    held: list[Route] = []
+    here.route("**/do", lambda route: held.append(route))
+    here.keyboard.press("Enter")
+    answer(here, "Stop ignoring")
+    expect(here.get_by_role("status")).to_have_text("Waiting for the circle's server…")
+    expect(end).to_have_attribute("aria-disabled", "true")
+    expect(end).to_be_focused()
+    assert violations(here) == []
+    here.keyboard.press("Enter")
+    expect(here.get_by_role("dialog")).to_be_hidden()
+    until(here, "ending.size === 1")
+    assert len(held) == 1
+    # What did not work is said, and can be tried again.
+    held[0].abort()
+    expect(here.get_by_role("status")).to_contain_text("does not answer")
+    expect(end).to_have_attribute("aria-disabled", "false")
+    here.unroute("**/do")
+    end.click()
+    answer(here, "Stop ignoring")
+    expect(here.get_by_role("status")).to_have_text(
+        f"Number {ADA} is no longer ignored. This device recognises a member again within six hours.")
+    expect(circle).to_contain_text("You ignore no one.")
+    assert here.evaluate("document.activeElement.id") == "circles"
     scene.zoe.nearby("circle", "sync")
     assert scene.zoe.members() == [(ADA, NAME)]
 

@@ -7,15 +7,17 @@ import Testing
 
 @Suite("The settings of a circle as the command shows them")
 struct CircleSettingsTests {
-    private func rows(isOn: Bool, isTold: Bool, hasPhoto: Bool? = true, isPaused: Bool = false) throws -> [String:
-        String]
-    {
+    private func rows(
+        isOn: Bool, isTold: Bool, hasPhoto: Bool? = true, isPaused: Bool = false, ignored: [UserNumber] = []
+    ) throws -> [String: String] {
         let number = try UserNumber(1_234)
         let summary = JoinedCircle.Summary(
             address: "https://circle.example/rc", circle: "Recurse Center", number: number, name: "Ada Example",
-            isPaused: isPaused, expires: 0, members: 2, nextSync: 0, tableProblem: nil, trouble: nil)
+            isPaused: isPaused, expires: 0, mustJoinAgain: false, keysEnd: nil, isSilent: false, members: 2,
+            nextSync: 0, tableProblem: nil, trouble: nil)
         let visibility = JoinedCircle.Visibility(
-            photo: isOn, hasPhoto: hasPhoto, batch: isOn, waves: isOn, othersPhotos: true, hidden: [], isTold: isTold)
+            photo: isOn, hasPhoto: hasPhoto, batch: isOn, waves: isOn, othersPhotos: true, hidden: [], ignored: ignored,
+            isTold: isTold)
         let rows = CircleText.rows(summary, visibility)
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
     }
@@ -44,6 +46,27 @@ struct CircleSettingsTests {
         let wave = JoinedCircle.VisibilityChange(waves: true)
         #expect(CircleText.changed(wave, isTold: true, isPaused: true).hasSuffix("when the pause is over."))
         #expect(!CircleText.changed(wave, isTold: true, isPaused: false).contains("pause"))
+    }
+
+    @Test("CI57: whom the user ignores is listed with the command that ends it, and what that does is said")
+    func ignored() throws {
+        #expect(try rows(isOn: true, isTold: true)["Ignored"] == "no one")
+        let listed = try rows(isOn: true, isTold: true, ignored: [UserNumber(36), UserNumber(48)])["Ignored"]
+        #expect(listed == "36, 48; end it with: handshake nearby circle unhide NUMBER")
+        // The others saw the user all along.
+        let told = CircleText.shown("Number 36", wasIgnored: true, isTold: true)
+        #expect(told == "Number 36 is no longer ignored. This device recognises a member again within six hours.")
+        let untold = CircleText.shown("Number 36", wasIgnored: true, isTold: false)
+        #expect(untold.contains("cannot be reached") && untold.contains("after the next synchronisation"))
+        #expect(CircleText.shown("Number 36", isTold: true).contains("see each other again"))
+    }
+
+    @Test("CI59: who hides without a network is told that nothing is sent until the circle's server is reached")
+    func hidden() throws {
+        let told = CircleText.hidden(JoinedCircle.Hiding(wasFriend: false, isTold: true), from: "number 36")
+        #expect(told == "In this circle, you and number 36 no longer see each other.")
+        let untold = CircleText.hidden(JoinedCircle.Hiding(wasFriend: false, isTold: false), from: "number 36")
+        #expect(untold.hasPrefix(told) && untold.contains("until then nothing is sent for the circle"))
     }
 
     @Test("CI57: a photo that the circle does not have is not called visible")

@@ -38,20 +38,26 @@ struct CompanionStateTests {
     func hiddenNames() async throws {
         let summary = JoinedCircle.Summary(
             address: "https://circle.example/rc", circle: "Recurse Center", number: zoe, name: "Zoë", isPaused: false,
-            expires: 0, members: 2, nextSync: 0, tableProblem: nil, trouble: nil)
+            expires: 0, mustJoinAgain: false, keysEnd: nil, isSilent: false, members: 2, nextSync: 0,
+            tableProblem: nil, trouble: nil)
         let visibility = JoinedCircle.Visibility(
             photo: true, hasPhoto: true, batch: true, waves: true, othersPhotos: true,
-            hidden: [ada, try UserNumber(9)], isTold: true)
-        let circles = CircleReading(joined: [(summary, visibility)], names: [ada: "Ada Example"])
+            hidden: [ada, try UserNumber(9)], ignored: [try UserNumber(10), try UserNumber(11)], isTold: true)
+        let circles = CircleReading(
+            joined: [(summary, visibility)], names: [ada: "Ada Example", try UserNumber(10): "Eve Example"])
         state.show(circles, of: state.beginReading())
         #expect(try await shown().contains(#""hidden":[8,9]"#))
         #expect(try await shown().contains(#""hidden_names":{"8":"Ada Example"}"#))
+        // Whom the user ignores may have been met as another circle's member.
+        #expect(try await shown().contains(#""ignored":[10,11]"#))
+        #expect(try await shown().contains(#""ignored_names":{"10":"Eve Example"}"#))
         state.forget(ada)
         #expect(try await shown().contains(#""hidden_names":{}"#))
         #expect(try await shown().contains(#""hidden":[8,9]"#))
         state.show(circles, of: state.beginReading())
         state.forget(nil)
         #expect(!(try await shown().contains("Ada Example")))
+        #expect(!(try await shown().contains("Eve Example")))
     }
 
     @Test("BE-17: why nothing is sent is on the page with the cure, until something is sent or nothing is wanted")
@@ -72,6 +78,46 @@ struct CompanionStateTests {
         state.note(.sendingFailed(.refused(operation: "sending", reason: "no instances")))
         let page = try await shown()
         #expect(!page.contains("not_sent") && page.contains("no instances"), "\(page)")
+    }
+
+    @Test("CI59: the page says since when others in a circle cannot notice the user, and how to sign in again")
+    func keysEnded() async throws {
+        func summary(mustJoinAgain: Bool, isSilent: Bool = true) -> JoinedCircle.Summary {
+            JoinedCircle.Summary(
+                address: "https://circle.example/rc", circle: "Hub", number: zoe, name: "Zoë", isPaused: false,
+                expires: 0, mustJoinAgain: mustJoinAgain, keysEnd: 1_767_571_200, isSilent: isSilent, members: 2,
+                nextSync: 0, tableProblem: nil, trouble: nil)
+        }
+        let since = "Since \(Moment.text(1_767_571_200)) others in Hub cannot notice you: "
+        let ended = summary(mustJoinAgain: true)
+        let sentence = try #require(CircleText.silence(of: ended, isOnPage: true))
+        #expect(
+            sentence
+                == "\(since)this device is signed out of it. To sign in again, join it under Circles: https://circle.example/rc"
+        )
+        #expect(
+            CircleText.silence(of: ended)
+                == "\(since)this device is signed out of it. To sign in again, run: handshake nearby circle join https://circle.example/rc"
+        )
+        #expect(
+            CircleText.silence(of: summary(mustJoinAgain: false))
+                == "\(since)your keys are not published. To publish them now, run: handshake nearby circle sync")
+        #expect(
+            CircleText.silence(of: summary(mustJoinAgain: false), isOnPage: true)
+                == "\(since)your keys are not published. To publish them now, press Fetch the table under Circles")
+        #expect(CircleText.silence(of: summary(mustJoinAgain: false, isSilent: false)) == nil)
+        let visibility = JoinedCircle.Visibility(
+            photo: true, hasPhoto: true, batch: true, waves: true, othersPhotos: true, hidden: [], ignored: [],
+            isTold: true)
+        state.noteSilence(.keysEnded(sentence))
+        state.show(CircleReading(joined: [(ended, visibility)]), of: state.beginReading())
+        let page = try await shown()
+        #expect(page.contains(#""send":"silent""#) && page.contains(#""code":"not_sent","message":"Since "#), "\(page)")
+        #expect(page.contains(#""silence":"Since "#), "\(page)")
+        state.show(
+            CircleReading(joined: [(summary(mustJoinAgain: false, isSilent: false), visibility)]),
+            of: state.beginReading())
+        #expect(try await shown().contains(#""silence":null"#))
     }
 
     @Test("BE-17: what of the vault cannot be used is on the page")

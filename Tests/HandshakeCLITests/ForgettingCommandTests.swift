@@ -55,9 +55,8 @@ extension CommandTests {
                 Encounter(firstSeen: now - 60, lastSeen: now, duration: 60), with: person, wasLogged: false)
         }
 
-        @Test("RC-22: show names a member of a circle whom the user has not met, and who has no photo")
-        func member() async throws {
-            let vault = try await vault()
+        /// Joins a circle of which the person is a member.
+        private func join(in vault: FileVault) async throws {
             let scope = CircleScope(circleAt: "https://circle.example/rc")
             let records = CircleRecords(in: vault, community: community, scope: scope)
             let (now, number) = (now, UInt32(person.value))
@@ -71,6 +70,22 @@ extension CommandTests {
             var table = CircleTable()
             table.rows[number] = .init(name: "Noor Ångström", batch: "S1'14", identity: Data(), keys: nil)
             try await records.replaceTable(table)
+        }
+
+        @Test("CI57: who forgets a member is told of the command that undoes it, with the vault to name there")
+        func undone() async throws {
+            let vault = try await vault()
+            try await join(in: vault)
+            let done = try await command.run("nearby", "forget", "31415", "--vault", place)
+            let undoing = "To undo it, run: handshake nearby circle unhide 31415"
+            #expect(done.ending == .status(0) && done.stderr.contains(undoing), "\(done)")
+            #expect(done.stderr.contains("Add to each command that uses the vault: --vault"), "\(done)")
+        }
+
+        @Test("RC-22: show names a member of a circle whom the user has not met, and who has no photo")
+        func member() async throws {
+            let vault = try await vault()
+            try await join(in: vault)
             let shown = try await command.run("nearby", "show", "31415", "--vault", place)
             #expect(shown.ending == .status(0), "\(shown)")
             #expect(shown.stdout.contains("Noor Ångström") && shown.stdout.contains("S1'14"), "\(shown)")

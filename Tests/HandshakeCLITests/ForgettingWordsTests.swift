@@ -27,6 +27,31 @@ struct ForgettingWordsTests {
         #expect(deletion.sentence == "Removed 1 person: 1 encounter log and 2 circles.")
     }
 
+    @Test("CI57: who forgets a member on the page is told of the list of ignored people, where that is undone")
+    func ignoring() throws {
+        let member = try forgotten([.encounters: 1, .circles: 1])
+        #expect(CompanionActions.forgotten(member).hasPrefix(member.sentence))
+        #expect(CompanionActions.forgotten(member).hasSuffix("To undo it: Ignored people, in the circle's settings."))
+        let stranger = try forgotten([.encounters: 1])
+        #expect(CompanionActions.forgotten(stranger) == stranger.sentence)
+        // The circle may have had the person.
+        let unread = try forgotten([.circles: 1], unreadableCircles: 1)
+        #expect(CompanionActions.forgotten(unread).hasSuffix("To undo it: Ignored people, in the circle's settings."))
+    }
+
+    @Test("CI57: who forgets a member in a terminal is told of the command that undoes it")
+    func undoing() throws {
+        let person = try UserNumber(36)
+        let command =
+            " This device ignores the person from now on. To undo it, run: handshake nearby circle unhide 36"
+        #expect(try forgotten([.encounters: 1, .circles: 1]).undoing(person) == command)
+        #expect(try forgotten([.circles: 1], unreadableCircles: 1).undoing(person) == command)
+        #expect(try forgotten([.encounters: 1]).undoing(person).isEmpty)
+        var everyone = try forgotten([.circles: 1])
+        everyone.isAboutOnePerson = false
+        #expect(everyone.undoing(nil).isEmpty && everyone.undoing(person).isEmpty)
+    }
+
     @Test("CI49: who forgets a person is told that a table that could not be read went with everyone's identity")
     func tables() throws {
         let one = try forgotten([.circles: 1], unreadableCircles: 1).sentence

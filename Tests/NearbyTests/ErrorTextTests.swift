@@ -12,6 +12,7 @@ struct ErrorTextTests {
         .malformed("its description"), .notAMember, .signedOut, .removed, .attemptOver, .tooMany(seconds: 5),
         .clock(seconds: 600), .notJoined, .alreadyJoined, .wavesOff(name: "Zoë"),
         .unreadableTable(circle: "Hub"), .pinsLost(circle: "Hub"), .tableNeeded(circle: "Hub"),
+        .forgottenMember(person(36), circle: "Hub"),
     ]
     private static let failures: [RadioError] = [
         .notSupported(feature: "advertising with hci0"), .refused(operation: "asking BlueZ", reason: "busy"),

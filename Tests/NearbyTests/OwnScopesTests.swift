@@ -41,6 +41,8 @@ struct OwnScopesTests {
             var new = CircleRecords.State(
                 address: address, circle: name, service: "service", number: 5, name: "Me", batch: "", bearer: "",
                 expires: 0, keys: Data())
+            // The keys of four days, today's first, are published.
+            new.publishedUntil = 20_457
             change(&new)
             state = new
         }
@@ -216,6 +218,62 @@ struct OwnScopesTests {
             #expect(scopes.contains(key) && days.contains { $0.day == today && $0.reveal() == key.reveal() })
         }
         #expect(try !scopes.contains(RollingSeed(revealed: Array(2...33)).dayKey(for: today)))
+    }
+
+    @Test("CI59: nothing is sent for a circle from the end of its published keys on, nor before there are any")
+    func ended() async throws {
+        let seed = try RollingSeed(revealed: Array(1...32))
+        let last = try RollingWindow(at: newYear).day.number
+        try await join("one") { state in
+            state.seed = Data(seed.reveal())
+            state.publishedUntil = last
+        }
+        // The identifier of the last window is sent until the next one would be.
+        let end = seed.change(to: RollingWindow(number: (last + 1) * 96))
+        #expect(end >= after(days: 1) && end < after(days: 1.01))
+        #expect(try await sent(at: end.advanced(by: .seconds(-1))) == [seed.reveal()])
+        #expect(try await sent(at: end).isEmpty)
+        #expect(try await scopes(at: end).all.map(\.isSent) == [false])
+        try await join("one") { state in
+            state.seed = Data(seed.reveal())
+            state.publishedUntil = 0
+        }
+        #expect(try await sent().isEmpty)
+    }
+
+    @Test("CI59: the end of published keys is waited for, also of those that follow in time")
+    func waiting() async throws {
+        let seed = [UInt8](1...32)
+        let last = try RollingWindow(at: newYear).day.number
+        try await join("one") { state in
+            state.seed = Data(seed)
+            state.publishedUntil = last
+        }
+        let scopes = try await scopes()
+        // Each look at the clock is an hour after the one before.
+        let hours = Mutex(0.0)
+        let start = newYear.secondsSince1970
+        let time = TimeSource(
+            now: {
+                hours.withLock { hours in
+                    hours += 1
+                    return start + hours * 3_600
+                }
+            }, clock: HurriedClock())
+        #expect(try await scopes.waitForEnd(in: vault, community: "c", time: time))
+        #expect(hours.withLock(\.self) == 25)
+        // Others are published in time.
+        hours.withLock { $0 = 0 }
+        try await join("one") { $0.seed = Data(seed) }
+        #expect(try await scopes.waitForEnd(in: vault, community: "c", time: time))
+        let waited = hours.withLock(\.self)
+        #expect(waited == 97, "\(waited)")
+        try await join("one") { state in
+            state.seed = Data(seed)
+            state.isPaused = true
+        }
+        let paused = try await self.scopes()
+        #expect(try await !paused.waitForEnd(in: vault, community: "c", time: time))
     }
 
     @Test("copied keys of the user are refused, whichever circle they are of")

@@ -58,12 +58,12 @@ struct WatchPlanTests {
     }
 
     /// A circle that the user is in, with a wave that waits.
-    private func join() async throws {
+    private func join(publishedUntil last: UInt32 = .max) async throws {
         let state = CircleRecords.State(
             address: "https://circle.example/rc", circle: "Hub", service: "service", number: 759, name: "Ada",
             batch: "",
             bearer: "bearer", expires: .max, keys: Data(MemberKeys().reveal()),
-            seed: Data(RollingSeed.random().reveal()),
+            seed: Data(RollingSeed.random().reveal()), publishedUntil: last,
             waves: [.init(id: "wave", person: 36, day: 1, expires: 1e12)])
         try await CircleRecords(in: vault, community: "c", scope: scope).change { $0 = state }
     }
@@ -93,6 +93,76 @@ struct WatchPlanTests {
             }
         }
         #expect(ending == .ended)
+    }
+
+    @Test("CI49: it tells a circle's server that the user has left, which could not be told then")
+    func farewell() async throws {
+        try await join()
+        let address = "https://circle.example/left"
+        try await CircleRecords(in: vault, community: "c", scope: CircleScope(circleAt: address)).rememberFarewell(
+            CircleFarewell(address: address, bearer: "bearer", isLeaving: true, expires: .max))
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let isTold = Mutex(false)
+        let transport = Away { path in
+            guard path == "/left/v1/me" else { return }
+            isTold.withLock { $0 = true }
+            end.finish()
+        }
+        // Of the circle that the user is in: by then the other server would have been told.
+        let failures = Mutex(0)
+        let failed = { @Sendable in
+            let isEnough = failures.withLock { count in
+                count += 1
+                return count == 1_000
+            }
+            if isEnough { end.finish() }
+        }
+        let time = TimeSource(now: { 1_767_226_050 }, clock: HurriedClock())
+        let ending = try await PeopleNearby.watch(in: vault, community: "c") { period in
+            let known = try await KnownPeople(
+                in: CircleEnvironment(vault: period, community: "c", transport: transport, time: time))
+            return WatchPlan(
+                known, over: SilentRadio(ends: ends), sending: nil, alerts: NoAlerts(), radioEvent: { _ in }
+            ) { event in
+                if case .circleFailed = event { failed() }
+            }
+        }
+        #expect(ending == .ended)
+        let told = isTold.withLock { $0 }
+        #expect(told)
+    }
+
+    @Test("CI59: a watch begins again when the published keys end, and sends nothing from then on")
+    func keysEnd() async throws {
+        let start = 1_767_225_900.0
+        try await join(publishedUntil: 20_454)
+        func environment(_ vault: any Vault, at time: Double) -> CircleEnvironment {
+            CircleEnvironment(
+                vault: vault, community: "c", transport: Away { _ in },
+                time: TimeSource(now: { time }, clock: ContinuousClock()))
+        }
+        // Each look at the clock is an hour after the one before.
+        let hours = Mutex(0.0)
+        let time = TimeSource(
+            now: {
+                hours.withLock { hours in
+                    hours += 1
+                    return start + hours * 3_600
+                }
+            }, clock: HurriedClock())
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        defer { end.finish() }
+        let ending = try await PeopleNearby.watch(in: vault, community: "c", time: time) { period in
+            let known = try await KnownPeople(in: environment(period, at: start))
+            #expect(known.broadcasts != nil && known.summaries.map(\.isSilent) == [false])
+            return WatchPlan(
+                known, over: SilentRadio(ends: ends), sending: known.broadcasts, alerts: NoAlerts(),
+                radioEvent: { _ in }, report: { _ in })
+        }
+        #expect(ending == .changed)
+        let known = try await KnownPeople(in: environment(vault, at: start + 86_400))
+        #expect(known.broadcasts == nil && known.summaries.map(\.isSilent) == [true])
+        #expect(known.summaries.map(\.keysEnd) == [1_767_312_000])
     }
 
     private struct CountedAlerts: Alerts {

@@ -60,7 +60,7 @@ struct CompanionActions: Sendable {
             let person = try person(request)
             let deletion = try await stored.forget(person)
             state.forget(person)
-            return deletion.sentence
+            return Self.forgotten(deletion)
         case "forget everyone":
             let deletion = try await stored.forgetEveryone()
             state.forget(nil)
@@ -99,8 +99,10 @@ struct CompanionActions: Sendable {
         case "unhide":
             let person = try person(request)
             let name = try? await log.history(of: person)?.known?.name
+            let wasIgnored = try await circle.visibility().ignored.contains(person)
             return CircleText.shown(
-                name.map { quoted($0, limit: 80) } ?? "Number \(person)", isTold: try await circle.unhide(person))
+                name.map { quoted($0, limit: 80) } ?? "Number \(person)", wasIgnored: wasIgnored,
+                isTold: try await circle.unhide(person))
         case "settings":
             let change = JoinedCircle.VisibilityChange(
                 photo: request["photo"]?.bool, batch: request["batch"]?.bool, waves: request["waves"]?.bool,
@@ -114,6 +116,13 @@ struct CompanionActions: Sendable {
                 ? "The settings are current." : "The circle's server cannot be reached: its settings may be older."
         default: throw Malformed()
         }
+    }
+
+    /// What was removed of a person, and how a member is recognised again.
+    static func forgotten(_ deletion: StoredPeople.Deletion) -> String {
+        guard deletion.isIgnoring else { return deletion.sentence }
+        return deletion.sentence
+            + " This device ignores the person from now on. To undo it: Ignored people, in the circle's settings."
     }
 
     private func setQuiet(_ request: JSONObject) async throws -> String {
@@ -151,7 +160,7 @@ struct CompanionActions: Sendable {
             if let summary = try? await circle.summary(), let visibility = try? await circle.visibility() {
                 circles.joined.append((summary, visibility))
                 // Hiding removes the person from the circle's table, and leaves the log.
-                for person in visibility.hidden where circles.names[person] == nil {
+                for person in visibility.hidden + visibility.ignored where circles.names[person] == nil {
                     circles.names[person] = try? await log.history(of: person)?.known?.name
                 }
             }
@@ -244,6 +253,10 @@ struct CompanionActions: Sendable {
             if case .unreadableTable(let name)? = try await circle.summary().tableProblem {
                 throw NearbyError.circle(.unreadableTable(circle: name))
             }
+        }
+        for circle in circles where try await circle.visibility().ignored.contains(person) {
+            let name = quoted(try await circle.summary().circle, limit: 80)
+            throw NearbyError.circle(.forgottenMember(person, circle: name))
         }
         throw NearbyError.circle(.wave("number \(person) is in none of your circles"))
     }

@@ -13,7 +13,7 @@ struct CircleReading: Sendable {
     typealias Joined = (summary: JoinedCircle.Summary, visibility: JoinedCircle.Visibility)
 
     var joined: [Joined] = []
-    /// The names of people from whom the user hides, where the log has them still.
+    /// The names of people from whom the user hides, or whom the user ignores, where the log has them.
     var names: [UserNumber: String] = [:]
     /// The people who have waved and await an answer.
     var waiting: [UserNumber] = []
@@ -136,6 +136,7 @@ final class CompanionState: NearbySink {
 
     private static func sentence(_ reason: NearbySilence) -> String {
         switch reason {
+        case .keysEnded(let sentence): sentence
         case .paused: "Others cannot notice you: you have paused. To go on, press Resume under Circles."
         case .noCurrentKeys:
             "Others cannot notice you: no friend or circle has your current keys. Join a circle under Circles, or pair with a friend in a terminal: handshake nearby pair"
@@ -339,7 +340,11 @@ extension CompanionState.Contents {
                     circles.map { summary, visibility in
                         CircleText.json(
                             summary,
-                            CircleText.members(of: visibility) + [("hidden_names", self.names(visibility.hidden))])
+                            CircleText.members(of: visibility) + [
+                                ("hidden_names", self.names(visibility.hidden)),
+                                ("ignored_names", self.names(visibility.ignored)),
+                                ("silence", .optional(CircleText.silence(of: summary, isOnPage: true))),
+                            ])
                     })
             ),
             (

@@ -40,6 +40,8 @@ extension NearbySink {
 
 /// Why a watch sends nothing, although the user wants it.
 enum NearbySilence: Sendable {
+    /// Published keys have ended: a sentence with the cure.
+    case keysEnded(String)
     case paused
     case noCurrentKeys
 }

@@ -29,6 +29,8 @@ public struct CircleJoining: Sendable {
 
     /// Begins an attempt.
     ///
+    /// A device that is in the circle joins again from ``JoinedCircle/renewalTime`` before its sign-in ends, and keeps the identity.
+    ///
     /// - Parameters:
     ///   - address: the circle's public URL.
     ///   - environment: where the membership is stored, and what the server is reached by.
@@ -40,7 +42,7 @@ public struct CircleJoining: Sendable {
         try await CircleEnvironment.placing {
             let server = try CircleServer(address, transport: environment.transport)
             let records = environment.records(of: server.scope)
-            if !isReplacing, let state = try await records.state(), !state.mustJoinAgain(at: environment.time.now()) {
+            if !isReplacing, let state = try await records.state(), !state.mayJoinAgain(at: environment.time.now()) {
                 throw CircleProblem.alreadyJoined
             }
             // A server that has not heard that the user left would refuse another identity.
@@ -79,32 +81,47 @@ public struct CircleJoining: Sendable {
                 let expires = object["expires_at"]?.integer
             else { throw CircleProblem.malformed("the membership") }
             let records = environment.records(of: server.scope)
-            let known = try await records.state()
-            if let known, known.number != number, !known.mustJoinAgain(at: environment.time.now()) {
+            let moment = environment.time.now()
+            if let present = try await records.state(), present.number != number, !present.mustJoinAgain(at: moment) {
                 // Another member has agreed in the browser: that member's membership does not replace this one.
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
                 _ = await farewell.deliver(over: environment.transport)
                 throw CircleProblem.alreadyJoined
             }
-            var new = CircleRecords.State(
+            let fresh = CircleRecords.State(
                 address: server.text, circle: circle, service: service, number: number,
                 name: object["name"]?.string ?? "", batch: object["batch"]?.string ?? "", bearer: bearer,
                 expires: expires, keys: Data(MemberKeys().reveal()))
-            let isContinued = known?.number == number && !isReplacing
-            if let known, known.number == number {
-                new.takeDecisions(of: known)
-                if isContinued { new.takeIdentity(of: known) }
+            // One step: another process may be deciding something.
+            let known = try await records.change { [isReplacing] stored -> CircleRecords.State? in
+                let known = stored
+                var new = fresh
+                if let known, known.number == number {
+                    new.takeDecisions(of: known)
+                    if !isReplacing { new.takeIdentity(of: known) }
+                    // The server has removed them where no bearer was valid any more.
+                    if !isReplacing, !known.mustJoinAgain(at: moment) {
+                        (new.publishedUntil, new.publishedKey) = (known.publishedUntil, known.publishedKey)
+                    }
+                }
+                // What ends before the server has answered leaves a member whose identity the next synchronisation publishes.
+                new.isIdentityPending = true
+                stored = new
+                return known
             }
-            // What ends before the server has answered leaves a member whose identity the next synchronisation publishes.
-            new.isIdentityPending = true
-            let state = new
+            let isContinued = known?.number == number && !isReplacing
             let joined = JoinedCircle(records, environment)
-            try await records.change { $0 = state }
             var isPublished = false
             do {
                 try await joined.publishIdentity()
                 isPublished = true
+                if isContinued, let known, !known.mustJoinAgain(at: moment) {
+                    // Otherwise the server takes it for another device's, and refuses a new identity after a sign-out.
+                    let former = CircleFarewell(
+                        address: server.text, bearer: known.bearer, isLeaving: false, expires: known.expires)
+                    _ = await former.deliver(over: environment.transport)
+                }
                 // The new membership does not know any more that members may have keys of the seed for friends.
                 if !isContinued, known?.hasSharedSeed == true { try await joined.forgetSharedSeed() }
                 if isReplacing { try await joined.renewSeed() }
@@ -114,14 +131,23 @@ public struct CircleJoining: Sendable {
                 if isPublished { return joined }
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
-                let isTold = await farewell.deliver(over: environment.transport)
-                if let known {
-                    try await records.change { $0 = known }
+                let hasLeft: Bool
+                if let known, isContinued {
+                    hasLeft = try await records.signBackIn(as: known, from: bearer)
+                } else if let known {
+                    let today = try JoinedCircle.day(environment.time.now())
+                    hasLeft = try await records.restore(known, from: bearer, on: today)
                 } else {
-                    try await records.removeAll()
+                    let present = try await records.state()
+                    hasLeft = present == nil
+                    // Otherwise the user has joined again meanwhile.
+                    if present?.bearer == bearer { try await records.removeAll() }
                 }
-                // Otherwise the server keeps the identity for a device that no longer has it.
-                if !isTold { try await records.rememberFarewell(farewell) }
+                // Leaving has a farewell of its own with this bearer, which a sign-out would end.
+                if !hasLeft, await !farewell.deliver(over: environment.transport) {
+                    // Otherwise the server keeps the identity for a device that no longer has it.
+                    try await records.rememberSignOut(farewell)
+                }
                 throw error
             }
             return joined

@@ -1,3 +1,4 @@
+public import Beacons
 public import Circles
 public import Handshake
 
@@ -47,6 +48,8 @@ public enum CircleProblem: Error, Sendable, Hashable {
     case wave(String)
     /// A member of this name cannot be waved at, because the user takes no waves.
     case wavesOff(name: String)
+    /// A member of this circle cannot be waved at, because the user has forgotten them.
+    case forgottenMember(UserNumber, circle: String)
 }
 
 extension CircleProblem: CustomStringConvertible {
@@ -68,7 +71,7 @@ extension CircleProblem: CustomStringConvertible {
         case .unreadableTable, .tableNeeded: "circle_table_unreadable"
         case .pinsLost: "circle_identities_lost"
         case .record: "record_refused"
-        case .wave, .wavesOff: "cannot_wave"
+        case .wave, .wavesOff, .forgottenMember: "cannot_wave"
         }
     }
 
@@ -107,6 +110,8 @@ extension CircleProblem: CustomStringConvertible {
         case .wave(let reason): "You cannot wave now: \(reason)"
         case .wavesOff(let name):
             "You cannot wave now: members cannot wave at you in this circle, so \(name) could not answer. Change that in its settings"
+        case .forgottenMember(let person, let circle):
+            "You cannot wave now: you have forgotten number \(person), so this device ignores that member of \(circle). To wave after your next meeting, stop ignoring the person"
         }
     }
 

@@ -196,6 +196,8 @@ struct CircleRecords: Sendable {
             rememberKeys(on: today)
             seed = Data(RollingSeed.random().reveal())
             isSeedUnsent = true
+            // Those that are published are of the old one.
+            publishedUntil = 0
         }
 
         private mutating func rememberKeys(on today: UInt32) {
@@ -211,6 +213,11 @@ struct CircleRecords: Sendable {
 
         /// Whether the user has to join again to go on: the bearer has expired or was rejected.
         func mustJoinAgain(at now: Double) -> Bool { isSignedOut == true || Double(expires) <= now }
+
+        /// Whether the user may join again: the sign-in has ended, or ends within days.
+        func mayJoinAgain(at now: Double) -> Bool {
+            mustJoinAgain(at: now) || Double(expires) - now <= JoinedCircle.renewalTime
+        }
 
         /// Takes over what the user is to others from a membership that this one continues.
         mutating func takeIdentity(of earlier: State) {
@@ -233,7 +240,9 @@ struct CircleRecords: Sendable {
             (takesWaves, skipsPhotos) = (earlier.takesWaves, earlier.skipsPhotos)
             // The table stays too.
             (hasTable, pinsLost, isLossReported) = (earlier.hasTable, earlier.pinsLost, earlier.isLossReported)
-            mustFetchWhole = earlier.mustFetchWhole
+            (mustFetchWhole, isClockOff) = (earlier.mustFetchWhole, earlier.isClockOff)
+            // Otherwise the table would count as one that was not fetched for 30 days.
+            synced = earlier.synced
         }
     }
 
@@ -309,6 +318,56 @@ struct CircleRecords: Sendable {
             body(&changed)
             state = changed
         }
+    }
+
+    /// Puts the bearer of an earlier membership back, which could not be renewed. What was decided meanwhile stays.
+    ///
+    /// - Parameters:
+    ///   - earlier: the membership before.
+    ///   - bearer: the new bearer. Where another one is stored, the user has joined again meanwhile.
+    /// - Returns: whether the user has left the circle meanwhile.
+    func signBackIn(as earlier: State, from bearer: String) async throws -> Bool {
+        try await change { state in
+            guard var changed = state else { return true }
+            guard changed.bearer == bearer else { return false }
+            (changed.bearer, changed.expires) = (earlier.bearer, earlier.expires)
+            changed.isSignedOut = earlier.isSignedOut
+            // One that was rotated meanwhile may be pending itself.
+            if changed.identity == earlier.identity { changed.isIdentityPending = earlier.isIdentityPending }
+            if changed.synced == earlier.synced, changed.trouble == nil { changed.trouble = earlier.trouble }
+            state = changed
+            return false
+        }
+    }
+
+    /// Puts an earlier membership back: its identity could not be replaced, or another member's would have taken its place.
+    ///
+    /// What was decided meanwhile stays. Where an identity was to be replaced, the server has ended the old one, its keys and its
+    /// bearers: the user is signed out.
+    ///
+    /// - Parameters:
+    ///   - earlier: the membership before.
+    ///   - bearer: the new bearer. Where another one is stored, the user has joined again meanwhile.
+    ///   - today: the present day.
+    /// - Returns: whether the user has left the circle meanwhile.
+    func restore(_ earlier: State, from bearer: String, on today: UInt32) async throws -> Bool {
+        let hasLeft = try await change { state in
+            guard let present = state else { return true }
+            guard present.bearer == bearer else { return false }
+            var restored = earlier
+            if earlier.number == present.number {
+                restored.takeDecisions(of: present)
+                // Waves at them were removed from the membership that did not come about.
+                for number in present.hidden.union(present.blocked) { restored.removeWaves(at: number) }
+                // Whom the user hides from since has keys of the old seed. One that an earlier version shared ends otherwise.
+                if !restored.hasSharedSeed { restored.renewSeed(on: today) }
+                (restored.publishedUntil, restored.isSignedOut) = (0, true)
+            }
+            state = restored
+            return false
+        }
+        try await noteChange()
+        return hasLeft
     }
 
     private static func decode(_ bytes: [UInt8]) throws -> State {
@@ -513,6 +572,16 @@ struct CircleRecords: Sendable {
         try await vault.replace(key("farewell"), with: Array(try JSONEncoder().encode(farewell)))
     }
 
+    /// As ``rememberFarewell(_:)``, unless the server must still be told that the user leaves: that signs every device out.
+    func rememberSignOut(_ farewell: CircleFarewell) async throws {
+        try await vault.update(key("farewell")) { record in
+            let bytes = await record.contents
+            let stored = bytes.flatMap { try? JSONDecoder().decode(CircleFarewell.self, from: Data($0)) }
+            guard stored?.isLeaving != true else { return }
+            try await record.replace(with: Array(try JSONEncoder().encode(farewell)))
+        }
+    }
+
     func key(_ parts: String...) -> VaultKey { VaultKey(.circle, [community, scope] + parts) }
 }
 
@@ -526,7 +595,13 @@ struct CircleFarewell: Sendable, Codable {
     let expires: Int64
 
     /// Tells the servers what they must still be told. What cannot be sent now stays.
-    static func deliver(in vault: any Vault, community: String, transport: any Transport, at now: Int64) async {
+    ///
+    /// - Returns: whether something stays.
+    @discardableResult
+    static func deliver(
+        in vault: any Vault, community: String, transport: any Transport, at now: Int64
+    ) async -> Bool {
+        var remains = false
         for key in (try? await vault.keys(of: .circle).keys) ?? [] {
             let parts = key.components
             guard parts.count == 3, parts[0] == community, parts[2] == "farewell",
@@ -535,7 +610,33 @@ struct CircleFarewell: Sendable, Codable {
             else { continue }
             var isDone = farewell.expires < now
             if !isDone { isDone = await farewell.deliver(over: transport) }
-            if isDone { _ = try? await vault.remove(key) }
+            guard isDone else {
+                remains = true
+                continue
+            }
+            try? await vault.update(key) { record in
+                // Another process may have stored a later one meanwhile.
+                guard await record.contents == bytes else { return }
+                try await record.remove()
+            }
+        }
+        return remains
+    }
+
+    /// Tells the servers what they must still be told, from a watch that runs, until the task is cancelled.
+    ///
+    /// Whatever restarts the watch, it begins a minute after that. What cannot be sent is tried again a quarter of an hour to half an
+    /// hour later, one request a circle, until the bearer expires. Otherwise it looks again when tables would be fetched.
+    ///
+    /// - Throws: `CancellationError` alone.
+    static func keepDelivering(in environment: CircleEnvironment) async throws {
+        var pause = JoinedCircle.restartPause
+        while true {
+            try await environment.time.clock.sleep(for: .seconds(pause))
+            let moment = Int64(max(0, min(environment.time.now(), 1e12)))
+            let remains = await deliver(
+                in: environment.vault, community: environment.community, transport: environment.transport, at: moment)
+            pause = environment.random(remains ? JoinedCircle.retryPause : JoinedCircle.pause)
         }
     }
 

@@ -96,15 +96,19 @@ extension JoinedCircle {
                 // In the first half of the last published day, at random: keys are never more than three days ahead.
                 let next = Double(last) * Self.secondsOfDay + environment.random(0...Self.secondsOfDay / 2)
                 let (sequence, takesWaves) = (state.sequence, state.takesWaves != false)
+                let published = state.seed
                 try await records.changeState { state in
                     // Another process has published, or withdrawn, since.
                     guard state.sequence == sequence else { return }
-                    state.publishedUntil = withdrawing ? 0 : last
+                    // Keys of a seed that was renewed while they were on their way do not count.
+                    state.publishedUntil = withdrawing || state.seed != published ? 0 : last
                     state.publishedKey = dayKeys.last.map(Self.digest)
                     // The user may have decided otherwise about waves while the keys were on their way.
                     state.nextPublish = (state.takesWaves != false) == takesWaves ? next : 0
                     state.isWithdrawn = withdrawing
                 }
+                // A watch that runs sends again.
+                if !withdrawing, state.publishedUntil < today { try await records.noteChange() }
                 return
             } catch CircleProblem.refused(409, "stale_sequence", _) where attempt == 0 {
                 // Another device, or a backup: numbers go on from the minutes since 1970.

@@ -209,8 +209,8 @@ extension JoinedCircle {
         try await records.removeAll()
         try await environment.stored.withdraw(members)
         guard await farewell.deliver(over: environment.transport) else { return false }
-        await CircleFarewell.deliver(
-            in: environment.vault, community: environment.community, transport: environment.transport, at: .max)
+        // Only this one: other circles' servers may still have to be told. One that stays is told again, which changes nothing.
+        _ = try? await environment.vault.remove(records.key("farewell"))
         return true
     }
 }

@@ -55,9 +55,9 @@ extension JoinedCircle {
     }
 
     private static let longestPause = 21_600.0
-    private static let pause = 10_800.0...21_600.0
-    private static let retryPause = 900.0...1_800.0
-    private static let restartPause = 60.0
+    static let pause = 10_800.0...21_600.0
+    static let retryPause = 900.0...1_800.0
+    static let restartPause = 60.0
 
     /// Publishes keys if they are due, and fetches what changed in the tables.
     ///
@@ -86,9 +86,10 @@ extension JoinedCircle {
             return try await CircleEnvironment.placing { try await synchronizeNow() }
         } catch let error as NearbyError {
             try? await records.changeState { state in
-                state.trouble = "\(error)"
                 // The user may have joined again meanwhile, with another bearer.
-                if error == .circle(.signedOut), state.bearer == bearer { state.isSignedOut = true }
+                guard state.bearer == bearer else { return }
+                state.trouble = "\(error)"
+                if error == .circle(.signedOut) { state.isSignedOut = true }
             }
             throw error
         }

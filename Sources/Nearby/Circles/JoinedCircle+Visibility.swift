@@ -22,6 +22,10 @@ extension JoinedCircle {
         public let othersPhotos: Bool
         /// From whom the user hides, by number.
         public let hidden: [UserNumber]
+        /// The members whom the user has forgotten, by number.
+        ///
+        /// This device does not recognise them; they still recognise the user. ``JoinedCircle/unhide(_:)`` ends that.
+        public let ignored: [UserNumber]
         /// Whether the server has heard of all of it.
         public let isTold: Bool
     }
@@ -60,9 +64,13 @@ extension JoinedCircle {
                 photo: state.unsentPhoto ?? state.showsPhoto, hasPhoto: state.hasPhoto,
                 batch: state.unsentBatch ?? state.showsBatch, waves: state.takesWaves != false,
                 othersPhotos: state.skipsPhotos != true,
-                hidden: state.hidden.sorted().compactMap { try? UserNumber(Int($0)) },
+                hidden: Self.people(state.hidden), ignored: Self.people(state.blocked.subtracting(state.hidden)),
                 isTold: !state.hasNews && isPublished)
         }
+    }
+
+    private static func people(_ numbers: Set<UInt32>) -> [UserNumber] {
+        numbers.sorted().compactMap { try? UserNumber(Int($0)) }
     }
 
     /// Asks the server what it shows of the user: another device may have changed it.

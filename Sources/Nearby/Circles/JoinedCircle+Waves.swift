@@ -36,6 +36,9 @@ extension JoinedCircle {
             let state = try await state()
             let isNoMember = CircleProblem.wave(
                 "number \(person) is no member of \(quoted(state.circle, limit: 80))")
+            if state.blocked.contains(number), !state.hidden.contains(number) {
+                throw CircleProblem.forgottenMember(person, circle: quoted(state.circle, limit: 80))
+            }
             guard let entry = try await records.table().entry(person), !state.hidden.contains(number) else {
                 throw isNoMember
             }

@@ -18,6 +18,14 @@ public struct JoinedCircle: Sendable {
         public let isPaused: Bool
         /// Until when this device is signed in: seconds since 1970.
         public let expires: Double
+        /// Whether the sign-in has ended. To go on, the user joins the circle again.
+        public let mustJoinAgain: Bool
+        /// When the published keys end: seconds since 1970; nil while none are published.
+        public let keysEnd: Double?
+        /// Whether no key of the present day is published.
+        ///
+        /// Members cannot recognise the user then, and nothing is sent for the circle. False while the user pauses.
+        public let isSilent: Bool
         /// How many members the table has; nil where it cannot be read.
         public let members: Int?
         /// When the table is fetched next: seconds since 1970.
@@ -47,6 +55,11 @@ public struct JoinedCircle: Sendable {
 
     static let secondsOfDay = 86_400.0
 
+    /// How long before its end a sign-in can be renewed, in seconds: five days.
+    ///
+    /// Joining again renews it.
+    public static let renewalTime = 432_000.0
+
     init(_ records: CircleRecords, _ environment: CircleEnvironment) {
         self.records = records
         self.environment = environment
@@ -66,10 +79,14 @@ public struct JoinedCircle: Sendable {
             let state = try await state()
             let number = try number(state.number)
             let (table, problem) = try await knownTable()
+            let moment = now
+            let keysEnd = state.publishedUntil > 0 ? (Double(state.publishedUntil) + 1) * Self.secondsOfDay : nil
             let troubles = [problem.map { "\($0)" }, state.trouble].compactMap(\.self)
             return Summary(
                 address: state.address, circle: state.circle, number: number, name: state.name,
                 isPaused: state.isPaused, expires: Double(state.expires),
+                mustJoinAgain: state.mustJoinAgain(at: moment), keysEnd: keysEnd,
+                isSilent: !state.isPaused && (keysEnd ?? 0) <= moment,
                 members: table?.rows.count, nextSync: state.nextSync, tableProblem: problem,
                 trouble: troubles.isEmpty ? nil : troubles.joined(separator: ". "))
         }

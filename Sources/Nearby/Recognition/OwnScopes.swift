@@ -15,7 +15,7 @@ public struct OwnScopes: Sendable {
         public let seed: RollingSeed
         /// Whether its identifiers are sent now.
         ///
-        /// They are not while a circle is paused, or while no friend has keys.
+        /// They are not while a circle is paused, while no key of the present day is published in it, or while no friend has keys.
         public let isSent: Bool
     }
 
@@ -24,7 +24,8 @@ public struct OwnScopes: Sendable {
 
     /// The seeds whose identifiers are sent now.
     ///
-    /// Those of each circle without a pause, and last that of friends while a friend has keys of it.
+    /// Those of each circle without a pause where keys of the present day are published, and last that of friends while a
+    /// friend has keys of it.
     public var sent: [RollingSeed] { all.filter(\.isSent).map(\.seed) }
     /// How many of them are of circles.
     public var circles: Int { all.count { $0.isSent && $0.circle != nil } }
@@ -33,6 +34,11 @@ public struct OwnScopes: Sendable {
 
     /// Whether friends are among those whom something is sent for.
     public var hasFriends: Bool { all.contains { $0.isSent && $0.circle == nil } }
+
+    /// When the published keys of a circle that is sent for end first, unless others are published by then.
+    let end: Timestamp?
+    /// How long a device that sleeps, or whose vault cannot be read, goes on after ``end``, in seconds.
+    private static let longestWait = 900.0
 
     /// Reads the user's scopes.
     ///
@@ -47,19 +53,51 @@ public struct OwnScopes: Sendable {
         var all: [Scope] = []
         var isSentToFriends = try await keys.hasRecipients(at: time)
         var isPaused = false
+        var ends: [Timestamp] = []
         for records in try await mappingVaultErrors({ try await CircleRecords.all(in: vault, community: community) }) {
             guard let state = try await mappingVaultErrors({ try await records.state() }) else { continue }
             if let seed = state.ownSeed {
-                all.append(Scope(circle: state.circle, seed: seed, isSent: !state.isPaused))
+                // What no member has a key of is not sent.
+                let end = state.isPaused ? nil : state.endOfKeys(of: seed).flatMap { time < $0 ? $0 : nil }
+                all.append(Scope(circle: state.circle, seed: seed, isSent: end != nil))
+                if let end { ends.append(end) }
             } else if state.isPaused {
                 // Its members may have keys of the one seed that an earlier version had for all.
                 isPaused = true
-            } else if let stored, state.hasPublished(keysOf: stored) {
+            } else if let stored, state.hasPublished(keysOf: stored),
+                let end = state.endOfKeys(of: stored), time < end
+            {
                 isSentToFriends = true
+                ends.append(end)
             }
         }
         if let stored { all.append(Scope(circle: nil, seed: stored, isSent: isSentToFriends && !isPaused)) }
         self.all = all
+        end = ends.min()
+    }
+
+    /// Waits until something else is to be sent, because published keys have ended.
+    ///
+    /// - Returns: whether that came; false where no keys of a circle are sent, or others follow.
+    package func waitForEnd(in vault: any Vault, community: String, time: TimeSource) async throws -> Bool {
+        let sent = sent.map { $0.reveal() }
+        var end = end
+        while let moment = end {
+            let now = time.now()
+            let rest = moment.secondsSince1970 - now
+            guard rest <= 0 else {
+                try await time.clock.sleep(for: .seconds(min(rest, Self.longestWait)))
+                continue
+            }
+            let present = Timestamp(secondsSince1970: now) ?? .now()
+            guard let later = try? await OwnScopes(in: vault, community: community, at: present) else {
+                try await time.clock.sleep(for: .seconds(Self.longestWait))
+                continue
+            }
+            guard later.sent.map({ $0.reveal() }) == sent else { return true }
+            end = later.end
+        }
+        return false
     }
 
     /// The keys of all scopes for the days around a time, by which the user's own beacon is recognised.
@@ -82,6 +120,15 @@ extension CircleRecords.State {
 
     /// Whether members may have keys of the one seed that an earlier version had for circles and friends alike.
     var hasSharedSeed: Bool { ownSeed == nil && sequence > 0 }
+
+    /// When the published keys of a seed end; nil while none are published.
+    ///
+    /// What is sent in their last window is sent until then, a few minutes after midnight (circles dossier 2).
+    func endOfKeys(of seed: RollingSeed) -> Timestamp? {
+        guard publishedUntil > 0 else { return nil }
+        let next = UInt64(publishedUntil) + 1
+        return seed.change(to: RollingWindow(number: UInt32(clamping: next * 96)))
+    }
 
     /// Whether the published keys are of a seed. Earlier versions published those of the seed for pairing.
     func hasPublished(keysOf seed: RollingSeed) -> Bool {

@@ -251,7 +251,8 @@ public struct StoredPeople: Sendable {
 
     /// Tells the circles' servers which devices were signed out and who has left.
     ///
-    /// What they were told before is not told again.
+    /// What they were told before is not told again. A watch that runs tells them too: see
+    /// ``PeopleNearby/watch(in:community:time:plan:)``.
     ///
     /// - Parameters:
     ///   - transport: reaches the servers.

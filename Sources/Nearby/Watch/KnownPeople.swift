@@ -20,6 +20,8 @@ public struct KnownPeople: Sendable {
     private let expectedPeople: ExpectedPeople
     private let log: EncounterLog
     private let people: [UserNumber: Person]
+    /// Where all of it was read.
+    let environment: CircleEnvironment
 
     /// Reads everything.
     ///
@@ -73,6 +75,7 @@ public struct KnownPeople: Sendable {
         }
         (self.own, self.circles, self.summaries, self.scopes) = (own, circles, summaries, scopes)
         (self.recognition, self.damaged, self.people) = (recognition, damaged, people)
+        self.environment = environment
         expectedPeople = expected
         log = EncounterLog(in: environment.vault, community: environment.community)
     }
@@ -80,7 +83,11 @@ public struct KnownPeople: Sendable {
     /// Whether the user has paused in a circle.
     public var isPaused: Bool { summaries.contains(where: \.isPaused) }
 
-    /// What is sent by default: a rolling service UUID for each scope. Nil while no member can recognise the user.
+    /// What is sent by default: a rolling service UUID for each scope.
+    ///
+    /// Only those of which others have keys are sent.
+    ///
+    /// Nil while no member or friend can recognise the user: ``JoinedCircle/Summary/isSilent`` says where keys have ended.
     public var broadcasts: Broadcasts? { scopes.sent.isEmpty ? nil : Broadcasts(rolling: scopes.sent) }
 
     /// What a phone's scan in the background looks for from a moment on.

@@ -48,13 +48,14 @@ public struct WatchPlan: Sendable {
 extension PeopleNearby {
     /// Watches with all that belongs to it.
     ///
-    /// It keeps circles current, asks for answers to waves, hears, sends, logs and alerts, until the radio ends or what it depends on changes. Call it again
+    /// It keeps circles current, tells their servers of a leave or sign-out that they could not be told of, asks for answers to waves,
+    /// hears, sends, logs and alerts, until the radio ends or what it depends on changes. Call it again
     /// after ``PeopleVault/Ending/changed``: the plan is then made of the new keys and circles.
     ///
     /// - Parameters:
     ///   - vault: where everything is stored.
     ///   - community: as for ``EncounterLog``.
-    ///   - time: the clock of do-not-disturb.
+    ///   - time: the clock of do-not-disturb, and of the end of published keys: nothing is sent after it.
     ///   - plan: says what to begin with. What it stores belongs in the vault that it is given, whose writes are refused once
     ///     everyone is forgotten.
     /// - Returns: what ended it.
@@ -69,32 +70,45 @@ extension PeopleNearby {
         let nearby = PeopleNearby(
             log: EncounterLog(in: period, community: community), ignoring: plan.people.own, alerts: alerts,
             lookup: plan.lookup)
-        return try await period.run {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                defer { group.cancelAll() }
-                for circle in plan.people.circles {
-                    group.addTask {
-                        try await circle.keepSynchronized {
-                            if let error = $0 { await plan.report(.circleFailed(error)) }
+        do {
+            return try await period.run {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    defer { group.cancelAll() }
+                    for circle in plan.people.circles {
+                        group.addTask {
+                            try await circle.keepSynchronized {
+                                if let error = $0 { await plan.report(.circleFailed(error)) }
+                            }
                         }
+                        group.addTask { try await circle.keepCollectingWaves { await plan.report(.answered($0)) } }
                     }
-                    group.addTask { try await circle.keepCollectingWaves { await plan.report(.answered($0)) } }
-                }
-                group.addTask {
-                    try await nearby.run(
-                        over: plan.radio, recognizing: plan.people.recognition, sending: plan.broadcasts,
-                        radioEvent: plan.radioEvent, report: { await plan.report(.update($0)) })
-                    throw WatchEnded()
-                }
-                do {
-                    // The first that ends with an error ends all.
-                    for try await _ in group {}
-                } catch is WatchEnded {
-                    // The radio was a recording, which is over.
+                    group.addTask {
+                        let scopes = plan.people.scopes
+                        guard try await scopes.waitForEnd(in: period, community: community, time: time) else { return }
+                        throw KeysEnded()
+                    }
+                    // Also where no circle is left.
+                    group.addTask { try await CircleFarewell.keepDelivering(in: plan.people.environment) }
+                    group.addTask {
+                        try await nearby.run(
+                            over: plan.radio, recognizing: plan.people.recognition, sending: plan.broadcasts,
+                            radioEvent: plan.radioEvent, report: { await plan.report(.update($0)) })
+                        throw WatchEnded()
+                    }
+                    do {
+                        // The first that ends with an error ends all.
+                        for try await _ in group {}
+                    } catch is WatchEnded {
+                        // The radio was a recording, which is over.
+                    }
                 }
             }
+        } catch is KeysEnded {
+            return .changed
         }
     }
 
     private struct WatchEnded: Error {}
+    /// What is sent is of days whose keys were never published.
+    private struct KeysEnded: Error {}
 }

@@ -145,6 +145,84 @@ struct CirclePublishingTests {
         }
     }
 
+    private func sent(by device: CircleDevice) async throws -> [[UInt8]] {
+        let time = device.world.timestamp
+        return try await OwnScopes(in: device.vault, community: "recurse-center", at: time).sent.map { $0.reveal() }
+    }
+
+    @Test("CI59: when a sign-in has ended, and its keys too, nothing is sent until the user signs in again")
+    func endedSignIn() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let seed = try #require(try await ada.seed()).reveal()
+            #expect(try await sent(by: ada) == [seed])
+            let before = try await adas.summary()
+            #expect(!before.isSilent && !before.mustJoinAgain)
+            world.time.advance(by: 35 * CircleWorld.day)
+            await #expect(throws: NearbyError.circle(.signedOut)) { try await adas.synchronize() }
+            #expect(try await sent(by: ada).isEmpty)
+            let ended = try await adas.summary()
+            #expect(ended.isSilent && ended.mustJoinAgain && ended.keysEnd == 1_767_225_600 + 4 * CircleWorld.day)
+            let again = try await ada.join()
+            let after = try await again.summary()
+            #expect(!after.isSilent && !after.mustJoinAgain)
+            let present = try #require(try await ada.seed()).reveal()
+            #expect(try await sent(by: ada) == [present])
+        }
+    }
+
+    @Test("CI59: a watch is told of keys that are published after the last ones had ended, and of no others")
+    func publishedAgain() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            func mark() async throws -> [UInt8]? {
+                try await ChangeMark.current(in: ada.vault, community: "recurse-center")
+            }
+            let first = try await mark()
+            world.time.advance(by: 3.5 * CircleWorld.day)
+            try await adas.synchronize()
+            let second = try await mark()
+            #expect(second == first)
+            ada.transport.fail(.timedOut(host: "circle.example"))
+            world.time.advance(by: 5 * CircleWorld.day)
+            await #expect(throws: NearbyError.self) { try await adas.synchronize() }
+            #expect(try await sent(by: ada).isEmpty)
+            ada.transport.fail(nil)
+            try await adas.synchronize()
+            let third = try await mark()
+            #expect(third != second)
+            #expect(try await sent(by: ada).count == 1)
+        }
+    }
+
+    @Test("CI59: a new seed is not sent before its keys are published, also where those of the old one arrive later")
+    func unpublishedSeed() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            #expect(try await sent(by: ada).count == 1)
+            ada.transport.fail(.timedOut(host: "circle.example"))
+            let hiding = try await adas.hide(try UserNumber(65_535))
+            #expect(!hiding.isTold)
+            let hidden = try await adas.summary()
+            #expect(hidden.isSilent && hidden.keysEnd == nil)
+            #expect(try await sent(by: ada).isEmpty)
+            ada.transport.fail(nil)
+            // The seed is renewed again while its keys are on their way.
+            ada.transport.intercept { line, pass in
+                if line == "PUT /rc/v1/me/keys" { try await adas.renewSeed() }
+                return try await pass()
+            }
+            try await adas.synchronize()
+            #expect(try await sent(by: ada).isEmpty)
+            ada.transport.intercept(with: nil)
+            try await adas.synchronize()
+            #expect(try await sent(by: ada).count == 1)
+        }
+    }
+
     @Test("another member's keys are refused: with them, their owner would no longer be recognised")
     func copiedKeys() async throws {
         try await CircleWorld.with { world in

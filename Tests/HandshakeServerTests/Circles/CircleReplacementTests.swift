@@ -49,6 +49,63 @@ struct CircleReplacementTests {
         }
     }
 
+    @Test(
+        "CI59: a replacement that fails late takes no decision back, and nothing is sent that the server has ended",
+        arguments: ["nothing", "hidden", "forgotten", "paused", "left"])
+    func replacedInVain(decision: String) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            func mark() async throws -> [UInt8]? {
+                try await ChangeMark.current(in: ada.vault, community: "recurse-center")
+            }
+            let today = try JoinedCircle.day(world.now)
+            let wave = CircleRecords.PendingWave(
+                id: "wave", person: 65_535, day: today, expires: world.now + CircleWorld.day)
+            try await adas.records.changeState { state in
+                state.waves.append(wave)
+                state.waved[65_535] = today
+            }
+            let before = try await adas.state()
+            let firstMark = try await mark()
+            ada.transport.intercept { line, pass in
+                guard line == "PUT /rc/v1/me/member" else { return try await pass() }
+                switch decision {
+                // The server has no identity that could publish the new keys.
+                case "hidden": _ = try? await adas.hide(try UserNumber(65_535))
+                case "forgotten": _ = try await adas.records.forget(try UserNumber(65_535))
+                case "paused": _ = try await adas.pause()
+                case "left": _ = try await adas.leave()
+                default: break
+                }
+                throw TransportError.timedOut(host: "circle.example")
+            }
+            await #expect(throws: NearbyError.self) { _ = try await ada.join(replacing: true) }
+            ada.transport.intercept(with: nil)
+            let lastMark = try await mark()
+            #expect(lastMark != firstMark, "a watch that runs begins again")
+            let stored = try await adas.records.state()
+            guard decision != "left" else {
+                #expect(stored == nil)
+                return
+            }
+            let after = try #require(stored)
+            let hidden: Set<UInt32> = decision == "hidden" ? [65_535] : []
+            #expect(after.hidden == hidden && after.isPaused == (decision == "paused"))
+            let keepsWave = decision != "hidden" && decision != "forgotten"
+            #expect(after.waves.isEmpty != keepsWave && (after.waved[65_535] != nil) == keepsWave)
+            #expect(after.identity == before.identity && after.seed != before.seed)
+            let summary = try await adas.summary()
+            #expect(summary.mustJoinAgain && summary.keysEnd == nil)
+            let scopes = try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp)
+            #expect(scopes.sent.isEmpty)
+            // The old identity goes on: the server has none.
+            _ = try await ada.join()
+            let published = try #require(await world.circle.members[759])
+            #expect(published.identity.map { Data($0.bytes) } == before.identity)
+            #expect(published.hidden == hidden)
+        }
+    }
+
     @Test("another member who agrees in the browser does not replace the membership on the device")
     func anotherMember() async throws {
         try await CircleWorld.with { world in

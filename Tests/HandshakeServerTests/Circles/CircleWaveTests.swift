@@ -163,6 +163,21 @@ struct CircleWaveTests {
         }
     }
 
+    @Test("who waves at a forgotten member is told so, and can wave once that is undone and the two meet")
+    func forgottenMember() async throws {
+        try await CircleMeeting.with { meeting, _ in
+            let zoe = CircleMeeting.zoesNumber
+            _ = try await StoredPeople(in: meeting.ada.vault, community: "recurse-center").forget(zoe)
+            let forgotten = NearbyError.circle(.forgottenMember(zoe, circle: "Recurse Center"))
+            await #expect(throws: forgotten) { try await meeting.adaWaves() }
+            try await meeting.adas.unhide(zoe)
+            try await meeting.adas.synchronize()
+            try await meeting.meetAgain()
+            let isTold = try await meeting.adaWaves()
+            #expect(isTold)
+        }
+    }
+
     @Test(
         "CI44: a member of whom only a number was heard that any device can send was not met, and cannot be waved at",
         arguments: [nil, .unverified, .circle, .paired] as [Trust?])

@@ -16,10 +16,14 @@ final class Companion {
     private(set) var circles: [JoinedCircle.Summary] = []
     /// The people from whom the user hides, by the circle's address.
     private(set) var hidden: [String: [UserNumber]] = [:]
+    /// The members whom the user has forgotten and therefore ignores, by the circle's address.
+    private(set) var ignored: [String: [UserNumber]] = [:]
     private(set) var waves: [MutualWave] = []
     private(set) var quietUntil: Date?
-    /// The attempt to join whose page is open.
+    /// The attempt to join that waits until the user has decided on its page.
     private(set) var joining: CircleJoining?
+    /// Whether that page is open. Closing it does not end the attempt: who has agreed on it closes it.
+    var isJoiningPageOpen = false
     /// What the radio lacks, or why nothing is watched.
     private(set) var trouble: String?
     /// What to tell the user.
@@ -28,6 +32,7 @@ final class Companion {
     @ObservationIgnored private var vault: (any Vault)?
     @ObservationIgnored private var known: KnownPeople?
     @ObservationIgnored private var watching: (isInBackground: Bool, task: Task<Void, Never>)?
+    @ObservationIgnored private var joinTask: Task<Void, Never>?
     private let alerts = UserNotificationAlerts()
 
     // MARK: Watching
@@ -114,18 +119,25 @@ final class Companion {
         }
     }
 
-    /// Joins a circle: the page opens, and shows the same code.
-    func join(_ address: String, replacingIdentity: Bool) async {
-        await tell {
-            let environment = environment(try await open())
-            let attempt = try await CircleJoining.begin(
-                at: address, in: environment, replacingIdentity: replacingIdentity)
-            joining = attempt
-            defer { joining = nil }
-            let summary = try await attempt.finish().summary()
-            return "You are in \(summary.circle) as \(summary.name)."
+    /// Joins a circle: the page opens, and shows the same code. An earlier attempt ends.
+    func join(_ address: String, replacingIdentity: Bool) {
+        let earlier = joinTask
+        earlier?.cancel()
+        joinTask = Task {
+            await earlier?.value
+            await tell {
+                let environment = environment(try await open())
+                let attempt = try await CircleJoining.begin(
+                    at: address, in: environment, replacingIdentity: replacingIdentity)
+                (joining, isJoiningPageOpen) = (attempt, true)
+                defer { (joining, isJoiningPageOpen) = (nil, false) }
+                let summary = try await attempt.finish().summary()
+                return "You are in \(summary.circle) as \(summary.name)."
+            }
         }
     }
+
+    func cancelJoining() { joinTask?.cancel() }
 
     func pause(_ circle: JoinedCircle.Summary, _ isPaused: Bool) async {
         await change(circle) { circle in
@@ -191,10 +203,17 @@ final class Companion {
         }
     }
 
+    /// Ends hiding from a person, or ignoring one who was forgotten.
     func unhide(_ person: UserNumber, in circle: JoinedCircle.Summary) async {
         await change(circle) { circle in
+            let wasIgnored = try await circle.visibility().ignored.contains(person)
             let isTold = try await circle.unhide(person)
             await readHidden(in: try await open())
+            if wasIgnored {
+                return isTold
+                    ? "This device recognises a member again within six hours."
+                    : "This device recognises a member again once the circle's server can be reached."
+            }
             return isTold
                 ? "You see each other again within six hours."
                 : "You see each other again once the circle's server can be reached."
@@ -202,14 +221,15 @@ final class Companion {
     }
 
     private func readHidden(in vault: any Vault) async {
-        var found: [String: [UserNumber]] = [:]
+        var (found, forgotten): ([String: [UserNumber]], [String: [UserNumber]]) = ([:], [:])
         for circle in (try? await JoinedCircle.all(in: environment(vault))) ?? [] {
             guard let summary = try? await circle.summary(), let visibility = try? await circle.visibility() else {
                 continue
             }
             found[summary.address] = visibility.hidden
+            forgotten[summary.address] = visibility.ignored
         }
-        hidden = found
+        (hidden, ignored) = (found, forgotten)
     }
 
     /// No alerts for so many seconds; nil shows them again.
@@ -224,10 +244,15 @@ final class Companion {
 
     func forget(_ person: UserNumber) async {
         await tell {
-            let deletion = try await stored(try await open()).forget(person)
+            let vault = try await open()
+            let deletion = try await stored(vault).forget(person)
             photos[person] = nil
             waves.removeAll { $0.person == person }
-            let gone = "Nothing about this person is here any more."
+            await readHidden(in: vault)
+            var gone = "Nothing about this person is here any more."
+            if ignored.values.contains(where: { $0.contains(person) }) {
+                gone += " This device ignores the person from now on. To undo it: Circles and settings."
+            }
             guard deletion.unreadableCircles > 0 else { return gone }
             return gone
                 + " A circle's table could not be read, so all of it was removed, and with it the identities by which you knew its members. The members are fetched again. Ask people in person, and pair with them."
@@ -235,6 +260,9 @@ final class Companion {
     }
 
     func forgetEverything() async {
+        // An attempt that goes on would join when everything is forgotten.
+        joinTask?.cancel()
+        await joinTask?.value
         await tell {
             let vault = try await open()
             _ = try await stored(vault).forgetEveryone()
@@ -282,7 +310,7 @@ final class Companion {
         do {
             message = try await action() ?? message
         } catch is CancellationError {
-            // The user has closed the page.
+            // The user has cancelled.
         } catch {
             message = "\(error)"
         }

@@ -24,15 +24,12 @@ final class Pairing {
     @ObservationIgnored var name = ""
     @ObservationIgnored private var typed: CheckedContinuation<String, Never>?
 
-    private static var now: UInt64 { UInt64(max(0, Companion.now)) }
-
     /// Shows a code, and pairs with who scans it.
     func show(in vault: any Vault) async {
         await attempt(in: vault) {
-            let session = PairingSession(offeringAt: Self.now)
-            let listener = try PairingListener()
-            step = .showing(session.code.at(.ipv4(listener.address, port: listener.port)).text)
-            return try await exchange(session, { try await listener.accept(within: Self.timeout) }, vault)
+            let exchange = PairingExchange(offeringOver: try PairingConnection())
+            step = .showing(exchange.code.text)
+            return exchange
         }
     }
 
@@ -40,15 +37,9 @@ final class Pairing {
     func scan(_ text: String, in vault: any Vault) async {
         await attempt(in: vault) {
             let code = try PairingCode(text)
+            guard let address = code.address else { throw PairingProblem.malformed }
             step = .connecting
-            let (session, first) = try PairingSession.join(code, at: Self.now)
-            switch code.address {
-            case .ipv4(let bytes, let port)?, .ipv6(let bytes, let port)?:
-                let channel = try await PairingChannel.connect(to: bytes, port: port)
-                try await channel.send(first)
-                return try await exchange(session, { channel }, vault)
-            case nil: throw PairingProblem.malformed
-            }
+            return try PairingExchange(joining: code, over: try await PairingConnection.connect(to: address))
         }
     }
 
@@ -58,18 +49,17 @@ final class Pairing {
         typed = nil
     }
 
-    private static var timeout: Int { Int(PairingSession.timeout) }
-
-    /// Counts failures: after three, pairing rests for ten minutes.
-    private func attempt(in vault: any Vault, _ body: @MainActor () async throws -> String) async {
+    /// Counts failures: after three, pairing rests for ten minutes. A code that cannot be used is none.
+    private func attempt(in vault: any Vault, _ begin: @MainActor () async throws -> PairingExchange) async {
         let attempts = PairingAttempts(in: vault, community: Companion.community)
         do {
             try await attempts.begin(at: Companion.now)
+            let exchange = try await begin()
             do {
-                step = .done(try await body())
+                step = .done(try await finish(exchange, vault))
                 try await attempts.note(success: true, at: Companion.now)
             } catch {
-                try await attempts.note(success: false, at: Companion.now)
+                try? await attempts.note(success: false, at: Companion.now)
                 throw error
             }
         } catch is CancellationError {
@@ -79,42 +69,20 @@ final class Pairing {
         }
     }
 
-    /// Runs the protocol to its end.
+    /// Runs the protocol to its end, and stores the person's keys.
     ///
-    /// - Parameter connect: gives the next device that connects.
     /// - Returns: the person's name.
-    private func exchange(
-        _ session: PairingSession, _ connect: @MainActor () async throws -> PairingChannel, _ vault: any Vault
-    ) async throws -> String {
-        var session = session
-        let end = Self.now + UInt64(Self.timeout)
-        var channel = try await connect()
-        while session.digits == nil {
-            do {
-                // Who has scanned the code sends immediately.
-                let message = try await channel.receive(within: session.state == .offered ? 10 : Self.timeout)
-                if let reply = try session.receive(message, at: Self.now) { try await channel.send(reply) }
-            } catch  where session.state == .offered && Self.now < end && !(error is CancellationError) {
-                // Who connects without the code ends nothing.
-                channel = try await connect()
-            }
-        }
-        guard let digits = session.digits, let scope = session.scope else { throw PairingProblem.malformed }
-        guard await other(than: digits) == digits else {
-            try? await channel.send(session.cancel(.differentDigits))
-            throw CircleError.pairing(.differentDigits)
-        }
+    private func finish(_ exchange: PairingExchange, _ vault: any Vault) async throws -> String {
         let keys = RollingKeys(in: vault, community: Companion.community)
         let own = try await JoinedCircle.all(
             in: CircleEnvironment(vault: vault, community: Companion.community)
         ).first?.summary()
-        let card = try await keys.pairingCard(
-            in: scope, number: own?.number, name: own?.name ?? name, at: Timestamp.now())
-        try await channel.send(try session.confirm(with: card, at: Self.now))
-        while session.card == nil {
-            _ = try session.receive(try await channel.receive(within: Self.timeout), at: Self.now)
-        }
-        guard let received = session.card else { throw PairingProblem.malformed }
+        let ownName = own?.name ?? name
+        let received = try await exchange.finish(
+            isSame: { digits in await other(than: digits) == digits },
+            card: { scope in
+                try await keys.pairingCard(in: scope, number: own?.number, name: ownName, at: Timestamp.now())
+            })
         _ = try await keys.addPaired(received, at: Timestamp.now())
         return received.name
     }

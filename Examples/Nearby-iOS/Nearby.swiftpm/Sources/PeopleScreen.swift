@@ -1,4 +1,5 @@
 import Beacons
+import Circles
 import Nearby
 import SwiftUI
 import UIKit
@@ -111,6 +112,12 @@ struct PersonScreen: View {
             } else {
                 Section("Wave") {
                     TextField("Coffee at the long table?", text: $text)
+                        .onChange(of: text) {
+                            let fitting = MemberText.clean(text, limit: WaveSecret.maximumText)
+                            if fitting != text { text = fitting }
+                        }
+                    Text("\(WaveSecret.maximumText - text.utf8.count) of \(WaveSecret.maximumText) bytes are left.")
+                        .font(.footnote)
                     Button("Wave") { Task { await companion.wave(at: person.person, text) } }
                     Text("The person sees it only by waving at you too.").font(.footnote)
                 }

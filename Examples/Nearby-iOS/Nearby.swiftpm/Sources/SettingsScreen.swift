@@ -11,11 +11,34 @@ struct SettingsScreen: View {
     @State private var address = ""
     @State private var isReplacing = false
     @State private var isForgetting = false
-    @State private var attempt: Task<Void, Never>?
 
     var body: some View {
         Form {
             ForEach(companion.circles, id: \.address) { circle in CircleSection(companion: companion, circle: circle) }
+            joining
+            alerts
+            HubSection()
+            DiagnosisSection()
+            Button("Forget everything", role: .destructive) { isForgetting = true }
+        }
+        .navigationTitle("Circles and settings")
+        .sheet(isPresented: isPageOpen) { if let joining = companion.joining { JoiningPage(joining: joining) } }
+        .alert("Forget everyone, every circle and your identity?", isPresented: $isForgetting) {
+            Button("Forget everything", role: .destructive) { Task { await companion.forgetEverything() } }
+            Button("Cancel", role: .cancel) {}
+        }
+    }
+
+    @ViewBuilder private var joining: some View {
+        if let joining = companion.joining {
+            Section("Joining \(joining.circle)") {
+                Text("Sign in on the circle's page, and agree. It must show \(joining.code).")
+                Button("Open the page") { companion.isJoiningPageOpen = true }
+                Button("Cancel joining", role: .destructive) { companion.cancelJoining() }
+                Text("You can close the page: joining goes on until you cancel it, or its time is over.")
+                    .font(.footnote)
+            }
+        } else {
             Section("Join a circle") {
                 TextField("https://circle.example/rc", text: $address)
                     .keyboardType(.URL)
@@ -25,21 +48,9 @@ struct SettingsScreen: View {
                     Text("Your other devices are signed out, and members are told to ask you in person.").font(
                         .footnote)
                 }
-                Button("Join") {
-                    attempt = Task { await companion.join(address, replacingIdentity: isReplacing) }
-                }
-                .disabled(address.isEmpty)
+                Button("Join") { companion.join(address, replacingIdentity: isReplacing) }
+                    .disabled(address.isEmpty)
             }
-            alerts
-            HubSection()
-            DiagnosisSection()
-            Button("Forget everything", role: .destructive) { isForgetting = true }
-        }
-        .navigationTitle("Circles and settings")
-        .sheet(isPresented: isJoining) { if let joining = companion.joining { JoiningPage(joining: joining) } }
-        .alert("Forget everyone, every circle and your identity?", isPresented: $isForgetting) {
-            Button("Forget everything", role: .destructive) { Task { await companion.forgetEverything() } }
-            Button("Cancel", role: .cancel) {}
         }
     }
 
@@ -57,11 +68,11 @@ struct SettingsScreen: View {
         }
     }
 
-    /// Closing the page ends the attempt.
-    private var isJoining: Binding<Bool> {
+    /// Closing the page does not end the attempt.
+    private var isPageOpen: Binding<Bool> {
         Binding(
-            get: { @MainActor in companion.joining != nil },
-            set: { @MainActor isShown in if !isShown { attempt?.cancel() } })
+            get: { @MainActor in companion.isJoiningPageOpen },
+            set: { @MainActor isOpen in companion.isJoiningPageOpen = isOpen })
     }
 }
 
@@ -74,11 +85,24 @@ private struct CircleSection: View {
         Section(circle.circle) {
             Text("You are \(circle.name)\(others)")
             if let trouble = circle.trouble { Text(trouble).font(.footnote) }
+            if circle.isSilent {
+                Text(
+                    circle.mustJoinAgain
+                        ? "Others cannot notice you: the sign-in has ended. Join again: \(circle.address)"
+                        : "Others cannot notice you until your keys are published.")
+            }
             Button(circle.isPaused ? "Be noticed again" : "Pause: be silent") {
                 Task { await companion.pause(circle, !circle.isPaused) }
             }
             ForEach(companion.hidden[circle.address] ?? [], id: \.self) { person in
-                Button("Unhide person \(person.description)") { Task { await companion.unhide(person, in: circle) } }
+                ReturnButton(title: "Unhide person \(person.description)") {
+                    await companion.unhide(person, in: circle)
+                }
+            }
+            ForEach(companion.ignored[circle.address] ?? [], id: \.self) { person in
+                ReturnButton(title: "Stop ignoring person \(person.description)") {
+                    await companion.unhide(person, in: circle)
+                }
             }
             Button("Leave", role: .destructive) { Task { await companion.leave(circle) } }
         }
@@ -87,6 +111,25 @@ private struct CircleSection: View {
     private var others: String {
         guard let count = circle.members else { return ". The others are not known now" }
         return count == 1 ? ", with 1 other" : ", with \(count) others"
+    }
+}
+
+/// Brings a person back who is hidden or ignored; while that runs, it cannot be pressed again.
+private struct ReturnButton: View {
+    let title: String
+    let action: @MainActor () async -> Void
+
+    @State private var isRunning = false
+
+    var body: some View {
+        Button(title) {
+            isRunning = true
+            Task {
+                await action()
+                isRunning = false
+            }
+        }
+        .disabled(isRunning)
     }
 }
 

@@ -91,31 +91,68 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// What stops a circle from being current: an unset clock, a server that refuses, another device's identity.
-    static func circles(in vault: any Vault) async -> [Finding] {
-        guard let circles = try? await JoinedCircle.all(in: NearbyVault.environment(vault)) else { return [] }
+    /// What stops a circle from being current: an unset clock, a server that refuses, another device's identity, a sign-in
+    /// that has ended or is about to, keys that have ended.
+    static func circles(in vault: any Vault, time: TimeSource = .system) async -> [Finding] {
+        let environment = NearbyVault.environment(vault, time: time)
+        guard let circles = try? await JoinedCircle.all(in: environment) else { return [] }
         var findings: [Finding] = []
         for circle in circles {
             guard let summary = try? await circle.summary() else { continue }
             let name = "circle " + quoted(summary.circle, limit: 80)
+            let endsSoon = summary.expires - time.now() <= JoinedCircle.renewalTime
+            let end = Self.end(of: summary, endsSoon: endsSoon)
+            let trouble = [summary.trouble, end].compactMap(\.self).joined(separator: ". ")
             findings.append(
-                summary.trouble.map {
-                    Finding(name: name, verdict: .limited, detail: $0, cure: Self.cure(of: summary))
+                (trouble.isEmpty ? nil : trouble).map {
+                    Finding(name: name, verdict: .limited, detail: $0, cure: Self.cure(of: summary, endsSoon: endsSoon))
                 } ?? Finding(name: name, verdict: .works, detail: "\(summary.members ?? 0) other members are known"))
         }
         return findings
     }
 
-    /// What helps a circle: a synchronisation, which brings no identity back that is lost.
-    static func cure(of summary: JoinedCircle.Summary) -> String {
+    /// Since when, or from when on, a circle's members cannot notice the user; nil while nothing ends.
+    private static func end(of summary: JoinedCircle.Summary, endsSoon: Bool) -> String? {
+        let signIn: String? =
+            summary.mustJoinAgain
+            ? "The sign-in has ended"
+            : endsSoon ? "The sign-in ends on \(Moment.text(summary.expires))" : nil
+        guard !summary.isPaused else { return signIn }
+        guard let end = summary.keysEnd else {
+            return [signIn, "Others cannot notice you: your keys are not published"].compactMap(\.self)
+                .joined(separator: ". ")
+        }
+        if summary.isSilent {
+            return [signIn, "Others cannot notice you since your keys ended on \(Moment.text(end))"]
+                .compactMap(\.self).joined(separator: ". ")
+        }
+        guard let signIn else {
+            // Keys that are not renewed end soon, and are renewed where nothing is wrong.
+            return summary.trouble == nil || summary.tableProblem != nil
+                ? nil : "Your published keys end on \(Moment.text(end))"
+        }
+        return summary.mustJoinAgain
+            ? "\(signIn). Others can notice you until your published keys end on \(Moment.text(end)) at the latest"
+            : "\(signIn). Within four days of that others cannot notice you"
+    }
+
+    /// What helps a circle: a synchronisation, which brings no identity back that is lost, or another sign-in.
+    static func cure(of summary: JoinedCircle.Summary, endsSoon: Bool = false) -> String {
         let sync = "handshake nearby circle sync"
+        let join = "sign in again: handshake nearby circle join \(quoted(summary.address, limit: 200))"
+        let isOver = summary.mustJoinAgain || endsSoon
         switch summary.tableProblem {
-        case .unreadableTable?: return "without a backup, fetch the members now: \(sync)"
+        case .unreadableTable?:
+            // Joining fetches the members too; who is signed out can fetch nothing.
+            return "without a backup, \(isOver ? join : "fetch the members now: \(sync)")"
         case .pinsLost(let circle)?:
             let pair = "pair with people whom you meet: handshake nearby pair. This note ends after a week"
-            let isAll = summary.trouble == CircleProblem.pinsLost(circle: circle).description
+            if isOver { return "\(pair). For the rest, \(join)" }
+            let isAll = summary.trouble == CircleProblem.pinsLost(circle: circle).description && !summary.isSilent
             return isAll ? pair : "\(pair). For the rest, afterwards: \(sync)"
-        default: return "afterwards: \(sync)"
+        default:
+            if isOver { return join }
+            return summary.trouble == nil && summary.isSilent ? "publish them now: \(sync)" : "afterwards: \(sync)"
         }
     }
 
@@ -249,7 +286,7 @@ struct Doctor: AsyncParsableCommand {
                                 .object([
                                     ("name", .string($0.name)), ("state", .string($0.verdict.rawValue)),
                                     ("detail", .string(quoted($0.detail))),
-                                    ("cure", .optional($0.cure.map { quoted($0) })),
+                                    ("cure", .optional($0.cure.map { Self.completed($0, limit: 500) })),
                                 ])
                             })
                     ),
@@ -258,8 +295,13 @@ struct Doctor: AsyncParsableCommand {
         }
         for line in Table.lines(findings.map { [$0.name, $0.verdict.rawValue, $0.detail] }) { Output.result(line) }
         for finding in findings {
-            if let cure = finding.cure { Output.note("\(finding.name): \(quoted(cure, limit: 4096))") }
+            if let cure = finding.cure { Output.note("\(finding.name): \(Self.completed(cure, limit: 4096))") }
         }
+    }
+
+    /// A cure on one line, whose commands are for the vault of this one.
+    private static func completed(_ cure: String, limit: Int) -> String {
+        NamedVault.given.completed(quoted(cure, limit: limit), isLine: true)
     }
 }
 #endif

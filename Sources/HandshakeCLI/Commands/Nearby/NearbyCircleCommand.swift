@@ -178,7 +178,8 @@ struct CircleHide: CircleChange {
 }
 
 struct CircleUnhide: CircleChange {
-    static let configuration = CommandConfiguration(commandName: "unhide", abstract: "End hiding from a person.")
+    static let configuration = CommandConfiguration(
+        commandName: "unhide", abstract: "End hiding from a person, or ignoring a member whom you forgot.")
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber
@@ -186,8 +187,10 @@ struct CircleUnhide: CircleChange {
     @OptionGroup var choice: CircleChoice
 
     func change(_ circle: JoinedCircle) async throws -> Done {
+        let wasIgnored = try await circle.visibility().ignored.contains(person)
         let isTold = try await circle.unhide(person)
-        return (CircleText.shown("Number \(person)", isTold: isTold), [("told", .bool(isTold))])
+        let text = CircleText.shown("Number \(person)", wasIgnored: wasIgnored, isTold: isTold)
+        return (text, [("told", .bool(isTold))])
     }
 }
 
@@ -237,9 +240,11 @@ struct CircleLeave: CircleCommand {
         if choice.common.json {
             Output.result(JSONText.object([("left", .bool(true)), ("server_told", .bool(isTold))]).text)
         } else {
+            let later =
+                " The server cannot be reached: it learns of this with the next command, or from a running watch."
             Output.note(
                 "You have left. The table, the photos and your identity in the circle are removed from this device."
-                    + (isTold ? "" : " The server cannot be reached: it learns of this with the next command."))
+                    + (isTold ? "" : later))
         }
     }
 }
@@ -256,15 +261,49 @@ enum CircleText {
     static func hidden(_ hiding: JoinedCircle.Hiding, from person: String) -> String {
         var text = "In this circle, you and \(person) no longer see each other."
         if hiding.wasFriend { text += " You are no longer friends; your other friends need new keys." }
-        if !hiding.isTold { text += " The circle's server learns of it at the next synchronisation." }
+        if !hiding.isTold {
+            text +=
+                " The circle's server learns of it at the next synchronisation; until then nothing is sent for the circle, so its other members cannot notice you either."
+        }
         return text
     }
 
-    /// - Parameter person: as in “Number 36”.
-    static func shown(_ person: String, isTold: Bool) -> String {
-        isTold
+    /// - Parameters:
+    ///   - person: as in “Number 36”.
+    ///   - wasIgnored: whether the user had forgotten the person, and did not hide.
+    ///   - isTold: whether the circle's server could be reached.
+    static func shown(_ person: String, wasIgnored: Bool = false, isTold: Bool) -> String {
+        guard !wasIgnored else {
+            return isTold
+                ? "\(person) is no longer ignored. This device recognises a member again within six hours."
+                : "\(person) is no longer ignored. The circle's server cannot be reached: this device recognises a member again after the next synchronisation."
+        }
+        return isTold
             ? "\(person) and you see each other again within six hours."
             : "\(person) is no longer hidden on this device. The circle's server does not know yet: you see each other again after the next synchronisation."
+    }
+
+    /// That a circle's members cannot notice the user, since when, and what to do; nil where they can, and in a pause.
+    ///
+    /// - Parameter isOnPage: whether the cure is on the companion's page, or in a terminal.
+    static func silence(of summary: JoinedCircle.Summary, isOnPage: Bool = false) -> String? {
+        guard summary.isSilent else { return nil }
+        let circle = quoted(summary.circle, limit: 80)
+        let fault =
+            summary.keysEnd.map { "Since \(Moment.text($0)) others in \(circle) cannot notice you" }
+            ?? "Others in \(circle) cannot notice you"
+        let address = quoted(summary.address, limit: 200)
+        switch (summary.mustJoinAgain, isOnPage) {
+        case (true, true):
+            return "\(fault): this device is signed out of it. To sign in again, join it under Circles: \(address)"
+        case (true, false):
+            return
+                "\(fault): this device is signed out of it. To sign in again, run: handshake nearby circle join \(address)"
+        case (false, true):
+            return "\(fault): your keys are not published. To publish them now, press Fetch the table under Circles"
+        case (false, false):
+            return "\(fault): your keys are not published. To publish them now, run: handshake nearby circle sync"
+        }
     }
 
     static func json(_ summary: JoinedCircle.Summary, _ more: [(String, JSONText)] = []) -> JSONText {

@@ -9,7 +9,7 @@ struct CircleSettings: CircleCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "Show and change what a circle's members see of you.",
         discussion: """
-            Without an option it shows the settings, and from whom you hide. Members who have fetched your photo or batch see it until their \
+            Without an option it shows the settings, from whom you hide, and whom you ignore because you forgot them. Members who have fetched your photo or batch see it until their \
             devices fetch the table again, within six hours. With waves off, you cannot wave either. While you have paused, members still \
             see your name, and your photo and batch where these are on. If the server cannot be reached, it gets the change at the next \
             synchronisation. Also when the command ends with a timeout, the change is kept on this device.
@@ -104,6 +104,7 @@ extension CircleText {
             photo = "on, but the circle has no photo of you: it is missing or larger than 4096 bytes"
         }
         let hidden = visibility.hidden.map(\.description).joined(separator: ", ")
+        let ignored = visibility.ignored.map(\.description).joined(separator: ", ")
         let canWave = summary.isPaused ? "no one can wave at you while you have paused" : "members can wave at you"
         let rows = [
             ["Circle", summary.circle], ["Address", summary.address],
@@ -113,6 +114,7 @@ extension CircleText {
             ["Waves", visibility.waves ? "on; \(unsent ?? canWave)" : "off; \(unsent ?? "no one can wave at you")"],
             ["Others' photos", visibility.othersPhotos ? "on; this device fetches them" : "off"],
             ["Hidden from", hidden.isEmpty ? "no one" : hidden],
+            ["Ignored", ignored.isEmpty ? "no one" : "\(ignored); end it with: handshake nearby circle unhide NUMBER"],
         ]
         return rows
     }
@@ -136,6 +138,7 @@ extension CircleText {
                     ("waves", .bool(visibility.waves)), ("others_photos", .bool(visibility.othersPhotos)),
                 ])
             ), ("hidden", .array(visibility.hidden.map { .integer(Int64($0.value)) })),
+            ("ignored", .array(visibility.ignored.map { .integer(Int64($0.value)) })),
             ("has_photo", optional(visibility.hasPhoto)), ("told", .bool(visibility.isTold)),
         ]
     }

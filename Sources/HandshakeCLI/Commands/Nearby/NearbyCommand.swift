@@ -72,6 +72,7 @@ extension NearbyError {
         case .circle(.removed): ": handshake nearby circle leave"
         case .circle(.alreadyJoined): ": handshake nearby circle rotate"
         case .circle(.wavesOff): ": handshake nearby circle settings --waves on"
+        case .circle(.forgottenMember(let person, _)): ": handshake nearby circle unhide \(person)"
         case .circle(.unreadableTable), .circle(.tableNeeded):
             ". Otherwise fetch the members now: handshake nearby circle sync"
         case .circle(.pinsLost): ": handshake nearby pair"
@@ -85,7 +86,7 @@ extension NearbyError {
         case .sharedKeys, .otherIdentity, .keysOfMember, .everyoneForgotten: .usage
         case .circle(let problem):
             switch problem {
-            case .address, .notJoined, .alreadyJoined, .wave, .wavesOff: .usage
+            case .address, .notJoined, .alreadyJoined, .wave, .wavesOff, .forgottenMember: .usage
             case .network: .network
             case .refused, .malformed, .removed, .tooMany: .serviceError
             case .signedOut: .signInNeeded

@@ -43,7 +43,7 @@ struct NearbyForget: AsyncParsableCommand {
             members.append(("unreadable_records", .integer(Int64(deletion.damaged.count))))
             Output.result(JSONText.object(members).text)
         } else {
-            Output.note(deletion.sentence)
+            Output.note(NamedVault.given.completed(deletion.sentence + deletion.undoing(person), isLine: true))
         }
     }
 }
@@ -53,6 +53,16 @@ extension StoredPeople.Deletion {
     var failure: CommandError? {
         guard !isAboutOnePerson, let error = damaged.first else { return nil }
         return CommandError(status: .vault, code: error.code, message: sentence)
+    }
+
+    /// Whether circles ignore the person from now on. Also one whose table could not be read has noted the number.
+    var isIgnoring: Bool { isAboutOnePerson && records[.circles] != nil }
+
+    /// What follows ``sentence`` in a terminal: how a member is recognised again.
+    func undoing(_ person: UserNumber?) -> String {
+        guard isIgnoring, let person else { return "" }
+        return
+            " This device ignores the person from now on. To undo it, run: handshake nearby circle unhide \(person.value)"
     }
 
     /// What was removed, and what of it could not be read.

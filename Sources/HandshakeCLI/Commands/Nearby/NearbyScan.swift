@@ -2,6 +2,7 @@
 import ArgumentParser
 import Beacons
 import Foundation
+import Handshake
 import Nearby
 import OAuth
 import Radio
@@ -89,7 +90,8 @@ struct NearbyAdvertise: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise", abstract: "Let others notice you, until interrupted, without listening.",
         discussion:
-            "Say what is sent: --advertise rolling, or --advertise static. `watch --advertise` listens and sends.")
+            "Say what is sent: --advertise rolling, or --advertise static. It ends when the published keys of a circle do. `watch --advertise` listens and sends."
+    )
 
     @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
     var me: UserNumber?
@@ -116,12 +118,22 @@ struct NearbyAdvertise: AsyncParsableCommand {
             let period = try await NearbyVault.period(vault)
             let scopes = try await NearbyVault.scopes(period)
             guard let broadcasts = try sending.broadcasts(of: own, scopes) else {
-                throw CommandError.usage(NearbySending.noCurrentKeys)
+                throw CommandError.usage(try await Self.silence(in: period) ?? NearbySending.noCurrentKeys)
+            }
+            let rolling = sending.advertise == .rolling ? scopes : nil
+            if rolling != nil, let silence = try await Self.silence(in: period) {
+                Output.note(NamedVault.given.completed(silence, isLine: true))
             }
             let radio = try adapter.radio()
             try await TimeLimit.run(duration) {
                 let ending = try await period.run {
-                    try await radio.advertise(broadcasts) { reporter.note(.sending($0), sending: scopes) }
+                    let hasEnded = try await Self.send(broadcasts, of: rolling, over: radio, in: period) {
+                        reporter.note(.sending($0), sending: scopes)
+                    }
+                    if hasEnded {
+                        let words = await Self.ending(in: period)
+                        Output.note(NamedVault.given.completed(words, isLine: true))
+                    }
                 }
                 switch ending {
                 case .ended: break
@@ -131,6 +143,53 @@ struct NearbyAdvertise: AsyncParsableCommand {
             }
             try reporter.requireRadio()
         }
+    }
+}
+
+extension NearbyAdvertise {
+    /// Sends until the radio ends, or the published keys of a circle do: members have no key of later days.
+    ///
+    /// - Parameters:
+    ///   - scopes: whose rolling identifiers are sent; nil for a static number.
+    ///   - time: the clock by which keys end.
+    /// - Returns: whether published keys have ended.
+    static func send(
+        _ broadcasts: Broadcasts, of scopes: OwnScopes?, over radio: any Radio, in vault: any Vault,
+        time: TimeSource = .system, status: @escaping @Sendable (RadioStatus) -> Void
+    ) async throws -> Bool {
+        try await withThrowingTaskGroup(of: Bool?.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                try await radio.advertise(broadcasts, status: status)
+                return false
+            }
+            if let scopes {
+                group.addTask {
+                    let hasEnded = try await scopes.waitForEnd(
+                        in: vault, community: NearbyCommand.community, time: time)
+                    return hasEnded ? true : nil
+                }
+            }
+            for try await hasEnded in group {
+                if let hasEnded { return hasEnded }
+            }
+            return false
+        }
+    }
+
+    /// Of circles whose published keys have ended: that nothing is sent for them, and the cure; nil where there are none.
+    static func silence(in vault: any Vault) async throws -> String? {
+        var ended: [String] = []
+        for circle in try await JoinedCircle.all(in: NearbyVault.environment(vault)) {
+            if let sentence = CircleText.silence(of: try await circle.summary()) { ended.append(sentence) }
+        }
+        return ended.isEmpty ? nil : ended.joined(separator: ". ")
+    }
+
+    /// That sending ends with the published keys, and the cure.
+    static func ending(in vault: any Vault) async -> String {
+        let cure = try? await silence(in: vault)
+        return "Your published keys have ended, so sending ends. " + (cure ?? "Start it again.")
     }
 }
 

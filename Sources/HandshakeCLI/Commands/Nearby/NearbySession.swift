@@ -49,7 +49,7 @@ struct NearbySession: Sendable {
             await began(people)
             let broadcasts = try broadcasts(for: people.known, sending)
             if broadcasts == nil {
-                sink.noteSilence(!sending.sends ? nil : people.known.isPaused ? .paused : .noCurrentKeys)
+                sink.noteSilence(!sending.sends ? nil : Self.silence(of: people.known, sending))
             }
             let notices = ShownNotices(in: period, community: NearbyCommand.community)
             return WatchPlan(
@@ -65,17 +65,27 @@ struct NearbySession: Sendable {
         }
     }
 
+    /// Why nothing is sent, although the user wants it.
+    static func silence(of people: KnownPeople, _ sending: NearbySending) -> NearbySilence {
+        let ended = people.summaries.compactMap { CircleText.silence(of: $0, isOnPage: true) }
+        // A pause stops a static number; keys that have ended do not.
+        if sending.advertise == .rolling, !ended.isEmpty { return .keysEnded(ended.joined(separator: ". ")) }
+        return people.isPaused ? .paused : .noCurrentKeys
+    }
+
     /// What is sent; nil for nothing, which the user learns.
     private func broadcasts(for people: KnownPeople, _ sending: NearbySending) throws -> Broadcasts? {
         guard sending.sends else { return nil }
         // A static number would tell those whom the pause is meant for.
         let isStatic = sending.advertise == .static
         let broadcasts = people.isPaused && isStatic ? nil : try sending.broadcasts(of: people.own, people.scopes)
+        let ended: [String] = isStatic ? [] : people.summaries.compactMap { CircleText.silence(of: $0) }
+        for sentence in ended { Output.note(NamedVault.given.completed(sentence, isLine: true)) }
         if people.isPaused {
             Output.note(
                 broadcasts == nil
                     ? "You have paused: nothing is sent." : "You have paused in a circle: nothing is sent for it.")
-        } else if broadcasts == nil {
+        } else if broadcasts == nil, ended.isEmpty {
             Output.note(NearbySending.noCurrentKeys)
         }
         return broadcasts

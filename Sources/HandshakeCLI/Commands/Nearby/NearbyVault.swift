@@ -21,8 +21,8 @@ enum NearbyVault {
     }
 
     /// What circles need.
-    static func environment(_ vault: any Vault) -> CircleEnvironment {
-        CircleEnvironment(vault: vault, community: NearbyCommand.community, alerts: standingAlerts(vault))
+    static func environment(_ vault: any Vault, time: TimeSource = .system) -> CircleEnvironment {
+        CircleEnvironment(vault: vault, community: NearbyCommand.community, time: time, alerts: standingAlerts(vault))
     }
 
     /// What the user is recognised by.

@@ -103,8 +103,9 @@ const length = (seconds) => seconds < 90 ? `${Math.max(1, Math.round(seconds))} 
 const named = (person) => person.name ?? `Number ${person.person}`
 
 /** Whether others can notice the user, and otherwise why not. */
-function sent(state) {
-  if (state === 'sending') return 'others can notice you'
+function sent(state, circles) {
+  const silent = circles.filter((circle) => circle.silence).map((circle) => circle.circle)
+  if (state === 'sending') return silent.length ? `others can notice you, but not in ${silent.join(' and ')}` : 'others can notice you'
   return state === 'silent' ? 'others cannot notice you' : `others cannot notice you: ${state}`
 }
 
@@ -119,7 +120,7 @@ function show(now) {
   const before = state
   state = now
   $('here-title').textContent = 'Here now'
-  $('radio').textContent = `Bluetooth: ${now.listen}; ${sent(now.send)}.`
+  $('radio').textContent = `Bluetooth: ${now.listen}; ${sent(now.send, now.mode === 'static' ? [] : now.circles)}.`
   keep($('people'), now.people, (person) => person.person, card, before?.people)
   $('empty').hidden = now.people.length > 0
   document.title = now.people.length ? `(${now.people.length}) People nearby` : 'People nearby'
@@ -252,6 +253,7 @@ function circleCard(circle) {
   return element('li', { className: 'card' }, element('div', {}, element('h3', { textContent: circle.circle }),
     element('p', { textContent: `You are ${circle.name}, number ${circle.number}; ${others}${circle.paused ? '; paused' : ''}` }),
     element('p', { textContent: circle.address }), circle.trouble ? element('p', { textContent: circle.trouble }) : null,
+    circle.silence ? element('p', { textContent: circle.silence }) : null,
     membersOf(circle), settingsOf(circle), controls))
 }
 
@@ -276,23 +278,46 @@ function membersOf(circle) {
 
 const settings = [['photo', 'Show my photo'], ['batch', 'Show my batch'], ['waves', 'Let members wave at me'], ['others_photos', 'Fetch the photos of others']]
 
-/** What the circle's members see of the user, and the people from whom the user hides. The server is asked when this is unfolded by hand. */
+/** What ends hiding from a person, and ignoring one whom the user has forgotten: the control, and what the question says. */
+const ends = {
+  hidden: ['Unhide', 'In this circle you see each other again.'],
+  ignored: ['Stop ignoring', 'In this circle this device recognises the person again.']
+}
+/** Of whom that is being ended; a control that is made again still says so. */
+const ending = new Set()
+const endingOf = (circle, number) => `${number} ${circle.address}`
+
+/** People of whom a circle's settings have the number: with the name where the log has it, and what brings each back. */
+function absent(circle, kind, none) {
+  const entries = circle[kind].map((number) => {
+    const name = circle[`${kind}_names`][number]
+    const who = name ? `${name}, number ${number}` : `number ${number}`
+    const text = name ? who : `Number ${number}. This device does not keep the name.`
+    const control = button(ends[kind][0], who, () => end(circle, kind, number, who))
+    control.dataset.ending = endingOf(circle, number)
+    return element('li', {}, element('span', { textContent: text }), control)
+  })
+  const list = entries.length ? element('ul', { className: `members ${kind}-people` }, ...entries) : element('p', { textContent: none })
+  markEnding(list)
+  return list
+}
+
+/** Says of each control whether its request runs. It keeps the focus, and does not ask a second time. */
+function markEnding(parent) {
+  for (const control of parent.querySelectorAll('[data-ending]')) control.ariaDisabled = String(ending.has(control.dataset.ending))
+}
+
+/** What the circle's members see of the user, from whom the user hides, and whom the user ignores. The server is asked when this is unfolded by hand. */
 function settingsOf(circle) {
   const boxes = settings.map(([name, text]) => element('li', {}, settingBox(circle, name, text)))
-  const hidden = circle.hidden.map((number) => {
-    const name = circle.hidden_names[number]
-    const text = name ? `${name}, number ${number}` : `Number ${number}. This device does not keep the name.`
-    const who = name ? `${name}, number ${number}` : `number ${number}`
-    return element('li', {}, element('span', { textContent: text }), button('Unhide', who, () => unhide(circle, number, who)))
-  })
   const remarks = [
     circle.paused ? 'You have paused: within six hours members stop recognising you, and cannot wave at you. They still see your name, and your photo and batch where these are on.' : '',
     circle.settings.photo && circle.has_photo === false ? 'The circle has no photo of you: it is missing or larger than 4096 bytes.' : '',
     circle.told ? '' : 'The circle\'s server does not know all of this yet.'
   ].filter((text) => text).map((text) => element('p', { textContent: text }))
   const content = element('div', {}, element('ul', {}, ...boxes), ...remarks,
-    element('h4', { textContent: 'Hidden people' }),
-    hidden.length ? element('ul', { className: 'members hidden-people' }, ...hidden) : element('p', { textContent: 'You hide from no one.' }))
+    element('h4', { textContent: 'Hidden people' }), absent(circle, 'hidden', 'You hide from no one.'),
+    element('h4', { textContent: 'Ignored people' }), absent(circle, 'ignored', 'You ignore no one.'))
   return folded('Settings', circle, content, (byHand) => {
     if (byHand) act({ do: 'settings', circle: circle.address })
   })
@@ -380,7 +405,8 @@ async function wave(person) {
 }
 
 async function forget(person) {
-  const yes = await question(`Forget ${named(person)}?`, 'Encounters, profile, photo and keys are removed from this device.', 'Forget')
+  const yes = await question(`Forget ${named(person)}?`,
+    'Encounters, profile, photo and keys are removed from this device, which ignores a member from then on.', 'Forget')
   if (yes !== null && await act({ do: 'forget', person: person.person })) {
     forgetFaces([person.person])
     showLog()
@@ -396,9 +422,17 @@ async function hide(circle, member) {
   }
 }
 
-async function unhide(circle, number, who) {
-  const yes = await question(`Unhide ${who}?`, 'In this circle you see each other again.', 'Unhide', { grave: false })
-  if (yes !== null && await act({ do: 'unhide', circle: circle.address, person: number })) $('circles').focus()
+async function end(circle, kind, number, who) {
+  const [word, text] = ends[kind]
+  const key = endingOf(circle, number)
+  if (ending.has(key) || await question(`${word} ${who}?`, text, word, { grave: false }) === null) return
+  ending.add(key)
+  markEnding(document)
+  say('Waiting for the circle\'s server…')
+  const done = await act({ do: 'unhide', circle: circle.address, person: number })
+  ending.delete(key)
+  markEnding(document)
+  if (done) $('circles').focus()
 }
 
 async function leave(circle) {
