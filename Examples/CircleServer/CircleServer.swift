@@ -32,7 +32,8 @@ struct CircleServer {
           -h, --help      prints this
 
         With --address, CIRCLE_CLIENT_ID and CIRCLE_CLIENT_SECRET are the app's registration at the service, with the redirect URI
-        ADDRESS/v1/callback. On standard input, "remove NUMBER" removes a member, and "count" says how many there are.
+        ADDRESS/v1/callback. On standard input, "remove NUMBER" removes a member for good, "readmit NUMBER" lets one join
+        again, and "count" says how many there are.
 
         """
 
@@ -123,7 +124,7 @@ struct CircleServer {
             ? #"{"circle":"\#(address)","recurse_center":"\#(sandbox?.recurseCenter.origin ?? "")"}"#
             : "The circle is \(address)\n"
                 + (user.map { "At the sandbox: \($0.name) \($0.password)\n" } ?? "")
-                + "Ctrl-C ends it. \"remove NUMBER\" removes a member, \"count\" counts them."
+                + "Ctrl-C ends it. \"remove NUMBER\" removes a member, \"readmit NUMBER\" lets one join again, \"count\" counts."
         say(text)
     }
 
@@ -142,8 +143,15 @@ struct CircleServer {
                 } catch {
                     say("Nothing was removed: \(error)")
                 }
+            case ("readmit", let number?):
+                do {
+                    try await circle.readmit(number)
+                    say("\(number) may join again.")
+                } catch {
+                    say("No one was readmitted: \(error)")
+                }
             case ("count", nil): say("\(await circle.count) members.")
-            default: say("Type \"remove NUMBER\" or \"count\".")
+            default: say("Type \"remove NUMBER\", \"readmit NUMBER\" or \"count\".")
             }
         }
     }

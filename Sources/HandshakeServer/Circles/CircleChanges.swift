@@ -193,7 +193,7 @@ extension MemberCircle {
     /// A member leaves: row, hides, waves and bearers are deleted.
     func leave(_ number: UInt32) async throws {
         try await inTurn { circle in
-            guard circle.members[number]?.gone == nil else { return }
+            guard let member = circle.members[number], member.gone == nil else { return }
             try await circle.leave(number, at: circle.time.now(), isRemoved: false)
         }
     }

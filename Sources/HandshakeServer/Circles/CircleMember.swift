@@ -67,8 +67,12 @@ struct CircleMember: Sendable {
     /// When the day keys changed last.
     var keysRevision: UInt64 = 0
     /// When the member left or was removed: seconds since 1970. What is left is a tombstone.
+    ///
+    /// Zero when that is not kept any more.
     var gone: Double?
-    /// Whether the member was removed, so that requests get that answer.
+    /// Whether the member was removed, so that requests get that answer and joining is refused.
+    ///
+    /// It lasts until the operator readmits the number.
     var isRemoved = false
 
     init(number: UInt32) {
@@ -92,6 +96,19 @@ struct CircleMember: Sendable {
         left.keysRevision = revision
         return left
     }
+
+    /// What is kept of a removed member whose tombstone has expired, and of a removed number that had not joined.
+    ///
+    /// It is the number, and that it was removed.
+    var forgotten: CircleMember {
+        var kept = CircleMember(number: number)
+        kept.gone = 0
+        kept.isRemoved = true
+        return kept
+    }
+
+    /// Whether no more than that is left, which others are not told.
+    var isForgotten: Bool { isRemoved && rowRevision == 0 }
 }
 
 extension CircleMember {

@@ -127,7 +127,8 @@ extension MemberCircle {
         let isFirst = cursor.since == 0
         var entries = members.values.filter { member in
             let change = changed(member)
-            guard member.number != recipient, change > cursor.since, change <= cursor.upper else { return false }
+            guard member.number != recipient, !member.isForgotten, change > cursor.since, change <= cursor.upper
+            else { return false }
             if let position = cursor.position, (change, member.number) <= (position.revision, position.number) {
                 return false
             }

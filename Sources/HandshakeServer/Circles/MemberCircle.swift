@@ -52,7 +52,7 @@ public actor MemberCircle {
         }
     }
 
-    /// For how long tombstones, and the answers to removed members, are kept: 30 days.
+    /// For how long tombstones, and the answers to bearers of removed members, are kept: 30 days.
     static let retention = 30.0 * 86_400
     /// How long a bearer is valid.
     static let bearerLifetime = 30.0 * 86_400
@@ -89,20 +89,41 @@ public actor MemberCircle {
         }
     }
 
-    /// Removes a member.
+    /// Removes a member for good, also one who has just left.
     ///
-    /// The bearers are refused. The keys that the member has fetched become useless within six hours, because everyone else
-    /// publishes new ones; within twelve where another member was removed in the six hours before.
+    /// The bearers are refused, and the member cannot join again: the number stays stored, until ``readmit(_:)``. The keys that the
+    /// member has fetched become useless within six hours, because everyone else publishes new ones; within twelve where another
+    /// member was removed in the six hours before. A number that has not joined yet can be removed too: no member is told.
     ///
     /// - Throws: ``HandshakeServerError/vault(_:)``; `CancellationError`.
     public func remove(_ number: UInt32) async throws {
         try await placing {
             try await inTurn { circle in
                 let now = circle.time.now()
-                guard let member = circle.members[number], member.gone == nil else { return }
+                // Of a number that has not joined no one has anything, and no one is told.
+                guard let known = circle.members[number] else {
+                    try await circle.store(CircleMember(number: number).forgotten)
+                    return
+                }
+                guard !known.isRemoved else { return }
                 // First: a removal that was interrupted in between can be repeated. No one publishes before this turn ends.
                 try await circle.raiseEpoch(at: now)
                 try await circle.leave(number, at: now, isRemoved: true)
+            }
+        }
+    }
+
+    /// Lets a removed member join again.
+    ///
+    /// - Throws: ``HandshakeServerError/vault(_:)``; `CancellationError`.
+    public func readmit(_ number: UInt32) async throws {
+        try await placing {
+            try await inTurn { circle in
+                guard var member = circle.members[number], member.isRemoved else { return }
+                // A tombstone like that of a member who has left, which expires.
+                member.isRemoved = false
+                member.bearers = [:]
+                try await circle.store(member)
             }
         }
     }
@@ -176,8 +197,12 @@ public actor MemberCircle {
         spent = spent.filter { $0.value > now }
         for member in members.values {
             if let gone = member.gone {
-                guard now - gone > Self.retention else { continue }
+                guard now - gone > Self.retention, !member.isForgotten else { continue }
                 state.forgottenRevision = max(state.forgottenRevision, member.rowRevision)
+                guard !member.isRemoved else {
+                    try await store(member.forgotten)
+                    continue
+                }
                 try await vault.remove(memberKey(member.number))
                 for digest in member.bearers.keys { owners[digest] = nil }
                 members[member.number] = nil

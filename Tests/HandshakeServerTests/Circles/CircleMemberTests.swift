@@ -45,6 +45,70 @@ struct CircleMemberTests {
         }
     }
 
+    @Test("CI49: a watch that runs tells the server of a leave, after a minute, and then at intervals until it knows")
+    func leaveWhileWatching() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, zoes) = try await world.pair()
+            ada.transport.fail(.timedOut(host: "circle.example"))
+            #expect(try await !adas.leave())
+            let before = ada.transport.sent.count
+            let clock = CountedClock { pause in
+                // The network is back before the third attempt.
+                if pause == 3 { ada.transport.fail(nil) }
+                if pause == 4 { throw CancellationError() }
+            }
+            let environment = CircleEnvironment(
+                vault: ada.vault, community: "recurse-center", transport: ada.transport,
+                time: TimeSource(now: { world.now }, clock: clock), random: { $0.lowerBound })
+            await #expect(throws: CancellationError.self) {
+                try await CircleFarewell.keepDelivering(in: environment)
+            }
+            let pauses: [Duration] = [.seconds(60), .seconds(900), .seconds(900), .seconds(10_800)]
+            #expect(clock.pauses == pauses)
+            let sent = Array(ada.transport.sent.dropFirst(before))
+            #expect(sent == ["DELETE /rc/v1/me", "DELETE /rc/v1/me", "DELETE /rc/v1/me"])
+            #expect(try await ada.vault.keys(of: .circle).keys.isEmpty)
+            try await zoes.synchronize()
+            #expect(try await zoes.members().isEmpty)
+        }
+    }
+
+    @Test("CI49: who leaves a circle whose server knows it immediately leaves what another one must still be told")
+    func leaveAnother() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let address = "https://other.example/rc"
+            let other = CircleRecords(
+                in: ada.vault, community: "recurse-center", scope: CircleScope(circleAt: address))
+            try await other.rememberFarewell(
+                CircleFarewell(
+                    address: address, bearer: "bearer", isLeaving: true, expires: Int64(world.now + CircleWorld.day)))
+            #expect(try await adas.leave())
+            #expect(try await ada.vault.keys(of: .circle).keys == [other.key("farewell")])
+        }
+    }
+
+    @Test("CI49: what a server must be told stays when it is stored while an earlier message is on its way")
+    func laterFarewell() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            ada.transport.fail(.timedOut(host: "circle.example"))
+            #expect(try await !adas.leave())
+            ada.transport.fail(nil)
+            let records = adas.records
+            let later = CircleFarewell(
+                address: CircleWorld.address, bearer: "later", isLeaving: false,
+                expires: Int64(world.now + CircleWorld.day))
+            ada.transport.intercept { _, pass in
+                try await records.rememberFarewell(later)
+                return try await pass()
+            }
+            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
+            await stored.deliverFarewells(over: ada.transport, at: world.now)
+            #expect(try await ada.vault.keys(of: .circle).keys == [records.key("farewell")])
+        }
+    }
+
     @Test("CI49: signing out everywhere leaves nothing of a circle, and its server refuses the bearer")
     func signOut() async throws {
         try await CircleWorld.with { world in
@@ -349,6 +413,28 @@ struct CircleMemberTests {
             #expect(try await adas.members().map(\.person) == [number])
             #expect(try await ada.recognizes(zoe, adas)?.person == number)
             #expect(try await adas.photo(of: number) != nil)
+        }
+    }
+
+    @Test("CI57: a member whom the user has forgotten is listed as ignored until that ends, and who is hidden is not")
+    func ignored() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let number = try UserNumber(65_535)
+            #expect(try await adas.visibility().ignored.isEmpty)
+            _ = try await StoredPeople(in: ada.vault, community: "recurse-center").forget(number)
+            let forgotten = try await adas.visibility()
+            #expect(forgotten.ignored == [number])
+            #expect(forgotten.hidden.isEmpty)
+            try await adas.unhide(number)
+            #expect(try await adas.visibility().ignored.isEmpty)
+            try await adas.synchronize()
+            try await adas.hide(number)
+            // As after a person was forgotten whose circle's table could not be read.
+            try await adas.records.changeState { $0.blocked.insert(65_535) }
+            let hidden = try await adas.visibility()
+            #expect(hidden.hidden == [number])
+            #expect(hidden.ignored.isEmpty)
         }
     }
 
@@ -747,5 +833,29 @@ struct CircleMemberTests {
             }
             #expect(try await second.vault.keys(of: .circle).keys.isEmpty)
         }
+    }
+}
+
+/// A clock whose pauses end immediately, until a test ends the task that pauses.
+private final class CountedClock: Clock {
+    typealias Instant = TestInstant
+
+    private let durations = Mutex<[Duration]>([])
+    private let paused: @Sendable (Int) throws -> Void
+
+    /// - Parameter paused: called at each pause, with how many there were.
+    init(_ paused: @escaping @Sendable (Int) throws -> Void) { self.paused = paused }
+
+    var pauses: [Duration] { durations.withLock(\.self) }
+    var now: Instant { HurriedClock().now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let pause = now.duration(to: deadline)
+        let count = durations.withLock { durations in
+            durations.append(pause)
+            return durations.count
+        }
+        try paused(count)
     }
 }

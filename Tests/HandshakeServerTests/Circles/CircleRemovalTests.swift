@@ -1,0 +1,68 @@
+import Handshake
+import Testing
+
+@testable import HandshakeServer
+
+@Suite("Members who are removed from a circle")
+struct CircleRemovalTests {
+    private static let ada = CircleApplicant(number: 759, name: "Ada Example")
+    private static let zoe = CircleApplicant(number: 65_535, name: "Zoë Ångström")
+    private let vault = MemoryVault()
+    private let time = SharedTime()
+
+    private func open() async throws -> MemberCircle {
+        try await MemberCircle(
+            named: "Recurse Center", at: try PublicAddress(CircleWorld.address), in: vault, time: time.serverSource)
+    }
+
+    /// Whether a person who asks becomes a member.
+    private func admits(_ person: CircleApplicant, _ circle: MemberCircle) async throws -> Bool {
+        do {
+            _ = try await circle.admit(person)
+            return true
+        } catch let refusal as RequestRefusal {
+            #expect(refusal.code == "removed")
+            return false
+        }
+    }
+
+    @Test("CI33: a removal holds for a member who has just left, with a new epoch, and for one who has not joined yet")
+    func left() async throws {
+        let circle = try await open()
+        #expect(try await admits(Self.zoe, circle))
+        try await circle.leave(65_535)
+        try await circle.remove(65_535)
+        #expect(await circle.state.epoch == 2, "the keys that were fetched before are of no use")
+        #expect(try await !admits(Self.zoe, circle))
+        time.advance(by: CircleWorld.day)
+        let before = try await circle.memberPage(for: 65_535, since: nil, limit: 10).cursor
+        try await circle.remove(759)
+        #expect(try await !admits(Self.ada, circle))
+        let page = try await circle.memberPage(for: 65_535, since: before, limit: 10)
+        #expect(page.rows.isEmpty, "no member is told who was removed without having joined")
+        #expect(await circle.state.epoch == 2, "who has not joined has fetched no keys")
+        #expect(await circle.count == 0)
+    }
+
+    @Test("CI33: a removed member cannot join after 30 days either, until the operator readmits the number")
+    func lasting() async throws {
+        let circle = try await open()
+        for person in [Self.ada, Self.zoe] { #expect(try await admits(person, circle)) }
+        try await circle.remove(65_535)
+        time.advance(by: 31 * CircleWorld.day)
+        try await circle.inTurn { try await $0.cleanIfDue() }
+        #expect(try await !admits(Self.zoe, circle))
+        let kept = try #require(await circle.members[65_535])
+        #expect(kept.stored == kept.forgotten.stored, "the number, and that it was removed")
+        // Who hides from the number is not told that it was a member's.
+        let before = try await circle.memberPage(for: 759, since: nil, limit: 10).cursor
+        try await circle.hide(65_535, from: 759, true)
+        let page = try await circle.memberPage(for: 759, since: before, limit: 10)
+        #expect(page.rows.isEmpty && page.cursor != before)
+        let started = try await open()
+        #expect(try await !admits(Self.zoe, started))
+        try await started.readmit(65_535)
+        #expect(try await admits(Self.zoe, started))
+        #expect(await started.count == 2)
+    }
+}
