@@ -76,7 +76,7 @@ extension CircleRoutes {
             as: attempt.id, to: nil, noting: "\(browser.digest) \(attempt.id)")
         cleaning.beginIfDue()
         var response = Response.seeOther(sign.page.url)
-        if let new { response.setCookie(new.cookie) }
+        for cookie in new?.cookies ?? [] { response.setCookie(cookie) }
         return response
     }
 
@@ -87,7 +87,7 @@ extension CircleRoutes {
         let now = circle.time.now()
         guard let redirect = try? AuthorizationResponse(redirectURL: url), let state = redirect.returnedState,
             let note = try await handshake.note(ofSignIn: state)?.split(separator: " "), note.count == 2,
-            let browser = cookies.browser(of: request), Secret(String(note[0])).matches(Secret(browser.digest)),
+            let browser = cookies.browser(of: request, noted: String(note[0])),
             let attempt = attempts.attempt(String(note[1]), at: now), case .pending = attempt.progress
         else { return CirclePages.ended }
         let found: CircleApplicant?
@@ -131,8 +131,9 @@ extension CircleRoutes {
         let parts = (fields["token"] ?? "").split(separator: ".").map(String.init)
         let now = circle.time.now()
         guard parts.count == 2, let attempt = attempts.attempt(parts[0], at: now),
-            case .asking(let applicant, let owner) = attempt.progress, let browser = cookies.browser(of: request),
-            browser.digest == owner, Secret(formToken(attempt.id, browser.digest)).matches(Secret(parts[1]))
+            case .asking(let applicant, let owner) = attempt.progress,
+            let browser = cookies.browser(of: request, noted: owner),
+            Secret(formToken(attempt.id, browser.digest)).matches(Secret(parts[1]))
         else { return CirclePages.ended }
         let isYes = fields["answer"] == "yes"
         let isFirst = attempts.advance(attempt.id, at: now, to: isYes ? .approved(applicant) : .refused) {

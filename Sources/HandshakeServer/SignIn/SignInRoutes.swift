@@ -158,8 +158,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     private func state(_ visitor: Visitor) async throws -> Response {
-        let account = try await handshake.account(visitor.user, of: visitor.service.name)
-        let state = account?.status.state
+        let state = try await handshake.storedStatus(visitor.user, of: visitor.service.name)?.state
         let token = try await tokens.token(of: visitor.user, for: visitor.service.name)
         let body: JSONValue = .object([
             "service": .string(visitor.service.name), "connected": .bool(state?.isUsable ?? false),
@@ -181,7 +180,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let attempt = try await handshake.beginSignIn(
             as: visitor.user, to: visitor.service.name, noting: SignInNote(browser: browser, page: page).text)
         var response = Response.seeOther(attempt.page.url)
-        if let new { response.setCookie(new.cookie) }
+        for cookie in new?.cookies ?? [] { response.setCookie(cookie) }
         return response
     }
 
@@ -190,7 +189,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let url = visitor.redirect + "?" + (request.uri.query ?? "")
         guard let redirect = try? AuthorizationResponse(redirectURL: url), let state = redirect.returnedState,
             let note = try await handshake.note(ofSignIn: state).flatMap(SignInNote.init),
-            let browser = cookies.browser(of: request), note.isOf(browser)
+            cookies.browser(of: request, noted: note.browser) != nil
         else { return Self.notForYou(request) }
         let page = note.page
         let outcome: SignInOutcome
@@ -235,9 +234,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         do {
             return form.answer(try await handshake.account(visitor.user, of: visitor.service.name)?.signOut())
         } catch HandshakeError.vault(.damaged) {
-            // Its tokens cannot be read, so they cannot be revoked.
-            try await handshake.forget(visitor.user, of: visitor.service.name)
-            return form.answer(nil, adding: ["not_revocable": .array([.string("refresh_token")])])
+            return try await form.forgetDamaged(visitor.user, of: visitor.service, in: handshake)
         }
     }
 

@@ -125,5 +125,6 @@ extension Response {
 extension HTTPField.Name {
     static let referrerPolicy = HTTPField.Name(constant: "Referrer-Policy")
     static let secFetchSite = HTTPField.Name(constant: "Sec-Fetch-Site")
+    static let secFetchDest = HTTPField.Name(constant: "Sec-Fetch-Dest")
 }
 #endif

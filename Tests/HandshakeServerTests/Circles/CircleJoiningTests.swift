@@ -95,10 +95,18 @@ struct CircleJoiningTests {
         }
     }
 
-    @Test("who has signed out everywhere joins again, and is unverified to those who knew the old identity")
-    func joinsAgain() async throws {
+    @Test(
+        "CI59: who has signed out everywhere joins again, also after a renewal, and is unverified to those who knew the old identity",
+        arguments: [false, true])
+    func joinsAgain(isRenewed: Bool) async throws {
         try await CircleWorld.with { world in
-            let (ada, _, zoe, zoes) = try await world.pair()
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            if isRenewed {
+                world.time.advance(by: 26 * CircleWorld.day)
+                try await adas.synchronize()
+                try await zoes.synchronize()
+                _ = try await ada.join()
+            }
             let stored = StoredPeople(in: ada.vault, community: "recurse-center")
             _ = try await stored.forgetEveryone()
             await stored.deliverFarewells(over: ada.transport, at: world.now)
@@ -123,6 +131,249 @@ struct CircleJoiningTests {
             #expect(await world.circle.members[759]?.identity == identity)
             #expect(await world.circle.members[759]?.hasKeys == true)
             #expect(try await again.synchronize() == 0)
+        }
+    }
+
+    @Test("CI59: from five days before its end on, a sign-in is renewed by joining again, and the identity stays")
+    func renewed() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let before = try await adas.summary()
+            let identity = try #require(await world.circle.members[759]?.identity)
+            world.time.advance(by: 24 * CircleWorld.day)
+            await #expect(throws: NearbyError.circle(.alreadyJoined)) { try await ada.join() }
+            world.time.advance(by: 1.5 * CircleWorld.day)
+            let again = try await ada.join()
+            let after = try await again.summary()
+            #expect(after.expires >= before.expires + 25 * CircleWorld.day)
+            #expect(await world.circle.members[759]?.identity == identity)
+        }
+    }
+
+    /// Two devices in a circle, the first of which can renew its sign-in.
+    private func pairBeforeEnd(in world: CircleWorld) async throws -> (ada: CircleDevice, adas: JoinedCircle) {
+        let (ada, adas, _, _) = try await world.pair()
+        world.time.advance(by: 26 * CircleWorld.day)
+        try await adas.synchronize()
+        return (ada, adas)
+    }
+
+    @Test("CI59: a renewal after which nothing is fetched keeps the members and their pins")
+    func renewedWithoutTable() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas) = try await pairBeforeEnd(in: world)
+            ada.transport.intercept { line, pass in
+                if line.hasPrefix("GET /rc/v1/members") { throw TransportError.timedOut(host: "circle.example") }
+                return try await pass()
+            }
+            let again = try await ada.join()
+            _ = try await StoredPeople(in: ada.vault, community: "recurse-center").expire(at: world.now)
+            #expect(try await again.members().map(\.name) == ["Zoë Ångström"])
+            ada.transport.intercept(with: nil)
+            #expect(try await adas.synchronize() == 1)
+        }
+    }
+
+    @Test("CI59: a renewal after which nothing is published leaves the published keys, and what is sent")
+    func renewedWithoutKeys() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas) = try await pairBeforeEnd(in: world)
+            let before = try await adas.summary()
+            ada.transport.intercept { line, pass in
+                if line == "PUT /rc/v1/me/keys" { throw TransportError.timedOut(host: "circle.example") }
+                return try await pass()
+            }
+            let after = try await ada.join().summary()
+            #expect(after.expires > before.expires)
+            #expect(!after.isSilent && after.keysEnd == before.keysEnd)
+            let scopes = try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp)
+            #expect(scopes.sent.count == 1)
+        }
+    }
+
+    @Test(
+        "CI59: a renewal that fails late takes nothing back that was decided meanwhile",
+        arguments: [
+            "hidden", "paused", "left", "left without a network", "left before the network was back",
+            "left while signing out",
+        ])
+    func renewedInVain(decision: String) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas) = try await pairBeforeEnd(in: world)
+            let before = try #require(try await adas.records.state())
+            ada.transport.intercept { line, pass in
+                let isAway =
+                    switch decision {
+                    case "left without a network": line.hasPrefix("DELETE ")
+                    case "left before the network was back": line == "DELETE /rc/v1/me"
+                    case "left while signing out": line == "DELETE /rc/v1/me" || line == "PUT /rc/v1/me/member"
+                    default: false
+                    }
+                let decides = decision == "left while signing out" ? "DELETE /rc/v1/me/token" : "PUT /rc/v1/me/member"
+                guard line == decides || isAway else { return try await pass() }
+                switch decision {
+                case _ where isAway: break
+                case "hidden": _ = try await adas.hide(try UserNumber(65_535))
+                case "paused": _ = try await adas.pause()
+                default: _ = try await adas.leave()
+                }
+                throw TransportError.timedOut(host: "circle.example")
+            }
+            await #expect(throws: NearbyError.self) { _ = try await ada.join() }
+            ada.transport.intercept(with: nil)
+            let stored = try await adas.records.state()
+            switch decision {
+            case "hidden", "paused":
+                let after = try #require(stored)
+                #expect(after.isPaused == (decision == "paused"))
+                let hidden: Set<UInt32> = decision == "hidden" ? [65_535] : []
+                #expect(after.hidden == hidden)
+                #expect((after.seed == before.seed) == (decision == "paused"))
+                #expect(after.bearer == before.bearer && after.expires == before.expires)
+                try await adas.synchronize()
+            default:
+                #expect(stored == nil)
+                let people = StoredPeople(in: ada.vault, community: "recurse-center")
+                await people.deliverFarewells(over: ada.transport, at: world.now)
+                #expect(await world.circle.members[759]?.identity == nil, "the server is told of leaving")
+            }
+        }
+    }
+
+    @Test("CI59: who leaves while a first join fails has left at the server too")
+    func leftWhileJoining() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            ada.transport.intercept { line, pass in
+                let isAway = line == "DELETE /rc/v1/me"
+                guard line == "PUT /rc/v1/me/member" || isAway else { return try await pass() }
+                if !isAway {
+                    _ = try await pass()
+                    let circle = try #require(try await JoinedCircle.all(in: ada.environment).first)
+                    _ = try await circle.leave()
+                }
+                throw TransportError.timedOut(host: "circle.example")
+            }
+            await #expect(throws: NearbyError.self) { _ = try await ada.join() }
+            ada.transport.intercept(with: nil)
+            #expect(await world.circle.members[759]?.identity != nil)
+            let people = StoredPeople(in: ada.vault, community: "recurse-center")
+            await people.deliverFarewells(over: ada.transport, at: world.now)
+            #expect(await world.circle.members[759]?.identity == nil)
+            let left = try await JoinedCircle.all(in: ada.environment)
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test("CI59: who joins again while a first join fails stays a member")
+    func joinedWhileJoining() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            ada.transport.intercept { line, pass in
+                guard line == "PUT /rc/v1/me/member" else { return try await pass() }
+                _ = try await pass()
+                let circle = try #require(try await JoinedCircle.all(in: ada.environment).first)
+                _ = try await circle.leave()
+                _ = try await CircleDevice(world, vault: ada.vault).join()
+                throw TransportError.timedOut(host: "circle.example")
+            }
+            await #expect(throws: NearbyError.self) { _ = try await ada.join() }
+            ada.transport.intercept(with: nil)
+            let joined = try await JoinedCircle.all(in: ada.environment)
+            #expect(joined.count == 1)
+            let circle = try #require(joined.first)
+            try await circle.synchronize()
+            #expect(await world.circle.members[759]?.hasKeys == true)
+        }
+    }
+
+    /// Something happens right after a circle's state is read, once.
+    private final class InterruptedVault: Vault {
+        private let base: any Vault
+        private let event = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+        init(_ base: any Vault) {
+            self.base = base
+        }
+
+        func interrupt(by body: @escaping @Sendable () async throws -> Void) { event.withLock { $0 = body } }
+
+        func record(_ key: VaultKey) async throws -> [UInt8]? {
+            let contents = try await base.record(key)
+            guard key.kind == .circle, key.components.last == "state" else { return contents }
+            let body = event.withLock(\.self)
+            event.withLock { $0 = nil }
+            try await body?()
+            return contents
+        }
+
+        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await base.keys(of: kind) }
+
+        func update<Result: Sendable>(
+            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+        ) async throws -> Result {
+            try await base.update(key, body)
+        }
+    }
+
+    @Test("CI59: what another process decides while a sign-in is renewed stays", arguments: [true, false])
+    func decidedMeanwhile(isHidden: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas) = try await pairBeforeEnd(in: world)
+            let vault = InterruptedVault(ada.vault)
+            let renewing = CircleDevice(world, vault: vault)
+            let joining = try await CircleJoining.begin(at: CircleWorld.address, in: renewing.environment)
+            try await CircleBrowser(world).walk(
+                joining.page, code: joining.code, as: "ada@example.test", answer: "yes")
+            vault.interrupt {
+                if isHidden {
+                    _ = try await adas.hide(try UserNumber(65_535))
+                } else {
+                    _ = try await adas.pause()
+                }
+            }
+            let after = try await joining.finish().state()
+            let hidden: Set<UInt32> = isHidden ? [65_535] : []
+            #expect(after.isPaused != isHidden)
+            #expect(after.hidden == hidden)
+        }
+    }
+
+    @Test("CI59: a synchronisation that a renewal overtakes leaves no trouble, and the device signed in")
+    func overtaken() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas) = try await pairBeforeEnd(in: world)
+            let watch = CircleDevice(world, vault: ada.vault)
+            watch.transport.intercept { line, pass in
+                if line.hasPrefix("GET /rc/v1/members") { _ = try await ada.join() }
+                return try await pass()
+            }
+            // The renewal has ended the bearer that the request has.
+            await #expect(throws: NearbyError.circle(.signedOut)) {
+                try await JoinedCircle(adas.records, watch.environment).synchronize()
+            }
+            let after = try await adas.summary()
+            #expect(after.trouble == nil && !after.mustJoinAgain)
+            try await adas.synchronize()
+        }
+    }
+
+    @Test("CI59: a renewal after a wrong clock was put right fetches what that clock had refused")
+    func renewedAfterClock() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            world.time.advance(by: 26 * CircleWorld.day)
+            try await adas.synchronize()
+            // What Zoë publishes looks as if it were from the future.
+            try await zoes.hide(UserNumber(70_000))
+            world.time.advance(by: 60)
+            let slow = CircleDevice(world, vault: ada.vault, clockError: -3_600)
+            await #expect(throws: NearbyError.circle(.clock(seconds: -3_600))) {
+                try await JoinedCircle(adas.records, slow.environment).synchronize()
+            }
+            let again = try await ada.join()
+            #expect(try await ada.recognizes(zoe, again)?.person.value == 65_535)
         }
     }
 
@@ -204,6 +455,31 @@ struct CircleJoiningTests {
             let second = try await post(world, "attempts/\(attempt)/token", body)
             #expect(second.status == 410 && second.string("code") == "attempt_gone")
             #expect(try await post(world, "attempts/unknown/token", body).status == 410)
+        }
+    }
+
+    @Test("CI25: two attempts for which a new browser signs in at the same time are both approved in it")
+    func twoTabs() async throws {
+        try await CircleWorld.with { world in
+            let (browser, tab) = (CircleBrowser(world), CircleBrowser(world))
+            let (site, challenge) = ("https://circle.example", Base64URL.encode(MemberCircle.digest(Self.verifier)))
+            var begun: [(id: String, place: String)] = []
+            // Each form is sent before the answer to the other one has come.
+            for one in [browser, tab] {
+                let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
+                let page = try #require(attempt.string("verify_url"))
+                let away = try await one.send("POST", String(page.dropFirst(site.count)))
+                begun.append((try #require(attempt.string("attempt")), try #require(away["Location"])))
+            }
+            browser.take(from: tab)
+            for (id, place) in begun {
+                let back = try await world.sandbox.approve(place, as: "ada@example.test")
+                let asked = try await browser.send("GET", String(back.dropFirst(site.count)))
+                let token = try #require(CircleBrowser.token(asked.text))
+                _ = try await browser.send("POST", "/rc/v1/join", body: "token=\(token)&answer=yes")
+                let answer = try await post(world, "attempts/\(id)/token", #"{"verifier":"\#(Self.verifier)"}"#)
+                #expect(answer.status == 200)
+            }
         }
     }
 

@@ -270,10 +270,17 @@ final class Redirecting: Transport {
 /// A browser that keeps cookies and follows the forms of the joining pages.
 final class CircleBrowser: Sendable {
     private let world: CircleWorld
-    private let cookies = Mutex<[String]>([])
+    /// The values by name: what is set again is replaced.
+    private let cookies = Mutex<[String: String]>([:])
 
     init(_ world: CircleWorld) {
         self.world = world
+    }
+
+    /// Takes the cookies of another tab, whose answers came later.
+    func take(from tab: CircleBrowser) {
+        let later = tab.cookies.withLock(\.self)
+        cookies.withLock { $0.merge(later) { $1 } }
     }
 
     struct Stuck: Error {
@@ -282,16 +289,17 @@ final class CircleBrowser: Sendable {
     }
 
     func send(_ method: String, _ target: String, body: String = "") async throws -> WireClient.Answer {
-        var headers = ["Cookie": cookies.withLock { $0 }.joined(separator: "; "), "Accept": "text/html"]
+        let sent = cookies.withLock(\.self).map { "\($0.key)=\($0.value)" }
+        var headers = ["Cookie": sent.joined(separator: "; "), "Accept": "text/html"]
         if method == "POST" {
             headers["Content-Type"] = "application/x-www-form-urlencoded"
             headers["Origin"] = "https://circle.example"
         }
         let answer = try await world.wire.send(method, target, headers: headers, body: body)
-        let set = answer.fields.filter { $0.name.lowercased() == "set-cookie" }.map {
-            String($0.value.prefix { $0 != ";" })
+        for field in answer.fields where field.name.lowercased() == "set-cookie" {
+            let parts = field.value.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)
+            if parts.count == 2 { cookies.withLock { $0[parts[0]] = parts[1] } }
         }
-        cookies.withLock { $0 += set }
         return answer
     }
 
