@@ -68,8 +68,10 @@ def test_m610_an_app_loses_this_browsers_session_when_its_user_signs_out_at_the_
         # The session of the other browser stays, and so do the tokens: a front channel revokes nothing.
         elsewhere.goto(app.origin)
         expect(row(elsewhere, "standard")).not_to_contain_text("Not connected")
-        # What names another server ends nothing.
-        answer = elsewhere.goto(routes + "/frontchannel-logout?iss=https%3A%2F%2Fevil.example&sid=x")
+        # What names another server ends nothing, nor does a link.
+        refused = elsewhere.request.get(routes + "/frontchannel-logout?iss=https%3A%2F%2Fevil.example&sid=x")
+        assert refused.status == 400
+        answer = elsewhere.goto(routes + "/frontchannel-logout")
         assert answer and answer.status == 400
         elsewhere.goto(app.origin)
         expect(row(elsewhere, "standard")).to_be_visible()

@@ -4,6 +4,8 @@ public import OAuth
 /// What a server's logout token has ended. Source: OpenID Connect Back-Channel Logout, section 2.7.
 public struct BackchannelLogout: Sendable, Hashable {
     /// The accounts whose user has signed out at the server. End the app's own sessions of these.
+    ///
+    /// Those whose grant had ended before are among them: the app's own session may still be there.
     public let accounts: [AccountID]
     /// Those among them whose grant stays. The user gave it for offline use (`offline_access`).
     public let keptGrants: [AccountID]
@@ -16,8 +18,8 @@ extension Handshake {
     ///
     /// The token counts once, in all processes with the same vault. With a session in it, the accounts of that session end;
     /// otherwise all accounts of the user. Grants for offline use (`offline_access`) stay. An account that ends loses its
-    /// tokens and says ``HandshakeError/SignInReason/loggedOut``. Reads every account of the client, after the token was
-    /// checked.
+    /// tokens and says ``HandshakeError/SignInReason/loggedOut``. One that had ended before is returned too. Reads every
+    /// account of the client, after the token was checked.
     ///
     /// - Parameters:
     ///   - token: the form field `logout_token`.
@@ -74,10 +76,12 @@ extension Handshake {
             guard let id = AccountID(key), AccountID(client, name: id.name) == id,
                 let bytes = try await readable(key)
             else { continue }
-            guard let record = try? AccountRecord(stored: bytes, expected: id), record.isUsable,
+            guard let record = try? AccountRecord(stored: bytes, expected: id),
                 record.grant.identity.map(logout.ends) ?? false
             else { continue }
+            // One that has ended too: the app may not have ended its own session yet, as when this token comes again.
             ended.append(id)
+            guard record.isUsable else { continue }
             if record.grant.scopes.contains("offline_access") {
                 kept.append(id)
             } else {

@@ -25,7 +25,9 @@ import Foundation
 /// ``SignInRoutes``.
 ///
 /// Prefer the back channel. Browsers that block the cookies of other sites send none in a frame, so the front channel
-/// often ends nothing. It revokes nothing either, because any site can embed it.
+/// often ends nothing. It revokes nothing either, because any site can embed it. Register
+/// `frontchannel_logout_session_required` too: the server then names the session, and an address that names one ends that
+/// one only. A picture, a script or a link with the address ends nothing: browsers say what they load it for.
 public struct LogoutRoutes<Context: RequestContext>: Sendable {
     /// Ends the app's own sessions of the users whose accounts have ended. Called before the server's token counts as
     /// used: when it throws, the server may send the token again.
@@ -103,8 +105,12 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
         try await form.check(request, of: user, for: service)
         cleaning.beginIfDue()
         let uri = try RedirectURI(returnURI(service))
-        let outcome = try await handshake.account(user, of: service.name)?.beginSignOut(returningTo: uri)
-        return form.answer(outcome?.report, adding: ["end_session": outcome?.page?.request.page.json ?? .null])
+        do {
+            let outcome = try await handshake.account(user, of: service.name)?.beginSignOut(returningTo: uri)
+            return form.answer(outcome?.report, adding: ["end_session": outcome?.page?.request.page.json ?? .null])
+        } catch HandshakeError.vault(.damaged) {
+            return try await form.forgetDamaged(user, of: service, in: handshake, adding: ["end_session": .null])
+        }
     }
 
     private func signedOut(_ request: Request, _ service: Service) async throws -> Response {
@@ -169,15 +175,19 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
             try await endBrowserSession(request, context))
     }
 
-    /// Whether a request names no session, or the one of this browser's user: `iss` and `sid` come together or not at all.
+    /// Whether a frame asks, and names no session or the one of this browser's user.
+    ///
+    /// `iss` and `sid` come together or not at all.
     private func isForSession(_ request: Request, _ context: Context, _ service: Service) async throws -> Bool {
+        // Browsers of before 2023 do not say it.
+        if let use = request.headers[.secFetchDest], !["iframe", "frame"].contains(use) { return false }
         let parameters = request.uri.queryParameters
         let issuers = parameters[values: "iss"].map { String($0) }
         let sessions = parameters[values: "sid"].map { String($0) }
         guard issuers.count == sessions.count, issuers.count <= 1 else { return false }
         guard let issuer = issuers.first, let session = sessions.first else { return true }
         guard let user = try await pages.user(request, context),
-            let identity = try await handshake.account(user, of: service.name)?.status.identity,
+            let identity = try await handshake.storedStatus(user, of: service.name)?.identity,
             issuer.isIdentical(to: identity.issuer)
         else { return false }
         return identity.sessionID?.isIdentical(to: session) ?? false

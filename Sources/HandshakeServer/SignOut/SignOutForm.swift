@@ -25,6 +25,16 @@ struct SignOutForm: Sendable {
         }
     }
 
+    /// Forgets an account whose record is damaged, and answers. Its tokens cannot be read, so they cannot be revoked.
+    func forgetDamaged(
+        _ user: String, of service: Service, in handshake: Handshake, adding members: JSONObject = [:]
+    ) async throws -> Response {
+        try await handshake.forget(user, of: service.name)
+        var body = members
+        body["not_revocable"] = .array([.string(RevocationRequest.TokenKind.refreshToken.rawValue)])
+        return answer(nil, adding: body)
+    }
+
     /// The answer: status 502 while the account is still there.
     ///
     /// - Parameters:

@@ -286,7 +286,8 @@ struct BackchannelLogoutTests {
         await #expect(throws: Broken.self) {
             try await handshake.endSessions(logoutToken: token) { _ in throw Broken() }
         }
-        try await handshake.endSessions(logoutToken: token)
+        let outcome = try await handshake.endSessions(logoutToken: token)
+        #expect(Set(outcome.accounts.map(\.name)) == ["phone", "desk"], "the app still has to end its own")
         #expect(await handshakeError { try await handshake.endSessions(logoutToken: token) }?.code == "token_replayed")
         await world.sandbox.stop()
     }
@@ -315,6 +316,17 @@ struct BackchannelLogoutTests {
             await handshakeError { try await strict.endSessions(logoutToken: token) }?.code == "algorithm_refused")
         #expect(try await handshake.account("a")?.status.state == .signedIn)
         #expect(try await handshake.endSessions(logoutToken: token).accounts.map(\.name) == ["a"], "it is a good one")
+    }
+
+    @Test("K2: an account that ended before is named too, for the app may not have ended its own session")
+    func endedBefore() async throws {
+        let (provider, handshake, token) = try await alice(["a", "b"], in: MemoryVault())
+        provider.change { $0.overrides["/token"] = { _ in .json(400, ["error": "invalid_grant"]) } }
+        let account = try #require(try await handshake.account("a"))
+        #expect(await handshakeError { try await account.refresh() }?.code == "sign_in_required")
+        let outcome = try await handshake.endSessions(logoutToken: token)
+        #expect(Set(outcome.accounts.map(\.name)) == ["a", "b"])
+        #expect(outcome.keptGrants.map(\.name) == ["b"], "the other one has no grant")
     }
 
     @Test("K2: a damaged record keeps no other user signed in", arguments: [false, true])
