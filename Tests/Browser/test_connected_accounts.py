@@ -559,6 +559,37 @@ def test_offline_is_said_once_and_ends_by_itself(app: App, page: Page) -> None:
     expect(row(page, "standard")).to_contain_text("Not connected")
 
 
+def test_a_server_that_answers_is_used_whatever_the_browser_says_of_the_network(app: App, page: Page) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'onLine', { get: () => false })")
+    page.reload()
+    banner = page.locator("connected-accounts .banner")
+    expect(row(page, "standard")).to_contain_text("Not connected")
+    expect(banner).to_be_hidden()
+    page.evaluate("window.dispatchEvent(new Event('offline'))")
+    expect(banner).to_be_hidden()
+    assert "offline" not in said(page)
+    # The server stands still for a moment, and no event says when it is back.
+    page.route("**/connect/connected-accounts", lambda route: route.abort())
+    page.evaluate("document.querySelector('connected-accounts').refresh()")
+    expect(banner).to_contain_text("You’re offline.")
+    assert "offline" in said(page)
+    page.unroute("**/connect/connected-accounts")
+    banner.get_by_role("button", name="Try again").click()
+    expect(banner).to_be_hidden()
+    act(page, "Connect", "standard").click()
+    page.wait_for_url(lambda url: not url.startswith(f"{app.origin}/"))
+
+
+def test_a_session_that_ended_is_told_also_where_the_browser_says_that_it_is_offline(app: App, page: Page) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'onLine', { get: () => false })")
+    page.route("**/connect/connected-accounts", lambda route: route.fulfill(status=401, body="{}"))
+    page.reload()
+    pane = page.locator("connected-accounts .pane")
+    expect(pane).to_contain_text("You’re logged out")
+    expect(pane.get_by_role("link", name="Log in")).to_be_visible()
+    assert "logged out" in said(page)
+
+
 def test_a_session_that_ended_leaves_nothing_on_the_page(app: App, page: Page) -> None:
     connect(page, app, "standard")
     page.context.clear_cookies(name="session")

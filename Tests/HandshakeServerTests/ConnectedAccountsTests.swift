@@ -62,11 +62,13 @@ struct ConnectedAccountsTests {
     }
 
     private func scene(
-        app: RedirectURI? = nil, lastUse: @escaping @Sendable (AccountID) async throws -> Double? = { _ in nil }
+        app: RedirectURI? = nil, transport: any Transport = .platform,
+        lastUse: @escaping @Sendable (AccountID) async throws -> Double? = { _ in nil }
     ) async throws -> Scene {
         let sandbox = try await Sandbox.start()
         let vault = MemoryVault()
-        let handshake = try Handshake(try World.standardClient(of: sandbox, at: Self.address), vault: vault)
+        let client = try World.standardClient(of: sandbox, at: Self.address)
+        let handshake = try Handshake(client, vault: vault, transport: transport)
         let address = try PublicAddress(Self.address)
         let environment = SignInEnvironment(log: World.log)
         let router = Router()
@@ -197,6 +199,83 @@ struct ConnectedAccountsTests {
         try await scene.connect(as: "ada@example.test")
         let second = try Scene.account(try await scene.get("/connected-accounts/standard"))["user"]?.string
         #expect(second != nil && second != first)
+        await scene.stop()
+    }
+
+    @Test("K3: what another process has disconnected is not connected in the list of one that still has the account")
+    func disconnectedElsewhere() async throws {
+        let scene = try await scene()
+        try await scene.connect()
+        let held = try #require(try await scene.handshake.account("ada"))
+        let other = try Handshake(scene.handshake.clients[0], vault: scene.vault)
+        _ = try await other.account("ada")?.signOut()
+        for target in ["/connected-accounts", "/connected-accounts/standard", "/standard"] {
+            #expect(try Scene.account(try await scene.get(target))["state"]?.string == "absent", "\(target)")
+        }
+        #expect(held.status.state == .signedIn, "this process has not heard of it")
+        await scene.stop()
+    }
+
+    @Test("K3: the name of an account that another process has replaced is not shown for the one that is stored")
+    func replacedElsewhere() async throws {
+        let scene = try await scene()
+        try await scene.connect(as: "zoe@example.test")
+        let held = try #require(try await scene.handshake.account("ada"))
+        scene.sandbox.inject(try FaultRule(parsing: "standard POST /revoke => status 503"))
+        let other = try Handshake(scene.handshake.clients[0], vault: scene.vault)
+        let attempt = try await other.beginSignIn(as: "ada")
+        let redirect = try await scene.sandbox.approve(attempt.page.url, as: "ada@example.test")
+        _ = try await other.finishSignIn(redirectURL: redirect, as: "ada")
+        let shown = try Scene.account(try await scene.get("/connected-accounts/standard"))
+        #expect(shown["state"]?.string == "signed_in" && shown["user"] == .null)
+        #expect(held.status.state == .signedIn, "this process still has the first one's token")
+        await scene.stop()
+    }
+
+    @Test("K3: the name of an account that the same user has connected again in another process is shown")
+    func reconnectedElsewhere() async throws {
+        let scene = try await scene()
+        try await scene.connect(as: "zoe@example.test")
+        let held = try #require(try await scene.handshake.account("ada"))
+        scene.sandbox.inject(try FaultRule(parsing: "standard POST /revoke => status 503"))
+        let other = try Handshake(scene.handshake.clients[0], vault: scene.vault)
+        let attempt = try await other.beginSignIn(as: "ada")
+        let redirect = try await scene.sandbox.approve(attempt.page.url, as: "zoe@example.test")
+        _ = try await other.finishSignIn(redirectURL: redirect, as: "ada")
+        let name = try Scene.account(try await scene.get("/connected-accounts/standard"))["user"]?.string
+        #expect(name != nil)
+        #expect(try Scene.account(try await scene.get())["user"]?.string == name, "it is of the stored token too")
+        #expect(held.status.generation == 1, "this process still has the first token")
+        await scene.stop()
+    }
+
+    @Test("K3: a name that the service says while another user signs in is neither shown nor remembered for that user")
+    func replacedMeanwhile() async throws {
+        let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        let (permissions, permit) = AsyncStream<Void>.makeStream()
+        let transport = WatchedTransport { sent in
+            guard sent.path.hasSuffix("/userinfo") else { return }
+            arrived.finish()
+            for await _ in permissions {}
+        }
+        let scene = try await scene(transport: transport)
+        scene.sandbox.inject(try FaultRule(parsing: #"standard /userinfo => body {"sub":"1","name":"Zoe"}"#))
+        // Without an ID token nothing says whose the token is.
+        func connect(_ token: String, at issuedAt: Double) async throws {
+            let grant = Grant(
+                accessToken: Secret(token), expiresAt: nil, issuedAt: issuedAt, refreshToken: nil, scopes: [])
+            _ = try await scene.handshake.adopt(grant, as: "ada", of: "standard")
+        }
+        try await connect("first", at: 1)
+        let asking = Task { try await scene.get("/connected-accounts/standard") }
+        for await _ in arrivals {}
+        try await connect("second", at: 2)
+        permit.finish()
+        let shown = try Scene.account(try await asking.value)
+        #expect(shown["state"]?.string == "signed_in" && shown["user"] == .null)
+        #expect(try Scene.account(try await scene.get())["user"] == .null, "nor is it remembered")
+        let named = try Scene.account(try await scene.get("/connected-accounts/standard"))
+        #expect(named["user"]?.string == "Zoe", "what the service says of the second token is shown")
         await scene.stop()
     }
 

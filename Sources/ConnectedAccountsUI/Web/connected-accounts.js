@@ -620,6 +620,8 @@ class ConnectedAccounts extends HTMLElement {
       this.#settle()
       this.#retries = 0
       this.#problem = null
+      // The server has answered, whatever the browser thinks of its network: it may be on this machine.
+      this.isOffline = false
       this.ul.classList.remove("unsure")
       this.#take(accounts)
     } catch (error) {
@@ -658,7 +660,7 @@ class ConnectedAccounts extends HTMLElement {
     }
     const isNew = this.#problem !== kind && !(kind === "offline" && this.isOffline)
     this.#problem = kind
-    if (kind === "offline") this.isOffline = true
+    this.isOffline = kind === "offline"
     this.#draw()
     if (isNew) this.announce(kind)
   }
@@ -754,13 +756,14 @@ class ConnectedAccounts extends HTMLElement {
   }
 
   #setOffline(isOffline) {
-    if (this.isOffline === isOffline) return
-    this.isOffline = isOffline
+    // Whether the server answers counts: it may be on this machine. A request that fails says so.
+    if (isOffline) return this.refresh()
+    if (!this.isOffline && this.#loading === null) return
+    this.isOffline = false
     if (this.#problem === "offline") this.#problem = null
-    if (!isOffline) this.#retries = 5
+    this.#retries = 5
     this.#draw()
-    if (isOffline) this.announce("offline")
-    else this.refresh()
+    this.refresh()
   }
 
   // MARK: Disconnecting
@@ -813,8 +816,6 @@ class ConnectedAccounts extends HTMLElement {
     } else if (problem) {
       this.bannerText.replaceChildren(element("bdi", this.say(problem)))
       show2(this.bannerRetry, this.say("try_again"))
-      // Being online again is noticed without a press.
-      this.bannerRetry.hidden = this.isOffline && !navigator.onLine
     }
     for (const row of this.#rows.values()) row.draw()
     if (this.asked) {

@@ -65,6 +65,24 @@ public struct AccountStatus: Sendable, Hashable {
     }
 }
 
+extension Handshake {
+    /// The status of an account as it is stored, whatever this process knows of it; nil when there is none.
+    ///
+    /// Another process may have ended the account since this one read it, or another user may have signed in.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)`` when it cannot be read, ``HandshakeError/configuration(member:problem:)`` for
+    ///   an unknown service.
+    package func storedStatus(_ name: String, of service: String) async throws -> AccountStatus? {
+        let id = AccountID(try client(of: service), name: name)
+        do {
+            guard let bytes = try await environment.vault.record(id.vaultKey) else { return nil }
+            return AccountStatus(try AccountRecord(stored: bytes, expected: id))
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+}
+
 extension AccountStatus.State {
     /// A stable word for programs.
     package var code: String {

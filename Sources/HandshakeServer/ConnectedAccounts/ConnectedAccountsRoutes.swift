@@ -130,28 +130,39 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     private func list(_ user: String) async throws -> Response {
         var accounts: [JSONValue] = []
         for service in services {
-            let (account, shown) = try await stored(service, of: user)
-            let known = account.flatMap { names.name(of: $0.status, now: time.now()) }
+            let (status, shown) = try await stored(service, of: user)
+            let known = status.flatMap { names.name(of: $0, now: time.now()) }
             accounts.append(try await json(shown.named(known), of: user))
         }
         return .json(Data(JSONValue.object(["accounts": .array(accounts)]).json.utf8))
     }
 
     private func named(_ service: Service, of user: String) async throws -> Response {
-        let (account, shown) = try await stored(service, of: user)
-        guard let account, shown.state.isConnected, shown.isNameAvailable else {
+        let (status, shown) = try await stored(service, of: user)
+        guard let status, shown.state.isConnected, shown.isNameAvailable else {
             return try await answer(shown, of: user)
         }
-        if let known = names.name(of: account.status, now: time.now()) {
+        if let known = names.name(of: status, now: time.now()) {
             return try await answer(shown.named(known), of: user)
         }
         try lookUps.check(user, now: time.now())
         do {
-            let identity = try await within(Self.timeout, on: time.clock) { try await account.identity() }
-            guard let identity else { return try await answer(shown, of: user) }
+            guard let account = try await handshake.account(user, of: service.name) else {
+                return try await answer(shown, of: user)
+            }
+            let answered: (AccountStatus, Identity)? = try await within(Self.timeout, on: time.clock) {
+                // Refreshed first where need be: the status is then that of the token that is asked with.
+                _ = try await account.accessToken()
+                let asked = account.status
+                return (asked, try await account.identity())
+            }
+            // Another user's sign-in, here or in another process, may have replaced that token meanwhile.
+            guard let (asked, identity) = answered,
+                let current = try await handshake.storedStatus(user, of: service.name), current.isOfSameUser(as: asked)
+            else { return try await answer(shown, of: user) }
             let named = shown.named(identity.name ?? identity.subject)
             // The shortened name: a service chooses how long its own is.
-            if let name = named.userName { names.remember(name, of: account.status, now: time.now()) }
+            if let name = named.userName { names.remember(name, of: current, now: time.now()) }
             return try await answer(named, of: user)
         } catch HandshakeError.signInRequired {
             return try await answer(shown.ended, of: user)
@@ -163,11 +174,11 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     }
 
     /// An account, and how the vault says it stands.
-    private func stored(_ service: Service, of user: String) async throws -> (Account?, ConnectedAccount) {
+    private func stored(_ service: Service, of user: String) async throws -> (AccountStatus?, ConnectedAccount) {
         do {
-            let account = try await handshake.account(user, of: service.name)
-            let used: Double? = if let account { await lastUse(of: account.id) } else { nil }
-            return (account, ConnectedAccount(service, status: account?.status, lastUse: used))
+            let status = try await handshake.storedStatus(user, of: service.name)
+            let used: Double? = if let status { await lastUse(of: status.id) } else { nil }
+            return (status, ConnectedAccount(service, status: status, lastUse: used))
         } catch HandshakeError.vault(.damaged) {
             return (nil, ConnectedAccount(damaged: service))
         }
@@ -197,6 +208,15 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
             "last_use": account.lastUse.flatMap { Int64(exactly: $0.rounded()) }.map { .number(String($0)) } ?? .null,
             "token": .string(token.reveal()),
         ])
+    }
+}
+
+extension AccountStatus {
+    /// Whether two statuses of an account are of the same access token, or of tokens of the same user of the service.
+    fileprivate func isOfSameUser(as other: AccountStatus) -> Bool {
+        if (issuedAt, generation) == (other.issuedAt, other.generation) { return true }
+        guard let identity, let known = other.identity else { return false }
+        return identity.issuer.isIdentical(to: known.issuer) && identity.subject.isIdentical(to: known.subject)
     }
 }
 #endif
