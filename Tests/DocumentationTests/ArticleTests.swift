@@ -171,10 +171,12 @@ private enum SignInOnAServer {
         return response
     }
 
-    static func other(_ handshake: Handshake, userID: String, requestURL: String) async throws -> Account {
+    static func other(
+        _ handshake: Handshake, userID: String, redirect: RedirectURI, query: String
+    ) async throws -> Account {
         let attempt = try await handshake.beginSignIn(as: userID)
         // Redirect the browser to attempt.page.url. Then, in the route of the redirect URI:
-        let account = try await handshake.finishSignIn(redirectURL: requestURL, as: userID)
+        let account = try await handshake.finishSignIn(redirectURL: "\(redirect)?\(query)", as: userID)
         _ = attempt
         return account
     }
@@ -222,6 +224,27 @@ struct ArticleTests {
         #expect(requests.contains { $0.path == "/oauth/token" })
         let error = await #expect(throws: HandshakeError.self) { try await account.send(.get, "profiles/me") }
         #expect(error?.code == "sign_in_required")
+        await sandbox.stop()
+    }
+
+    @Test("sign-in with another framework: its request has another host behind a proxy, the registered URI is taken")
+    func otherFramework() async throws {
+        let sandbox = try await Sandbox.start()
+        let origin = try EndpointURL(sandbox.recurseCenter.origin, security: .allowingInsecureLoopback)
+        let redirect = try RedirectURI("http://127.0.0.1:8090/connect/recurse-center/callback")
+        let client = Client.confidential(
+            service: .recurseCenter.at(origin), id: "recurse-app", secret: Secret("recurse-app-secret"),
+            redirect: .uri(redirect))
+        let handshake = try Handshake(client, vault: MemoryVault())
+        let attempt = try await handshake.beginSignIn(as: "ada")
+        let location = try await sandbox.approve(attempt.page.url)
+        let query = String(location.dropFirst(redirect.string.count + 1))
+        let arrived = "http://backend.example:8080/connect/recurse-center/callback?\(query)"
+        await #expect(throws: HandshakeError.self) {
+            _ = try await handshake.finishSignIn(redirectURL: arrived, as: "ada")
+        }
+        let account = try await SignInOnAServer.other(handshake, userID: "ada", redirect: redirect, query: query)
+        #expect(account.id.name == "ada")
         await sandbox.stop()
     }
 

@@ -31,6 +31,21 @@ struct LinkTests {
         #expect(first.hasSuffix("Examples/WeatherMyWay/README.md"), "\(first)")
     }
 
+    @Test("each sign-in of a page says which client signs in, or that the server registers it")
+    func signIns() throws {
+        let pages = try ["README.md"] + Repository.files(below: ["Documentation", "Sources"], ending: ["md"])
+        var count = 0
+        for path in pages {
+            let text = try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+            for line in text.split(separator: "\n") where line.hasPrefix("handshake login ") {
+                count += 1
+                let options = ["--client-id ", "--issuer ", "--resource ", "--token-file ", "--grant jwt-bearer "]
+                #expect(options.contains { line.contains($0) }, "\(path): “\(line)” ends with: --client-id is missing")
+            }
+        }
+        #expect(count >= 15)
+    }
+
     @Test("each file selector on a page comes with its module, and asks for files by a flag that is true")
     func selectors() throws {
         let folders = ["Documentation", "Examples", "Sources"]

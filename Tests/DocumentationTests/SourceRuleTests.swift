@@ -251,6 +251,16 @@ struct SourceRuleTests {
         #expect(!views.isEmpty && views.allSatisfy { $0.text.contains("#if canImport(SwiftUI)") })
     }
 
+    @Test("D20: the search of the SwiftUI selector keeps what the user types, and its menu marks the order of the rows")
+    func searchAndOrder() throws {
+        let views = try Self.sources(["FileSelector"])
+        let list = try #require(views.first { $0.file.hasSuffix("/SwiftUI/FileListView.swift") }).text
+        let search = try #require(list.firstMatch(of: /(?s)TextField\(\s*text\(\.search\).*?\.overlay/))
+        #expect(search.0.contains(".autocorrectionDisabled()"))
+        #expect(search.0.contains(".textInputAutocapitalization(.never)"))
+        #expect(list.contains(/Picker\(\s*text\(\.sort\),\s*selection:/))
+    }
+
     @Test("A16: the Sequencing kit, the selector, the sandbox and the sample hold no picture of the service's")
     func noBrandPictures() throws {
         let folders = [
