@@ -255,10 +255,17 @@ extension Refusal: CustomStringConvertible {
         case .foreignOrigin:
             "The token was not sent to \(found), because "
                 + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
+        case .authentication where found == Self.noIDToken:
+            "There is no ID token that can be checked, and nothing else says how the user was authenticated "
+                + "(\(expected)). Ask for the scope openid. If that changes nothing, demand neither max_age nor one of "
+                + "acr_values."
         default:
             "\(check.problem(of: signedText)) Expected \(expected), found \(found). \(cure)"
         }
     }
+
+    /// What is found where a demanded authentication cannot be checked.
+    static let noIDToken = "no ID token"
 
     /// What to do about it. A slash at the end is the commonest mistake in an issuer.
     private var cure: String {

@@ -37,17 +37,25 @@ package struct RequestedAuthentication: Sendable, Hashable, Codable {
         contexts.isEmpty || contexts.contains(where: { claims.claims["acr"]?.string?.isIdentical(to: $0) == true })
     }
 
-    /// Checks the claims of the request's ID token.
+    /// Checks the claims of the request's ID token, without which an age or a context that is demanded is refused.
     ///
     /// - Parameters:
-    ///   - claims: the verified claims.
+    ///   - claims: the verified claims; nil for a sign-in without an ID token.
     ///   - now: seconds since 1970.
     ///   - leeway: by how many seconds the clocks may differ.
     ///   - secrets: what no error may show.
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/authentication``.
     package func check(
-        _ claims: IDTokenClaims, now: Double, leeway: Double = 60, hiding secrets: [Secret] = []
+        _ claims: IDTokenClaims?, now: Double, leeway: Double = 60, hiding secrets: [Secret] = []
     ) throws(OAuthError) {
+        guard let claims else {
+            let demands = [maximumAge.map { _ in "auth_time" }, demandsContext && !contexts.isEmpty ? "acr" : nil]
+            let needed = demands.compactMap(\.self).joined(separator: " and ")
+            guard needed.isEmpty else {
+                throw .refused(Refusal(.authentication, expected: needed, found: Refusal.noIDToken))
+            }
+            return
+        }
         if let maximumAge {
             guard let time = claims.authenticatedAt, now - time <= Double(maximumAge) + leeway else {
                 let age = claims.authenticatedAt.map { "\(Int(min(max(now - $0, 0), 1e12))) s ago" }

@@ -57,26 +57,75 @@ extension CommandTests {
         }
 
         /// An account of this name, as commands know it.
-        private static func known(_ name: String) async throws -> KnownAccount {
+        private static func known(
+            _ name: String, identity: IDTokenClaims? = nil, deviations: Service.Deviations = Service.Deviations(),
+            parameters: [String: String] = [:], demandsContext: Bool = false
+        ) async throws -> KnownAccount {
             let server = AuthorizationServerMetadata(
                 issuer: try Issuer("https://op.example"), tokenEndpoint: try EndpointURL("https://op.example/token"))
-            let client = Client(service: try Service(name: "bank", authorizationServer: .described(server)), id: "app")
+            let service = try Service(name: "bank", authorizationServer: .described(server), deviations: deviations)
+            var client = Client(service: service, id: "app", parameters: parameters)
+            client.options.requiresAuthenticationContext = demandsContext
             let handshake = try Handshake(client, vault: MemoryVault())
-            let grant = Grant(accessToken: Secret("token"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: [])
+            let grant = Grant(
+                accessToken: Secret("token"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: [],
+                identity: identity)
             let account = try await handshake.adopt(grant, as: name)
             return KnownAccount(account: account, client: client, handshake: handshake)
         }
 
         @Test("M213: the command for what an API demands refuses a sign-in in another context than those of the demand")
         func demandedContext() async throws {
-            let known = try await Self.known("bank")
-            func message(_ contexts: [String]) throws -> String {
-                let demand = ResourceDemand.stepUp(acrValues: contexts, maximumAge: 60)
-                let error = known.advised(HandshakeError.demanded(demand, status: 401))
-                return try #require(error as? CommandError).message
+            let claims: JSONObject = [
+                "iss": .string("https://op.example"), "sub": .string("alice"), "aud": .string("app"),
+                "iat": .number("1"), "exp": .number("600"),
+            ]
+            let known = try await Self.known("bank", identity: try IDTokenClaims(claims: claims))
+            let gold = try Self.advice(known, for: ["gold"])
+            #expect(gold.hasSuffix(" login bank --param acr_values=gold --param max_age=60 --require-acr"), "\(gold)")
+            let aged = try Self.advice(known, for: [])
+            #expect(aged.hasSuffix(" login bank --param max_age=60"), "\(aged)")
+        }
+
+        /// What is said of an API that demands one of these contexts, and a sign-in that is at most this many seconds old.
+        private static func advice(_ known: KnownAccount, for contexts: [String], age: Int? = 60) throws -> String {
+            let demand = ResourceDemand.stepUp(acrValues: contexts, maximumAge: age)
+            let error = known.advised(HandshakeError.demanded(demand, status: 401))
+            return try #require(error as? CommandError).message
+        }
+
+        @Test("M213: without an ID token the command for what an API demands asks for it, and leaves the API to judge")
+        func judgedDemand() async throws {
+            let known = try await Self.known("bank", parameters: ["max_age": "600", "ui_locales": "de"])
+            let gold = try Self.advice(known, for: ["gold"])
+            #expect(
+                gold.hasSuffix(" login bank --param ui_locales=de --param acr_values=gold --param prompt=login"),
+                "\(gold)")
+            let aged = try Self.advice(known, for: [])
+            #expect(aged.hasSuffix(" login bank --param ui_locales=de --param prompt=login"), "\(aged)")
+            // A limit that is kept would be refused too, and so would a context that the account demands.
+            let kept = try Self.advice(known, for: ["gold"], age: nil)
+            #expect(kept.hasSuffix(" login bank --param ui_locales=de --param acr_values=gold"), "\(kept)")
+            let demanding = try Self.advice(try await Self.known("bank", demandsContext: true), for: ["gold"], age: nil)
+            #expect(demanding.hasSuffix(" login bank --param acr_values=gold --no-require-acr"), "\(demanding)")
+            // A parameter that the service sets itself is refused where it is stated.
+            var deviations = Service.Deviations()
+            deviations.authorizationParameters = ["prompt": "consent"]
+            let fixed = try Self.advice(try await Self.known("bank", deviations: deviations), for: ["gold"])
+            #expect(fixed.hasSuffix(" login bank --param acr_values=gold"), "\(fixed)")
+        }
+
+        @Test("M213: the command that asks for a new authentication without an ID token keeps the consent page")
+        func judgedConsent() async throws {
+            var deviations = Service.Deviations()
+            deviations.offlineParameters = ["prompt": "consent"]
+            for known in [
+                try await Self.known("bank", deviations: deviations),
+                try await Self.known("bank", parameters: ["prompt": "select_account consent"]),
+            ] {
+                let aged = try Self.advice(known, for: [])
+                #expect(aged.hasSuffix(" login bank --param 'prompt=login consent'"), "\(aged)")
             }
-            #expect(try message(["gold"]).hasSuffix(" --param acr_values=gold --param max_age=60 --require-acr"))
-            #expect(try message([]).hasSuffix(" --param max_age=60"))
         }
 
         @Test("whatever a sign-in is required for is said in one line, with a name that a shell takes as it is")

@@ -51,6 +51,18 @@ def test_m518_the_command_that_satisfies_an_api_is_printed_and_works(handshake: 
         assert json.loads(body.stdout)["name"] == "Ada Example"
 
 
+def test_m213_the_command_for_an_account_without_an_id_token_works_too(handshake: Handshake, standard: dict) -> None:
+    sign_in(handshake, standard, "--issuer", standard["issuer"], "--client-id", "sandbox-public", "--scope", "api", "--par", "never")
+    address = standard["origin"] + "/api/stepup"
+    done = handshake.run("request", "GET", address, "--account", "mine", "--json")
+    assert done.status == 4 and done.error["code"] == "insufficient_user_authentication", done.stderr
+    command = shlex.split(done.error["message"].rpartition("Sign in again with: ")[2])
+    assert f"acr_values={STRONG}" in command and "--require-acr" not in command, command
+    sign_in(handshake, standard, *command[3:])
+    body = handshake.run("request", "GET", address, "--account", "mine").ok()
+    assert json.loads(body.stdout)["name"] == "Ada Example"
+
+
 def test_another_context_than_the_one_asked_for_is_told_and_where_it_is_demanded_refused(handshake: Handshake, standard: dict) -> None:
     options = ("--issuer", standard["issuer"], "--client-id", "sandbox-public", "--scope", "openid", "--par", "never",
                "--param", "acr_values=urn:example:gold")

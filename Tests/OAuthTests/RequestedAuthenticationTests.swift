@@ -65,6 +65,25 @@ struct RequestedAuthenticationTests {
         #expect(failure { try old.check(claims, now: Example.now) } == "authentication_insufficient")
     }
 
+    @Test(
+        "D8: without an ID token a demanded age or context is refused with what to do, and no demand and a wish are not",
+        arguments: [
+            ([:], true, nil), (["acr_values": "gold"], false, nil), (["acr_values": ""], true, nil),
+            (["acr_values": "gold"], true, "acr"), (["max_age": "600"], false, "auth_time"),
+            (["max_age": "0", "acr_values": "gold"], true, "auth_time and acr"),
+        ] as [([String: String], Bool, String?)])
+    func noIDToken(_ asked: [String: String], _ isDemanded: Bool, _ needed: String?) throws {
+        let authentication = try Self.request(asked, demandsContext: isDemanded).authentication
+        guard let needed else {
+            #expect(failure { try authentication.check(nil, now: Example.now) } == nil)
+            return
+        }
+        let refusal = try #require(refusal { try authentication.check(nil, now: Example.now) })
+        #expect(refusal.check == .authentication && refusal.expected == needed)
+        #expect(refusal.description.contains("no ID token that can be checked"))
+        #expect(refusal.description.contains("Ask for the scope openid. If that changes nothing, demand neither"))
+    }
+
     @Test("D8: a stored request of before there were wishes demands its context, and one with a wish keeps it")
     func stored() throws {
         let older = #"{"maximumAge":5,"contexts":["gold"]}"#

@@ -60,7 +60,7 @@ extension Handshake {
             to: pending, at: server, client: client, provingBy: key, timeout: timeout, asked: asked, bell)
         let identity = try await environment.identity(
             in: response, at: server, client: client, expecting: hint.subject)
-        try authentication.checkIdentity(identity, now: now, hiding: response.secrets)
+        try environment.check(authentication, in: identity, now: now, hiding: response.secrets)
         return try await store(
             response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }

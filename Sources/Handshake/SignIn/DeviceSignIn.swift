@@ -30,6 +30,10 @@ extension Handshake {
                 problem: client.service.noDeviceGrant + " Sign in with a browser.")
         }
         let asked = try client.requestedAuthentication()
+        // Known before the user is asked: no ID token of this service can be checked.
+        if client.service.deviations.token.ignoresIDToken {
+            try environment.check(asked, in: nil, now: environment.time.now(), hiding: [])
+        }
         let request = try client.deviceAuthorizationRequest(to: server, in: environment)
         let key = try client.newDPoPKey(at: server)
         let authorization = try await environment.exchange(
@@ -37,7 +41,7 @@ extension Handshake {
         let (response, now) = try await response(
             to: authorization, at: server, client: client, provingBy: key, timeout: timeout, show: show)
         let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)
-        try asked.checkIdentity(identity, now: now, hiding: response.secrets)
+        try environment.check(asked, in: identity, now: now, hiding: response.secrets)
         return try await store(
             response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }
@@ -65,27 +69,11 @@ extension Handshake {
 }
 
 extension Client {
-    /// The authentication of the user that a sign-in without a browser asks for.
+    /// The authentication of the user that the client's own parameters ask for.
     func requestedAuthentication() throws(HandshakeError) -> RequestedAuthentication {
         do throws(OAuthError) {
             return try RequestedAuthentication(
                 parameters: parameters, demandingContext: options.requiresAuthenticationContext)
-        } catch {
-            throw .exchange(error)
-        }
-    }
-}
-
-extension RequestedAuthentication {
-    /// Refuses an ID token that says too little, and none where an age or a context is demanded.
-    func checkIdentity(_ identity: IDTokenClaims?, now: Double, hiding secrets: [Secret]) throws(HandshakeError) {
-        do throws(OAuthError) {
-            if let identity {
-                try check(identity, now: now, hiding: secrets)
-            } else if maximumAge != nil || (demandsContext && !contexts.isEmpty) {
-                throw OAuthError.refused(
-                    Refusal(.authentication, expected: "an ID token with auth_time or acr", found: "no ID token"))
-            }
         } catch {
             throw .exchange(error)
         }

@@ -1,6 +1,30 @@
+import Logging
 import OAuth
 
 extension Environment {
+    /// Checks how the user of any sign-in was authenticated, which the ID token alone says (`oauth-security.md` D8).
+    ///
+    /// That none of the contexts was given which are only wished for is logged (`any-server.md` 6.5).
+    ///
+    /// - Parameters:
+    ///   - asked: what the sign-in has asked for.
+    ///   - identity: the verified claims; nil for a sign-in without an ID token.
+    ///   - now: when the tokens were asked for, in seconds since 1970.
+    ///   - secrets: what no error may show.
+    /// - Throws: `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)``.
+    func check(
+        _ asked: RequestedAuthentication, in identity: IDTokenClaims?, now: Double, hiding secrets: [Secret]
+    ) throws(HandshakeError) {
+        do throws(OAuthError) {
+            try asked.check(identity, now: now, hiding: secrets)
+        } catch {
+            throw .exchange(error)
+        }
+        if let identity, !asked.hasContext(of: identity) {
+            log.notice("the user was authenticated in none of the contexts that were asked for")
+        }
+    }
+
     /// The verified claims of a sign-in's ID token, which must be there when `openid` was asked for.
     ///
     /// - Returns: nil when `openid` was not asked for.

@@ -31,29 +31,31 @@ extension Handshake {
     /// - Parameters:
     ///   - user: who has to sign in; nil for anyone.
     ///   - subject: what the service's API has to name that user; nil for anything.
+    ///   - own: what has to be proven of the authentication without an ID token too; nil for all that is asked for.
     func signIn(
         _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims? = nil,
-        subject: String? = nil
+        subject: String? = nil, own: RequestedAuthentication? = nil
     ) async throws -> Account {
         try await measuringSignIn(to: client.service.name) {
             try await signInUnmeasured(
-                client, as: name, through: browser, timeout: timeout, user: user, subject: subject)
+                client, as: name, through: browser, timeout: timeout, user: user, subject: subject, own: own)
         }
     }
 
     private func signInUnmeasured(
         _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims?,
-        subject: String?
+        subject: String?, own: RequestedAuthentication?
     ) async throws -> Account {
         let listener = try listener(for: client)
-        let attempt = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
+        let attempt = try await begin(
+            client, name: name, redirectURI: listener?.redirectURI, timeout: timeout, own: own)
         do {
             let code = try await withDeadline(timeout, on: environment.time.clock) {
                 try await self.code(for: attempt, through: browser, at: listener, of: client)
             }
             try await consume(attempt)
             return try await finish(
-                with: code, as: attempt.account, provingBy: attempt.key, user: user, subject: subject)
+                with: code, as: attempt.account, provingBy: attempt.key, user: user, subject: subject, own: own)
         } catch {
             await forget(attempt)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error
@@ -111,7 +113,8 @@ extension Handshake {
     /// Finishes a sign-in with the redirect URL that came back.
     ///
     /// - Parameters:
-    ///   - redirectURL: the redirect as it arrived, whole.
+    ///   - redirectURL: the redirect as it arrived, whole. On a server, the registered redirect URI with the request's
+    ///     query: behind a reverse proxy the request has another scheme and host.
     ///   - name: the name that the sign-in was begun for. A server takes it from the session of the browser that brings
     ///     the redirect: otherwise an attacker could begin a sign-in, lead another user through it, and find that user's
     ///     grant under the attacker's name (RFC 6749, section 10.12).

@@ -4,8 +4,11 @@ import OAuth
 /// The steps of a sign-in, in their order.
 extension Handshake {
     /// Seals a new attempt into the vault.
+    ///
+    /// - Parameter own: what has to be proven of the authentication without an ID token too; nil for all that is asked for.
     func begin(
-        _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration, note: String? = nil
+        _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration, note: String? = nil,
+        own: RequestedAuthentication? = nil
     ) async throws -> SignInAttempt {
         try client.checkRedirect(listening: redirectURI)
         let server = try await environment.server(of: client)
@@ -35,6 +38,11 @@ extension Handshake {
                 timeout: timeout)
         }
         var request = try newRequest()
+        // Known before the user is asked: nothing will say how the user was authenticated.
+        if request.nonce == nil {
+            let asked = own ?? request.authentication
+            try environment.check(asked, in: nil, now: environment.time.now(), hiding: [])
+        }
         if isPushed {
             do {
                 request = try await push(request, provingBy: key, of: client, authentication)
@@ -243,9 +251,10 @@ extension Handshake {
     ///   - key: what the code is bound to; nil for bearer tokens.
     ///   - user: who has to have signed in, at the same issuer; nil for anyone.
     ///   - subject: what the service's API has to name the user; nil for anything.
+    ///   - own: what has to be proven of the authentication without an ID token too; nil for all that was asked for.
     func finish(
         with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, user: IDTokenClaims? = nil,
-        subject: String? = nil
+        subject: String? = nil, own: RequestedAuthentication? = nil
     ) async throws -> Account {
         let client = try client(of: id)
         let request = code.request
@@ -257,16 +266,8 @@ extension Handshake {
             throw HandshakeError.exchange(
                 .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))
         }
-        if let identity {
-            do {
-                try request.authentication.check(identity, now: now, hiding: response.secrets)
-            } catch {
-                throw HandshakeError.exchange(error)
-            }
-            if !request.authentication.hasContext(of: identity) {
-                environment.log.notice("the user was authenticated in none of the contexts that were asked for")
-            }
-        }
+        let asked = identity == nil ? own ?? request.authentication : request.authentication
+        try environment.check(asked, in: identity, now: now, hiding: response.secrets)
         if let subject {
             let grant = Grant(response, requested: request.scopes, now: now)
             try await check(grant, TokenBinding(key, response), of: subject, as: id, client: client)

@@ -38,6 +38,9 @@ extension Handshake {
     /// after the sign-in. Where a service has neither, or its API does not name the account's user, another user's grant
     /// may take the account's place: compare what you know of the user before you go on.
     ///
+    /// The authentication is checked in the ID token. Without one, the API alone knows whether the user has satisfied its
+    /// demand: send the request again. What the client's own parameters demand is refused then, as by every sign-in.
+    ///
     /// - Parameters:
     ///   - account: an account of this app.
     ///   - demand: the payload of ``HandshakeError/demanded(_:status:)``.
@@ -68,7 +71,8 @@ extension Handshake {
         var subject: String?
         if status.identity == nil { subject = try await account.subjectOfAPI() }
         return try await signIn(
-            asking, as: account.id.name, through: browser, timeout: timeout, user: status.identity, subject: subject)
+            asking, as: account.id.name, through: browser, timeout: timeout, user: status.identity, subject: subject,
+            own: client.requestedAuthentication())
     }
 }
 

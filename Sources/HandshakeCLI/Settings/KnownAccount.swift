@@ -62,12 +62,25 @@ struct KnownAccount {
     func login(adding scopes: [String] = [], asking demands: [String] = []) -> String {
         let name = account.status.id.name
         let service = client.service.name
-        let demand = demands.contains { $0.hasPrefix("acr_values=") } ? " --require-acr" : ""
-        return Self.login(name, at: service)
+        // Without an ID token the API alone judges: what a command demands would be refused (D8).
+        let isIdentified =
+            account.status.isWithoutUser
+            ? (client.scopes + scopes).contains("openid") && !client.service.deviations.token.ignoresIDToken
+            : account.status.identity != nil
+        let asked = isIdentified ? demands : unproven(demands)
+        let replaced = isIdentified || demands.isEmpty ? demands : demands + ["max_age="]
+        let isContext = asked.contains { $0.hasPrefix("acr_values=") }
+        let unwanted = client.options.requiresAuthenticationContext ? " --no-require-acr" : ""
+        let demand = !isContext ? "" : isIdentified ? " --require-acr" : unwanted
+        let device = client.signsInOnDevice ? " --device" : ""
+        // Only a user can be authenticated in another way.
+        let grant = !demands.isEmpty && account.status.isWithoutUser ? " --grant authorization-code" : ""
+        return Self.login(name, at: service) + device
             + (client.id == PersonalToken.clientID ? " --token-file FILE" : "")
             + (scopes.isEmpty ? [] : client.scopes + scopes.filter { !client.scopes.contains($0) })
             .map { " --scope \(Self.shellWord($0))" }.joined()
-            + parameters(with: demands).map { " --param \(Self.shellWord($0))" }.joined() + demand
+            + parameters(with: asked, besides: replaced).map { " --param \(Self.shellWord($0))" }.joined()
+            + demand + grant
     }
 
     /// The command that signs in to an account again.
@@ -75,12 +88,26 @@ struct KnownAccount {
         "handshake login \(shellWord(service))" + (name == service ? "" : " --account \(shellWord(name))")
     }
 
-    /// The parameters of the last sign-in with those that are demanded; none when none are demanded.
-    private func parameters(with demands: [String]) -> [String] {
+    /// The parameters of the last sign-in that are for a page. What went to the token endpoint is not.
+    private var pageParameters: [String: String] { account.status.isWithoutUser ? [:] : client.parameters }
+
+    /// The parameters that ask for what is demanded, and demand no proof of it: a new authentication in place of its age.
+    private func unproven(_ demands: [String]) -> [String] {
+        let deviations = client.service.deviations
+        // Where the service sets this parameter itself, it cannot be stated.
+        let isOwn = deviations.authorizationParameters["prompt"] != nil
+        // A refresh token may be given with consent only.
+        let prompt = pageParameters["prompt"] ?? deviations.offlineParameters["prompt"] ?? ""
+        let again = prompt.split(separator: " ").contains("consent") ? "prompt=login consent" : "prompt=login"
+        return demands.compactMap { $0.hasPrefix("max_age=") ? (isOwn ? nil : again) : $0 }
+    }
+
+    /// The parameters of the last sign-in with those that are asked for, which take the place of those that are demanded.
+    private func parameters(with asked: [String], besides demands: [String]) -> [String] {
         guard !demands.isEmpty else { return [] }
-        let names = demands.map { $0.prefix { $0 != "=" } }
-        let kept = client.parameters.filter { !names.contains($0.key[...]) }
-        return kept.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } + demands
+        let names = (asked + demands).map { $0.prefix { $0 != "=" } }
+        let kept = pageParameters.filter { !names.contains($0.key[...]) }
+        return kept.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } + asked
     }
 
     /// What an API demands of the user's sign-in, as a sentence.
@@ -100,7 +127,8 @@ struct KnownAccount {
     /// - Throws: what the sign-in and the vault throw.
     func steppedUp(_ error: any Error, in vault: any Vault, timeout: Duration) async throws -> KnownAccount? {
         guard StandardInput.isTerminal, !Output.isQuiet, !Output.isJSON,
-            case HandshakeError.demanded(let demand, _) = error, client.id != PersonalToken.clientID
+            case HandshakeError.demanded(let demand, _) = error, client.id != PersonalToken.clientID,
+            !client.signsInOnDevice
         else { return nil }
         let question: String
         let wider = client.scopes + demand.demandedScopes.filter { !client.scopes.contains($0) }
@@ -126,6 +154,7 @@ struct KnownAccount {
 
     /// A word for a command that the user may copy. What a shell could take for more than text is quoted: a service chose it.
     static func shellWord(_ text: String) -> String {
+        guard !text.isEmpty else { return "''" }
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -15,6 +15,7 @@ struct BackchannelSignInTests {
 
         let provider = ScriptedProvider()
         let clock = ManualClock()
+        let lines = LogLines()
         let polls = Mutex<[Double]>([])
         let requests = Mutex<[[String: String]]>([])
         private let answers: Mutex<[Answer]>
@@ -45,25 +46,27 @@ struct BackchannelSignInTests {
             return try await answer?(self) ?? provider.answer("/token", request)
         }
 
-        func app(_ parameters: [String: String] = [:]) throws -> Handshake {
+        func app(_ parameters: [String: String] = [:], isDemanded: Bool = true) throws -> Handshake {
             let client = try provider.client()
             var confidential = Client.confidential(
                 service: client.service, id: client.id, secret: Secret("client-secret-of-the-test"),
                 parameters: parameters)
-            confidential.options.requiresAuthenticationContext = !parameters.isEmpty
+            confidential.options.requiresAuthenticationContext = isDemanded && !parameters.isEmpty
             return try Handshake(
                 confidential, vault: MemoryVault(), transport: provider,
                 time: TimeSource(
-                    now: { self.provider.time.source.now() + self.clock.now.offset / .seconds(1) }, clock: clock))
+                    now: { self.provider.time.source.now() + self.clock.now.offset / .seconds(1) }, clock: clock),
+                log: lines.logger)
         }
 
         func signIn(
-            _ notifications: BackchannelNotifications? = nil, asking parameters: [String: String] = [:]
+            _ notifications: BackchannelNotifications? = nil, asking parameters: [String: String] = [:],
+            isDemanded: Bool = true
         ) async -> HandshakeError? {
             let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
             defer { passing.cancel() }
             return await handshakeError {
-                try await app(parameters).signInOnOwnDevice(
+                try await app(parameters, isDemanded: isDemanded).signInOnOwnDevice(
                     of: .login("alice"), bindingMessage: "W4SCT", notifications: notifications)
             }
         }
@@ -157,6 +160,17 @@ struct BackchannelSignInTests {
         #expect(error?.code == (context == "gold" ? nil : "authentication_insufficient"))
         let form = try #require(provider.requests.withLock { $0 }.first?["form"])
         #expect(form.split(separator: "&").contains("acr_values=gold"))
+    }
+
+    @Test(
+        "D8, J5: a user in none of the contexts that are only wished for is told of in the log",
+        arguments: ["gold", "silver"])
+    func wishedContext(_ context: String) async throws {
+        let provider = try Provider([])
+        provider.provider.change { $0.claims["acr"] = context }
+        #expect(await provider.signIn(asking: ["acr_values": "gold"], isDemanded: false) == nil)
+        let notices = provider.lines.all.filter { $0.contains("in none of the contexts") }
+        #expect(notices.count == (context == "silver" ? 1 : 0))
     }
 
     @Test("J5: an ID token about another user than the hint's is refused, and nothing is stored")

@@ -204,6 +204,19 @@ struct ClientKeyTests {
         #expect(again.parameters == (age == "0" ? ["ui_locales": "de"] : ["max_age": age, "ui_locales": "de"]))
     }
 
+    @Test(
+        "a new sign-in that was demanded once is not remembered; the other words of prompt are",
+        arguments: [("login", nil), ("login consent", "consent"), ("select_account", "select_account"), ("", "")]
+            as [(String, String?)])
+    func lastingPrompt(_ stated: String, _ kept: String?) async throws {
+        let vault = MemoryVault()
+        let client = try ScriptedProvider().client().asking(for: ["openid"], ["prompt": stated, "ui_locales": "de"])
+        try await Registrations(in: vault).remember(client, as: "mine")
+        let again = try #require(try await Registrations(in: vault).client(named: "mine"))
+        #expect(again.parameters["prompt"] == kept)
+        #expect(again.parameters["ui_locales"] == "de")
+    }
+
     @Test("M309: a service's description says that a key signs the client secret, and a fixed one is refused")
     func apple() async throws {
         let service = try Service.named("apple", ["team": "DEF123GHIJ"])

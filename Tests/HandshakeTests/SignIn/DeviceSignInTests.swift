@@ -16,6 +16,7 @@ struct DeviceSignInTests {
         let provider = ScriptedProvider()
         let clock = ManualClock()
         let vault = MemoryVault()
+        let lines = LogLines()
         /// Seconds at which the polls came, by the manual clock.
         let polls = Mutex<[Double]>([])
         private let answers: Mutex<[Answer]>
@@ -64,7 +65,7 @@ struct DeviceSignInTests {
         func app(_ client: Client? = nil) throws -> Handshake {
             try Handshake(
                 client ?? provider.client(), vault: vault, transport: provider,
-                time: TimeSource(now: provider.time.source.now, clock: clock))
+                time: TimeSource(now: provider.time.source.now, clock: clock), log: lines.logger)
         }
 
         /// Signs in. Whenever both the deadline and a wait are awaited, a second passes.
@@ -146,6 +147,42 @@ struct DeviceSignInTests {
         client.options.requiresAuthenticationContext = true
         #expect(await device.signIn(client)?.code == code)
         #expect(try await device.vault.keys(of: .account).keys.isEmpty == (code != nil))
+    }
+
+    @Test(
+        "D8: where no ID token can be checked, a demanded age or context is refused before a code is asked for",
+        arguments: [
+            (["max_age": "600"], "authentication_insufficient"),
+            (["acr_values": "gold"], "authentication_insufficient"), ([:], nil),
+        ] as [([String: String], String?)])
+    func ignoredIDToken(_ asked: [String: String], _ code: String?) async throws {
+        let device = try Device([])
+        let known = try device.provider.client()
+        var deviations = Service.Deviations()
+        deviations.token.ignoresIDToken = true
+        let service = try Service(
+            name: "op", authorizationServer: known.service.authorizationServer, deviations: deviations)
+        var client = Client(service: service, id: known.id, redirect: known.redirect, parameters: asked)
+        client.options.requiresAuthenticationContext = true
+        #expect(await device.signIn(client)?.code == code)
+        #expect(device.provider.count("/device_authorization") == (code == nil ? 1 : 0))
+    }
+
+    @Test(
+        "D8, 6.5: a user of another device in none of the contexts that are only wished for is told of in the log",
+        arguments: ["gold", "silver", "no ID token"])
+    func wishedContext(_ context: String) async throws {
+        let unnamed: Device.Answer = {
+            Device.message(200, Array(#"{"access_token":"access-token","token_type":"Bearer"}"#.utf8))
+        }
+        let device = try Device(context == "no ID token" ? [unnamed] : [])
+        device.provider.change { $0.claims["acr"] = context }
+        let known = try device.provider.client()
+        let client = Client(
+            service: known.service, id: known.id, redirect: known.redirect, parameters: ["acr_values": "gold"])
+        #expect(await device.signIn(client) == nil)
+        let notices = device.lines.all.filter { $0.contains("in none of the contexts") }
+        #expect(notices.count == (context == "silver" ? 1 : 0))
     }
 
     @Test(

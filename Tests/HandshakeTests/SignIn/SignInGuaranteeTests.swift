@@ -69,10 +69,41 @@ struct SignInGuaranteeTests {
             provider.change { $0.claims["acr"] = context }
             var client = try Self.client(asking: ["acr_values": "gold"])
             client.options.requiresAuthenticationContext = false
-            let app = try Handshake(client, vault: MemoryVault(), transport: provider, time: provider.time.source)
+            let lines = LogLines()
+            let app = try Handshake(
+                client, vault: MemoryVault(), transport: provider, time: provider.time.source, log: lines.logger)
             let account = try await app.signIn(through: provider.browser)
             #expect(account.status.identity?.claims["acr"]?.string == context)
+            let notices = lines.all.filter { $0.contains("in none of the contexts") }
+            #expect(notices.count == (context == "gold" ? 0 : 1))
         }
+    }
+
+    @Test(
+        "D8: a sign-in without an ID token is refused before its page where it demands an age or a context, else stored",
+        arguments: [
+            ([:], true, nil), (["acr_values": "gold"], false, nil),
+            (["acr_values": "gold"], true, "authentication_insufficient"),
+            (["max_age": "600"], false, "authentication_insufficient"),
+        ] as [([String: String], Bool, String?)])
+    func unidentified(_ asked: [String: String], _ isDemanded: Bool, _ code: String?) async throws {
+        let provider = ScriptedProvider()
+        provider.change { $0.idToken = "" }
+        let known = try Self.client(asking: asked)
+        var client = Client(
+            service: known.service, id: known.id, redirect: known.redirect, scopes: ["offline_access"],
+            parameters: asked)
+        client.options.requiresAuthenticationContext = isDemanded
+        let vault = MemoryVault()
+        let app = try Handshake(client, vault: vault, transport: provider, time: provider.time.source)
+        let pages = Shared<[String]>([])
+        let browser = ScriptedBrowser { page in
+            pages.change { $0.append(page.url) }
+            return try await provider.browser.show(page)
+        }
+        #expect(await handshakeError { try await app.signIn(through: browser) }?.code == code)
+        #expect(pages.value.count == (code == nil ? 1 : 0))
+        #expect(try await vault.keys(of: .account).keys.isEmpty == (code != nil))
     }
 
     @Test("D8: another process that finishes the sign-in demands the same authentication")

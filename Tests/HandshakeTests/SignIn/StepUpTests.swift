@@ -146,17 +146,26 @@ struct StepUpTests {
     }
 
     /// A service without ID tokens whose API names the user, and an account there.
-    private static func namingScene() async throws -> (ScriptedProvider, Handshake, Account) {
+    private static func namingScene(
+        asking parameters: [String: String] = [:]
+    ) async throws -> (ScriptedProvider, Handshake, Account) {
         let provider = ScriptedProvider()
         let known = try provider.client()
         let service = try Service(
             name: "op", authorizationServer: known.service.authorizationServer,
             identityEndpoint: Service.IdentityEndpoint(
                 url: try EndpointURL(ScriptedProvider.issuer + "/userinfo"), subjectMember: "sub", nameMembers: []))
-        let app = try provider.app(
-            Client(service: service, id: known.id, redirect: known.redirect, scopes: ["read"]))
         provider.change { $0.idToken = "" }
-        return (provider, app, try await app.signIn(through: provider.browser))
+        let vault = MemoryVault()
+        let first = try provider.app(
+            Client(service: service, id: known.id, redirect: known.redirect, scopes: ["read"]), vault: vault)
+        let account = try await first.signIn(through: provider.browser)
+        guard !parameters.isEmpty else { return (provider, first, account) }
+        var demanding = Client(
+            service: service, id: known.id, redirect: known.redirect, scopes: ["read"], parameters: parameters)
+        demanding.options.requiresAuthenticationContext = true
+        let app = try provider.app(demanding, vault: vault)
+        return (provider, app, try #require(try await app.account()))
     }
 
     /// Makes the API answer for the first token and for every later one.
@@ -201,5 +210,23 @@ struct StepUpTests {
         #expect(try await account.accessToken().reveal() == (code == nil ? "access-2" : "access-1"))
         #expect(provider.count("/revoke") == (code == nil ? 2 : 0))
         #expect(provider.count("/userinfo") == (first == 200 ? 2 : 1))
+    }
+
+    @Test(
+        "M213: without an ID token the API judges itself what it has demanded, and what the app demands is refused",
+        arguments: [
+            ([:], nil), (["acr_values": "gold"], "authentication_insufficient"),
+            (["max_age": "600"], "authentication_insufficient"),
+        ] as [([String: String], String?)])
+    func judgedByTheAPI(_ own: [String: String], _ code: String?) async throws {
+        let (provider, app, account) = try await Self.namingScene(asking: own)
+        Self.answer(provider, first: (200, "alice"), later: (200, "alice"))
+        let demand = ResourceDemand.stepUp(acrValues: ["silver"], maximumAge: 0)
+        let error = await handshakeError {
+            try await app.signIn(again: account, for: demand, through: provider.browser)
+        }
+        #expect(error?.code == code)
+        #expect(provider.count("/token") == (code == nil ? 2 : 1))
+        #expect(try await account.accessToken().reveal() == (code == nil ? "access-2" : "access-1"))
     }
 }
