@@ -125,25 +125,30 @@ extension TransferLimits {
     /// - Parameters:
     ///   - start: when the exchange began, with its lookup.
     ///   - repeats: whether the request can be sent again after an address that no connection comes about with.
-    ///   - connecting: how long a connection may take to come about. No further attempt is made that the deadline could
-    ///     end while it connects: it would look like a request that may have arrived.
-    ///   - attempt: sends the request to an address, within what is left of the limits.
+    ///   - connecting: how long a connection may take to come about. An address after which another one can be tried has
+    ///     half of it, and at most half of the limits' time. The last one has the whole of it where more than that is left,
+    ///     else half. No further attempt is made that the deadline could end while it connects: it would look like a request
+    ///     that may have arrived.
+    ///   - attempt: sends the request to an address, within what is left of the limits and over a connection that comes
+    ///     about in the time that it gets.
     /// - Throws: what the last attempt throws; when the time is over, ``TransportError/unreachable(host:reason:)``, since
     ///   nothing was sent.
     func trying<C: Clock, Result>(
         _ addresses: [String], since start: C.Instant, on clock: C, repeats: Bool, connecting: Duration = .zero,
-        _ attempt: (_ address: String, _ limits: TransferLimits) async throws -> Result
+        _ attempt: (_ address: String, _ limits: TransferLimits, _ connecting: Duration) async throws -> Result
     ) async throws -> Result where C.Duration == Duration {
+        let least = min(connecting, timeout) / 2
         for address in addresses.dropLast() {
             do {
-                return try await attempt(address, left(since: start, on: clock))
+                return try await attempt(address, left(since: start, on: clock), least)
             } catch let error as TransportError {
                 // Where nothing was sent, another address of the host may answer.
-                guard case .unreachable = error, repeats, left(since: start, on: clock).timeout > connecting else {
+                guard case .unreachable = error, repeats, left(since: start, on: clock).timeout > least else {
                     throw error
                 }
             }
         }
-        return try await attempt(addresses.last ?? "", left(since: start, on: clock))
+        let rest = left(since: start, on: clock)
+        return try await attempt(addresses.last ?? "", rest, rest.timeout > connecting ? connecting : connecting / 2)
     }
 }

@@ -39,13 +39,19 @@ public final class AsyncHTTPTransport: Transport {
     private final class PinnedClient: Sendable {
         let host: String
         let address: String
+        /// How long a connection may take to come about.
+        let connecting: Duration
         let client: HTTPClient
 
-        init(_ host: String, at address: String, _ configuration: HTTPClient.Configuration) {
+        init(
+            _ host: String, at address: String, connecting: Duration, _ configuration: HTTPClient.Configuration
+        ) {
             var configuration = configuration
             configuration.dnsOverride = [host: address]
+            configuration.timeout.connect = .nanoseconds(connecting.nanoseconds)
             self.host = host
             self.address = address
+            self.connecting = connecting
             client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         }
 
@@ -54,8 +60,9 @@ public final class AsyncHTTPTransport: Transport {
 
     /// Makes a transport of its own.
     ///
-    /// - Parameter connectionTimeout: how long a connection may take to come about; half as long to a host that a document
-    ///   names, which may have several addresses.
+    /// - Parameter connectionTimeout: how long a connection may take to come about. Where a document has named a host that
+    ///   has several addresses, each but the last of them has half as long, and the last one too where no more than the
+    ///   whole time is left.
     public convenience init(connectionTimeout: Duration = .seconds(10)) {
         self.init(connectionTimeout: connectionTimeout, resolver: .system)
     }
@@ -210,25 +217,25 @@ public final class AsyncHTTPTransport: Transport {
         }
         return try await limits.trying(
             found, since: start, on: clock, repeats: request.content.isReplayable,
-            connecting: min(connectionTimeout, limits.timeout) / 2
-        ) { address, limits in
-            let pinned = self.pinned(origin.host, at: address)
+            connecting: connectionTimeout
+        ) { address, limits, connecting in
+            let pinned = self.pinned(origin.host, at: address, connecting: connecting)
             defer { withExtendedLifetime(pinned) {} }
             return try await exchange(request, by: pinned.client, limits: limits, read)
         }
     }
 
-    private func pinned(_ host: String, at address: String) -> PinnedClient {
+    private func pinned(_ host: String, at address: String, connecting: Duration) -> PinnedClient {
         pinned.withLock { all in
-            if let index = all.firstIndex(where: { $0.host == host && $0.address == address }) {
+            let isSame = { (known: PinnedClient) in
+                known.host == host && known.address == address && known.connecting == connecting
+            }
+            if let index = all.firstIndex(where: isSame) {
                 let known = all.remove(at: index)
                 all.append(known)
                 return known
             }
-            var configuration = configuration
-            // Of two addresses that are silent, the second one has as long as the first.
-            configuration.timeout.connect = .nanoseconds((connectionTimeout / 2).nanoseconds)
-            let new = PinnedClient(host, at: address, configuration)
+            let new = PinnedClient(host, at: address, connecting: connecting, configuration)
             if all.count >= Self.maximumPinned { all.removeFirst() }
             all.append(new)
             return new

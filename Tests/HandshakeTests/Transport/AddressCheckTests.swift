@@ -183,7 +183,8 @@ struct AddressCheckTests {
         let start = clock.now
         // The lookup.
         clock.advance(by: .seconds(1))
-        let last = try await limits.trying(["a", "b", "c"], since: start, on: clock, repeats: true) { address, limits in
+        let last = try await limits.trying(["a", "b", "c"], since: start, on: clock, repeats: true) {
+            address, limits, _ in
             given.withLock { $0.append(limits.timeout) }
             clock.advance(by: .milliseconds(500))
             guard address == "c" else { throw TransportError.unreachable(host: address, reason: "") }
@@ -192,7 +193,7 @@ struct AddressCheckTests {
         #expect(given.withLock { $0 } == [.seconds(2), .milliseconds(1500), .seconds(1)])
         #expect(last == TransferLimits(maximumContentLength: 7, timeout: .seconds(1)))
         do {
-            try await limits.trying(["a", "b", "c"], since: clock.now, on: clock, repeats: true) { address, _ in
+            try await limits.trying(["a", "b", "c"], since: clock.now, on: clock, repeats: true) { address, _, _ in
                 clock.advance(by: .seconds(2))
                 throw TransportError.unreachable(host: address, reason: "")
             }
@@ -203,14 +204,36 @@ struct AddressCheckTests {
         // The second attempt might end while it connects.
         let tried = Mutex(0)
         await #expect(throws: TransportError.unreachable(host: "a", reason: "")) {
-            try await limits.trying(["a", "b"], since: clock.now, on: clock, repeats: true, connecting: .seconds(2)) {
-                address, _ in
+            try await limits.trying(["a", "b"], since: clock.now, on: clock, repeats: true, connecting: .seconds(4)) {
+                address, _, _ in
                 tried.withLock { $0 += 1 }
                 clock.advance(by: .milliseconds(1500))
                 throw TransportError.unreachable(host: address, reason: "")
             }
         }
         #expect(tried.withLock { $0 } == 1)
+    }
+
+    @Test("C9, 9.2: the last address of a host has the time of any connection, and those before it have half of it")
+    func connectionTime() async throws {
+        let clock = ManualClock()
+        for (addresses, timeout, expected) in [
+            (["a"], 20, [10]), (["a", "b"], 20, [5, 10]), (["a", "b", "c"], 20, [5, 5, 5]), (["a"], 10, [5]),
+            (["a", "b"], 4, [2]),
+        ] as [([String], Int, [Int])] {
+            let given = Mutex<[Duration]>([])
+            let limits = TransferLimits(timeout: .seconds(timeout))
+            await #expect(throws: TransportError.self) {
+                try await limits.trying(
+                    addresses, since: clock.now, on: clock, repeats: true, connecting: .seconds(10)
+                ) { address, _, connecting in
+                    given.withLock { $0.append(connecting) }
+                    clock.advance(by: connecting)
+                    throw TransportError.unreachable(host: address, reason: "")
+                }
+            }
+            #expect(given.withLock { $0 } == expected.map { Duration.seconds($0) }, "\(addresses) in \(timeout) s")
+        }
     }
 
     #if os(Linux)
@@ -248,7 +271,7 @@ struct AddressCheckTests {
         var request = RequestMessage(
             head: HTTPRequest(method: .get, scheme: "http", authority: "token.example:\(port)", path: "/"))
         request.namedBy = try EndpointURL("http://localhost/", security: .allowingInsecureLoopback).origin
-        let response = try await transport.send(request, limits: TransferLimits(timeout: .seconds(120)))
+        let response = try await transport.send(request, limits: TransferLimits(timeout: .seconds(7200)))
         #expect(response.content == Array("ok".utf8))
         #expect(lookups.withLock { $0 } == 1, "no second lookup")
         request.namedBy = try EndpointURL("https://93.184.216.34/").origin
