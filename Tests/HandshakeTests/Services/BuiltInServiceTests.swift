@@ -256,12 +256,17 @@ struct BuiltInServiceTests {
     }
 
     @Test(
-        "the token answers that Slack and LinkedIn document are read",
+        "the token answers that Slack, LinkedIn, Mailchimp and Yammer are known to send are read",
         arguments: [
             (
                 "slack",
                 #"{"ok":true,"authed_user":{"id":"U1","scope":"users:read","access_token":"x1","token_type":"user"}}"#
             ), ("linkedin", #"{"access_token":"x1","expires_in":5184000,"scope":"openid,profile"}"#),
+            ("mailchimp", #"{"access_token":"x1","expires_in":0,"scope":null}"#),
+            (
+                "yammer",
+                #"{"access_token":{"user_id":1,"network_id":2,"token":"x1","expires_at":null},"user":{},"network":{}}"#
+            ),
         ])
     func documentedTypes(_ name: String, _ content: String) throws {
         let server = AuthorizationServerMetadata(
