@@ -56,6 +56,9 @@ extension Client {
         ///
         /// `acr_values` is one of the client's parameters. Without this it is a wish: another context is accepted, and the claim `acr` of
         /// ``AccountStatus/identity`` says which. What an API has demanded is never a mere wish.
+        ///
+        /// Only an ID token says how a user was authenticated. Where `acr_values` or a `max_age` is demanded, a sign-in
+        /// without one is refused: ask for the scope `openid`.
         public var requiresAuthenticationContext = false
 
         /// When authorization requests are signed.

@@ -18,6 +18,9 @@ public struct Client: Sendable {
     /// others.
     public let resources: [ResourceIndicator]
     /// Further parameters of the authorization request.
+    ///
+    /// A client that signs in as itself, by client credentials, has no such request: it sends them to the token endpoint, at the
+    /// sign-in and with each new token. What the service itself demands there takes precedence.
     public private(set) var parameters: [String: String]
 
     /// How sign-ins of this client differ from the defaults.
@@ -36,6 +39,9 @@ public struct Client: Sendable {
 
     /// Whether the user has chosen ``scopes``. Otherwise a later sign-in asks for what the API then names.
     package var hasChosenScopes = false
+
+    /// Whether the user approves sign-ins on another device (RFC 8628). A command remembers it for the next one.
+    package var signsInOnDevice = false
 
     /// What a client without users exchanges for tokens (RFC 7523, section 2.1). Nil for client credentials.
     package var assertion: SignedAssertion?
@@ -194,9 +200,16 @@ public struct Client: Sendable {
         return TokenRequest(
             grantType, at: server, clientID: id, authentication: try authentication(at: server, in: environment),
             resources: service.deviations.omitsResource ? [] : resources ?? sentResources,
-            extras: deviations.tokenParameters,
+            extras: tokenParameters(of: grantType),
             scopeDelimiter: deviations.scopeDelimiter, repeatedScopes: deviations.repeatsScope ? scopes : [],
             headers: headers, deviations: deviations.token, accepting: accepting(key, keeping: binding))
+    }
+
+    /// What a token request says beyond the protocol. Without an authorization request, it says what that would have said.
+    private func tokenParameters(of grantType: TokenRequest.GrantType) -> [String: String] {
+        let demanded = service.deviations.tokenParameters
+        guard case .clientCredentials = grantType else { return demanded }
+        return parameters.merging(demanded) { $1 }
     }
 
     /// A request to a server's device authorization endpoint, as the service wants it.

@@ -45,10 +45,15 @@ package struct Registrations: Sendable {
 
     /// Remembers a client under a name, in place of the one before.
     ///
-    /// The parameter `max_age=0`, which an API has demanded of one sign-in, is not remembered: every later one would ask for
-    /// a password too.
+    /// The parameter `max_age=0` and the word `login` of `prompt`, which an API may have demanded of one sign-in, are not
+    /// remembered: every later one would ask for a password too. A user who wants that states it each time.
     package func remember(_ client: Client, as name: String) async throws {
-        let lasting = client.parameters.filter { $0.key != "max_age" || $0.value != "0" }
+        var lasting = client.parameters.filter { $0.key != "max_age" || $0.value != "0" }
+        // An empty value stays: it leaves out what the service's description states.
+        if let words = lasting["prompt"]?.split(separator: " "), words.contains("login") {
+            let words = words.filter { $0 != "login" }
+            lasting["prompt"] = words.isEmpty ? nil : words.joined(separator: " ")
+        }
         do {
             let bytes = try Self.stored(client.asking(for: client.scopes, lasting))
             try await vault.update(Self.key(name)) { try await $0.replace(with: bytes) }
@@ -147,6 +152,8 @@ struct StoredClient: Codable {
     /// Absent for a client that was registered by hand, and in records of before it was kept.
     let registration: StoredRegistration?
     let hasChosenScopes: Bool?
+    /// Absent for a client that signs in on a page, and in records of before there was any other.
+    let signsInOnDevice: Bool?
     /// Where redirects arrive: an address, or the listener's port and path.
     let redirectURI: String?
     let redirectPort: UInt16?
@@ -189,6 +196,7 @@ struct StoredClient: Codable {
         confinement = client.confinement?.string
         registration = client.registration.map(StoredRegistration.init)
         hasChosenScopes = client.hasChosenScopes ? true : nil
+        signsInOnDevice = client.signsInOnDevice ? true : nil
         switch client.redirect {
         case .uri(let uri): (redirectURI, redirectPort, redirectPath) = (uri.string, nil, nil)
         case .loopback(let port, let path): (redirectURI, redirectPort, redirectPath) = (nil, port, path)
@@ -236,6 +244,7 @@ struct StoredClient: Codable {
         client.registration = try registration?.registration(
             at: service.authorizationServer.issuer.url, security: security)
         client.hasChosenScopes = hasChosenScopes ?? false
+        client.signsInOnDevice = signsInOnDevice ?? false
         return client
     }
 }

@@ -13,7 +13,8 @@ struct HandshakeCommand: AsyncParsableCommand {
         discussion: """
             Results go to standard output, everything else to standard error. Exit status: 0 done; 1 another error; 2 declined or \
             cancelled by the user, or timed out; 3 sign-in required; 4 the service answered with an error; 5 refused for safety; \
-            6 network error; 7 vault, settings or key unusable; 64 wrong command line; 130 interrupted.
+            6 network error; 7 vault or key unusable, or a file of settings or secrets that cannot be read or that others \
+            have access to; 64 wrong command line or settings; 130 interrupted (143 by SIGTERM).
             """,
         version: "0.1.0",
         subcommands: [

@@ -56,6 +56,17 @@ extension CommandTests {
             #expect(done.stderr.hasSuffix(": handshake request GET https://… --account 'it'\\''s'\n"), "\(done)")
         }
 
+        @Test("the note that says how a bound token is sent names the vault of the command line")
+        func namedVault() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let vault = "files:\(command.folder)/other"
+            #expect(try await login(command, sandbox, "--dpop", "--vault", vault).ending == .status(0))
+            let token = try await command.run("token", "robot", "--vault", vault)
+            let advice = " robot. Add to each command that uses the vault: --vault \(KnownAccount.shellWord(vault))\n"
+            #expect(token.ending == .status(0) && token.stderr.hasSuffix(advice), "\(token)")
+        }
+
         @Test("inspect names the type of a token that is there, and of no other")
         func ended() async throws {
             let command = try Command()

@@ -27,10 +27,22 @@ extension CommandTests {
             let command = try Command()
             let sandbox = try await SandboxProcess(command)
             let key = try command.file("key.json", sandbox.clientKey)
-            #expect(try await command.signIn(by: "client-credentials", at: sandbox, "--key", key).ending == .status(0))
+            let done = try await command.signIn(
+                by: "client-credentials", at: sandbox, "--key", key, "--param", "audience=api")
+            #expect(done.ending == .status(0), "\(done)")
             // A sign-in page would wait for a user.
             let again = try await command.run("login", "robot", "--timeout", "60")
             #expect(again.ending == .status(0), "\(again)")
+            let path = try sandbox.origin("standard") + "/api/stepup"
+            let demand = try await command.run("request", "GET", path, "--account", "robot")
+            // Only a user can be authenticated in another way. Without openid the API alone judges how.
+            let words = "login robot --param acr_values=urn:sandbox:acr:strong --grant authorization-code"
+            #expect(demand.stderr.contains(": handshake \(words)\n"), "\(demand)")
+            // What went to the token endpoint is not for a page.
+            #expect(!demand.stderr.contains("audience"), "\(demand)")
+            let page = words.split(separator: " ").map(String.init)
+            let running = try command.start(page + ["--par", "never", "--browser", "print"])
+            #expect(await running.line()?.contains("acr_values=urn") == true, "the command is refused")
             let none = try await command.run("token", "robot", "--kind", "id")
             #expect(none.ending == .status(64) && none.stderr.contains("without a user"), "\(none)")
             let other = try await command.run("login", "robot", "--client-id", "other", "--timeout", "60")
@@ -102,6 +114,9 @@ extension CommandTests {
             #expect(keys.count == 1)
             #expect(keys[0].keys.sorted() == ["alg", "crv", "kid", "kty", "use", "x", "y"])
             #expect(keys[0]["kid"] == "sandbox-client-1")
+            #expect(try await command.run("public-key", key, "--json").stdout == done.stdout)
+            let absent = try await command.run("public-key", command.folder + "/absent", "--json")
+            #expect(absent.ending == .status(64) && absent.error["message"] is String, "\(absent)")
         }
 
         @Test(

@@ -88,6 +88,10 @@ struct FailureTests {
                 .circle(.wavesOff(name: "Zoë")),
                 "so Zoë could not answer. Change that in its settings: handshake nearby circle settings --waves on"
             ),
+            (
+                .circle(.forgottenMember(person, circle: "Hub")),
+                "you have forgotten number 36, so this device ignores that member of Hub. To wave after your next meeting, stop ignoring the person: handshake nearby circle unhide 36"
+            ),
             (.circle(.attemptOver), "This attempt to join has expired. Start again"),
         ]
         for (error, ending) in rows { #expect(error.message.hasSuffix(ending), "\(error.message)") }
@@ -208,6 +212,39 @@ struct FailureTests {
         #expect(living == "“bank” needs a new sign-in: \(advice)")
         let ended = try await message(expiresAt: 3600, .ended(.notRefreshable))
         #expect(ended == "The session of “bank” has ended: \(advice)")
+    }
+
+    @Test("an account that was signed in on another device is remembered so, and signed in there again")
+    func onAnotherDevice() async throws {
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://op.example"), tokenEndpoint: try EndpointURL("https://op.example/token"))
+        var client = Client(service: try Service(name: "bank", authorizationServer: .described(server)), id: "app")
+        client.signsInOnDevice = true
+        let registrations = Registrations(in: MemoryVault())
+        try await registrations.remember(client, as: "bank")
+        let remembered = try #require(try await registrations.client(named: "bank"))
+        #expect(remembered.signsInOnDevice)
+        let handshake = try Handshake(remembered, vault: MemoryVault())
+        let grant = Grant(accessToken: Secret("token"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: [])
+        let account = try await handshake.adopt(grant, as: "bank")
+        let known = KnownAccount(account: account, client: remembered, handshake: handshake)
+        #expect(known.login() == "handshake login bank --device")
+        #expect(known.login(adding: ["a"]) == "handshake login bank --device --scope a")
+        client.signsInOnDevice = false
+        try await registrations.remember(client, as: "bank")
+        #expect(try await registrations.client(named: "bank")?.signsInOnDevice == false)
+    }
+
+    @Test("a note and a line of a result name the vault of the command line too")
+    func namedVaultOfNotes() {
+        let vault = NamedVault(in: ["keep", "--vault", "files:/srv/b"])
+        let text = "Finish with: handshake logout work"
+        let advice = "Add to each command that uses the vault: --vault files:/srv/b"
+        #expect(vault.completed(text) == "\(text)\n\(advice)")
+        #expect(vault.completed(text, isLine: true) == "\(text). \(advice)")
+        #expect(vault.completed("\(text).", isLine: true) == "\(text). \(advice)")
+        #expect(vault.completed("Nothing to do.") == "Nothing to do.")
+        #expect(NamedVault(in: ["keep"]).completed(text) == text)
     }
 
     @Test("the vault of a command line goes into the commands of an error, and a value that may hold a secret does not")

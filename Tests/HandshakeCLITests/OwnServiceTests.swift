@@ -105,6 +105,35 @@ struct OwnServiceTests {
         #expect(plan.refusal(of: refused, login.options) is HandshakeError, "nothing was asked for")
     }
 
+    @Test("a member that describes a service is refused in the table of a built-in one, and named")
+    func membersOfBuiltIn() async throws {
+        for (name, line, member) in [
+            ("github", "default-scopes = [\"user:email\"]", "default-scopes"),
+            ("github", "revocation-url = \"https://elsewhere.example/revoke\"", "revocation-url"),
+            ("recurse-center", "title = \"Mine\"", "title"),
+        ] {
+            let file = try Settings.File(Array("[services.\(name)]\n\(line)".utf8), path: "/config.toml")
+            let error = await #expect(throws: CommandError.self) { try await plan([name, "--client-id", "app"], file) }
+            #expect(error?.status == .usage)
+            #expect(error?.message.hasPrefix("“\(member)” in [services.\(name)] describes a service") == true)
+            let login = try #require(try HandshakeCommand.parseAsRoot(["login", name]) as? Login)
+            let library = Service.builtIn.first { $0.name == name }
+            let described = try BuiltInService.named(name)?.service()
+            let service = try #require(library ?? described)
+            let settings = Settings(home: "/nowhere", environment: [:], file: file)
+            let later = await #expect(throws: CommandError.self) {
+                try await LoginPlan(
+                    service: name, options: login.options, settings: settings,
+                    previous: Client(service: service, id: "app"))
+            }
+            #expect(later?.message == error?.message)
+        }
+        let whole = "authorize-url = \"https://id.example/a\"\ntoken-url = \"https://id.example/t\"\n"
+        let file = try Settings.File(
+            Array("[services.github]\n\(whole)default-scopes = [\"read\"]".utf8), path: "/config.toml")
+        #expect(try await plan(["github", "--client-id", "app"], file).client.scopes == ["read"])
+    }
+
     @Test("a description that lacks several values names them all")
     func missingValuesOfDescription() throws {
         let error = #expect(throws: HandshakeError.self) { try BuiltInService.named("keycloak")?.filled(with: [:]) }
@@ -160,6 +189,29 @@ struct OwnServiceTests {
         }
         let known = Set(OwnService.members.map { $0.replacing("-", with: "_") })
         #expect(known.subtracting(own) == [], "the page has every member")
+    }
+
+    @Test("that a revocation ends all of a user's tokens can be said of an own service, and is shown of it")
+    func wholeRevocation() async throws {
+        for (line, isWhole) in [("revokes-whole-authorization = true", true), ("", false)] {
+            let file = try Self.settings(
+                """
+                authorize-url = "https://id.example/authorize"
+                token-url = "https://id.example/token"
+                revocation-url = "https://id.example/revoke"
+                \(line)
+                """)
+            let service = try await plan(["mine", "--client-id", "app"], file).client.service
+            #expect(service.deviations.revokesWholeAuthorization == isWhole)
+            let shown = try Services.shown("mine", Settings(home: "/nowhere", environment: [:], file: file))
+            #expect(shown["revokes_whole_authorization"]?.bool == (isWhole ? true : nil))
+        }
+        let wrong = try Self.settings(
+            "token-url = \"https://id.example/token\"\nrevokes-whole-authorization = \"yes\"")
+        let error = await #expect(throws: HandshakeError.self) {
+            try await self.plan(["mine", "--client-id", "app"], wrong)
+        }
+        #expect("\(String(describing: error))".contains("revokes-whole-authorization"))
     }
 
     @Test("how a refresh token is obtained and whether apps need a secret can be said of an own service")

@@ -30,7 +30,7 @@ struct ParsingTests {
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--no-dpop"],
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--no-retry-lost-refreshes"],
         ["login", "google", "--grant", "jwt-bearer", "--key", "account.json", "--scope", "a", "--subject", "ada@b.c"],
-        ["public-key", "key.pem", "--key-id", "k1"],
+        ["public-key", "key.pem", "--key-id", "k1"], ["public-key", "key.pem", "--json"],
         ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
         ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],
         ["login", "microsoft", "--tenant", "contoso.example", "--client-id", "app"],
@@ -304,18 +304,87 @@ struct ParsingTests {
 
     @Test("a sign-in without a user is repeated, unless an option means a page or another grant")
     func repeatedGrant() throws {
-        for arguments in [[], ["--scope", "a"], ["--client-id", "app"], ["--timeout", "5"]] {
+        let own = [[], ["--scope", "a"], ["--client-id", "app"], ["--timeout", "5"], ["--param", "audience=api"]]
+        for arguments in own {
             #expect(try LoginOptions.parse(arguments).repeating(.clientCredentials).grant == .clientCredentials)
         }
         for arguments in [
-            ["--param", "acr_values=gold"], ["--redirect", "loopback"], ["--browser", "print"], ["--device"],
+            ["--redirect", "loopback"], ["--browser", "print"], ["--device"],
             ["--authorize-url", "https://id.example/authorize"], ["--authorization-details", "[]"],
-            ["--grant", "authorization-code"], ["--token-file", "-"],
+            ["--grant", "authorization-code"], ["--token-file", "-"], ["--require-acr"],
         ] {
             let options = try LoginOptions.parse(arguments)
             #expect(options.repeating(.clientCredentials).grant == .authorizationCode, "\(arguments)")
         }
         #expect(try LoginOptions.parse(["--grant", "jwt-bearer"]).repeating(.clientCredentials).grant == .jwtBearer)
+        #expect(try LoginOptions.parse(["--param", "a=b"]).repeating(.jwtBearer).grant == .authorizationCode)
+    }
+
+    /// A server of the user's own.
+    private static func ownService() throws -> Service {
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer("https://id.example"), authorizationEndpoint: try EndpointURL("https://id.example/a"),
+            tokenEndpoint: try EndpointURL("https://id.example/t"))
+        return try Service(name: "mine", authorizationServer: .described(server))
+    }
+
+    /// What a later sign-in of an account does.
+    private func later(
+        _ arguments: [String], after last: Client, wasWithoutUser: Bool = false
+    ) async throws -> LoginPlan {
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login", "mine"] + arguments) as? Login)
+        let settings = Settings(home: "/nowhere", environment: [:], file: Settings.File())
+        return try await LoginPlan(
+            service: "mine", options: login.options, settings: settings, previous: last, wasWithoutUser: wasWithoutUser)
+    }
+
+    @Test("a sign-in on another device is repeated there, unless an option means a page or another grant")
+    func repeatedDevice() async throws {
+        var last = Client(service: try Self.ownService(), id: "app")
+        last.signsInOnDevice = true
+        for arguments in [[], ["--scope", "a"], ["--param", "acr_values=gold"], ["--timeout", "5"], ["--device"]] {
+            let plan = try await later(arguments, after: last)
+            #expect(plan.isOnAnotherDevice && plan.client.signsInOnDevice, "\(arguments)")
+        }
+        for arguments in [
+            ["--browser", "system"], ["--redirect", "loopback"], ["--grant", "authorization-code"], ["--fapi2"],
+            ["--request-object"], ["--response-mode", "jwt"], ["--par", "always"],
+        ] {
+            let plan = try await later(arguments, after: last)
+            #expect(!plan.isOnAnotherDevice && !plan.client.signsInOnDevice, "\(arguments)")
+        }
+        last.signsInOnDevice = false
+        #expect(try await !later([], after: last).isOnAnotherDevice)
+        // Where the server has no such grant any more, a command without a word of it would repeat it.
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login", "mine", "--device"]) as? Login)
+        #expect(login.options.inBrowser(after: true).command("mine") == "handshake login mine --browser system")
+        #expect(login.options.inBrowser(after: false).command("mine") == "handshake login mine")
+    }
+
+    @Test("the parameters of a client without a user are no page's, nor a page's that client's")
+    func parametersOfGrants() async throws {
+        let last = Client.confidential(
+            service: try Self.ownService(), id: "app", secret: Secret("a-secret"), parameters: ["audience": "api"])
+        let robot = try await later([], after: last, wasWithoutUser: true)
+        #expect(robot.grant == .clientCredentials && robot.client.parameters == ["audience": "api"])
+        let other = try await later(["--param", "audience=b"], after: last, wasWithoutUser: true)
+        #expect(other.grant == .clientCredentials && other.client.parameters == ["audience": "b"])
+        let page = try await later(["--grant", "authorization-code"], after: last, wasWithoutUser: true)
+        #expect(page.grant == .authorizationCode && page.client.parameters == [:])
+        let newRobot = try await later(["--grant", "client-credentials"], after: last)
+        #expect(newRobot.grant == .clientCredentials && newRobot.client.parameters == [:])
+        #expect(try await later([], after: last).client.parameters == ["audience": "api"])
+    }
+
+    @Test(
+        "options of a page are refused beside client credentials",
+        arguments: [["--browser", "print"], ["--redirect", "loopback"], ["--require-acr"]])
+    func pageOptions(_ options: [String]) throws {
+        let robot = try LoginOptions.parse(["--grant", "client-credentials"] + options)
+        let error = #expect(throws: CommandError.self) { try robot.check() }
+        let advice = "leave out --redirect, --browser and --require-acr"
+        #expect(error?.status == .usage && error?.message.contains(advice) == true)
+        try LoginOptions.parse(["--grant", "client-credentials", "--param", "audience=api", "--no-require-acr"]).check()
     }
 
     @Test("another client ID is refused where only the last sign-in has named the server, with the whole command")
@@ -424,6 +493,9 @@ struct ParsingTests {
         let (name, word) = ("it's", "'it'\\''s'")
         #expect(KnownAccount.login(name, at: "mine") == "handshake login mine --account \(word)")
         #expect(KnownAccount.login("mine", at: "mine") == "handshake login mine")
+        #expect(KnownAccount.shellWord("") == "''")
+        let none = try #require(try HandshakeCommand.parseAsRoot(["login", "mine", "--scope", ""]) as? Login)
+        #expect(none.options.command("mine") == "handshake login mine --scope ''")
         let unfinished = Logout.unfinished(name, .contentNotReplayable).message
         #expect(unfinished.contains("Finish with: handshake logout \(word)\n"), "\(unfinished)")
         #expect(unfinished.hasSuffix(": handshake logout \(word) --local"), "\(unfinished)")

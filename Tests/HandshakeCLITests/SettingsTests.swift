@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import HandshakeCLI
@@ -21,6 +22,18 @@ struct SettingsTests {
         #expect(file.vault == "files:~/vault")
         #expect(file.services?["mine"]?.clientID == "app")
         #expect(file.services?["mine"]?.scope == ["a", "b"])
+    }
+
+    @Test("the settings of the example go together, when all that it offers is taken")
+    func example() throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let page = tests.deletingLastPathComponent().appending(path: "Examples/config.toml")
+        let text = try String(contentsOf: page, encoding: .utf8).replacing("# vault", with: "vault")
+        let file = try read(text.replacing("# base-url", with: "base-url").replacing("# preset", with: "preset"))
+        #expect(file.vault == "files:~/accounts" && file.vaultKey?.hasPrefix("command:") == true)
+        let service = file.services?["recurse-center"]
+        #expect(service?.preset == "hackerschool" && service?.baseURL != nil)
+        _ = try VaultChoice(nil, key: nil, settings: Settings(home: "/nowhere", environment: [:], file: file))
     }
 
     @Test(

@@ -126,6 +126,9 @@ extension CommandTests {
             #expect(text.ending == .status(3) && text.stderr.hasSuffix("\(advice)\n"), "\(text)")
             let json = try await command.start(line + ["--vault", place, "--json"]).finish()
             #expect("\(json.error["message"] ?? "")".hasSuffix(advice), "\(json)")
+            let note = try await command.run("accounts", "--vault", place)
+            let words = "handshake login SERVICE\nAdd to each command that uses the vault: --vault '\(place)'\n"
+            #expect(note.ending == .status(0) && note.stderr.hasSuffix(words), "\(note)")
         }
 
         @Test("a vault in memory has no key to rotate, and the error names no command that cannot work")

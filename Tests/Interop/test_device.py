@@ -115,6 +115,17 @@ def test_a_device_is_approved_at_the_sandbox(handshake: Handshake, own_sandbox: 
     assert handshake.run("inspect", "standard", "--json").ok()
 
 
+def test_an_account_of_a_device_is_signed_in_on_a_device_again(handshake: Handshake, own_sandbox: StandIn,
+                                                               answer: Callable[[str, str, bool], requests.Response]) -> None:
+    running, code, address = sandbox_login(handshake, own_sandbox)
+    answer(address, code, True)
+    running.finish().ok()
+    again = handshake.start("login", "standard", "--json", "--timeout", str(DEVICE_SECONDS))
+    code, address = again.line().split(" ")
+    assert "Access allowed" in answer(address, code, True).text
+    again.finish().ok()
+
+
 def test_m106_refused_and_rejected_codes_have_statuses_2_and_4(handshake: Handshake, own_sandbox: StandIn,
                                                                answer: Callable[[str, str, bool], requests.Response]) -> None:
     running, code, address = sandbox_login(handshake, own_sandbox)

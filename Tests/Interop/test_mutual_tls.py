@@ -1,5 +1,6 @@
 """Clients that authenticate by the certificate of their connection (RFC 8705), at the sandbox's endpoints for them."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,9 @@ def test_m308_a_certificate_signs_in_and_its_token_counts_on_it_alone(
         told = handshake.run(command, "mine").ok()
         assert token in told.stdout and len(told.stderr.splitlines()) == 1
         assert "bound to the client's certificate" in told.stderr and "handshake request GET URL --account mine" in told.stderr
+        vault = f"files:{handshake.home}/vault"
+        named = handshake.run(command, "mine", "--vault", vault).ok()
+        assert named.stderr.endswith(f" mine. Add to each command that uses the vault: --vault {shlex.quote(vault)}\n"), named
     bearer = {"Authorization": f"Bearer {token}"}
     assert http().get(own_sandbox.standard["origin"] + "/api/whoami", headers=bearer, timeout=10).status_code == 401
     assert client in handshake.run("request", "GET", api, "--account", "mine").ok().stdout

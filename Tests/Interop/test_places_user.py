@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -182,8 +183,10 @@ def test_logout_forgets_where_the_user_was(handshake: Handshake, ifttt: Service,
     assert handshake.run("places", "list", "--json", *base).ok().json["state"] == "inside"
     handshake.run("logout", "ifttt").ok()
     sign_in(handshake, ifttt)
-    listed = handshake.run("places", "list", "--json", *base).ok()
+    vault = f"files:{handshake.home}/vault"
+    listed = handshake.run("places", "list", "--json", "--vault", vault, *base).ok()
     assert listed.stdout == "" and "No area is known" in listed.stderr
+    assert listed.stderr.endswith(f" ID. Add to each command that uses the vault: --vault {shlex.quote(vault)}\n"), listed
 
 
 @pytest.mark.timeout(120)
@@ -288,9 +291,10 @@ def test_a_track_that_is_cut_off_says_what_waits(handshake: Handshake, ifttt: Se
     handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
     walk = track(tmp_path / "walk.gpx", [AWAY, AWAY, HOME, HOME, HOME], minutes_ago(10))
     walk.write_text(walk.read_text()[:-3])
-    cut = handshake.run("places", "replay", str(walk), "--upload", *base)
+    vault = f"files:{handshake.home}/vault"
+    cut = handshake.run("places", "replay", str(walk), "--upload", "--vault", vault, *base)
     assert cut.status == 64 and "the file ends within an element" in cut.stderr, cut
-    assert "1 crossing is pending. Upload now with: handshake places sync --once" in cut.stderr, cut
+    assert "1 crossing is pending. Upload now with: handshake places sync --once. Add to each command that " in cut.stderr, cut
     assert handshake.run("places", "sync", "--once", "--json", *base).ok().json["state"] == "uploaded"
 
 

@@ -27,6 +27,18 @@ struct NamedVault {
         self.options = options
     }
 
+    /// The options of this command.
+    static var given: NamedVault { NamedVault(in: CommandLine.arguments.dropFirst()) }
+
+    /// A note or a result, with what to add to the commands in it.
+    ///
+    /// - Parameter isLine: whether the text has to stay one line.
+    func completed(_ text: String, isLine: Bool = false) -> String {
+        guard let advice = advice(for: text) else { return text }
+        let mark = text.hasSuffix(".") ? " " : ". "
+        return text + (isLine ? mark : "\n") + advice
+    }
+
     /// What to add to the commands that a message tells the user to run; nil when nothing is missing there.
     func advice(for message: String) -> String? {
         let isUsed = message.split(separator: "handshake ", omittingEmptySubsequences: false).dropFirst()

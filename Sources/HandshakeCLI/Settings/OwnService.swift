@@ -5,8 +5,8 @@ import OAuth
 enum OwnService {
     /// The members that describe a service beyond what ``Settings/ServiceSettings`` names.
     static let members = [
-        "title", "revocation-url", "refresh-url", "device-authorization-url", "userinfo-url",
-        "userinfo-method",
+        "title", "revocation-url", "revokes-whole-authorization", "refresh-url", "device-authorization-url",
+        "userinfo-url", "userinfo-method",
         "subject-pointer", "name-pointer", "api-origins", "default-scopes", "scope-delimiter",
         "scope-parameter",
         "authorize-parameters", "token-parameters", "token-request", "token-answer", "repeats-scope",

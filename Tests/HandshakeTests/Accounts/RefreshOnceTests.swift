@@ -156,4 +156,18 @@ struct RefreshOnceTests {
         #expect(try await account.send(.get, world.sandbox.standard.origin + "/api/whoami").head.status == .ok)
         await world.sandbox.stop()
     }
+
+    @Test("a client's own grant says the client's parameters, at the sign-in and at each refresh")
+    func clientCredentialsParameters() async throws {
+        let world = try await World(.standard)
+        let known = world.sandbox.standard.clients.first { $0.grantTypes.contains("client_credentials") }
+        let client = try world.confidentialClient(try #require(known?.id), scopes: ["api"])
+        let asking = client.asking(for: ["api"], ["audience": "https://api.example"])
+        let account = try await world.app(asking).signInAsClient()
+        try await account.refresh()
+        let requests = world.sandbox.requests(.standard).filter { $0.grantType == "client_credentials" }
+        #expect(requests.count == 2)
+        for request in requests { #expect(request.formParameterNames.contains("audience")) }
+        await world.sandbox.stop()
+    }
 }

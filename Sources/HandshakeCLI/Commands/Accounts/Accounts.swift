@@ -44,7 +44,10 @@ struct Accounts: AsyncParsableCommand {
             return
         }
         guard !rows.isEmpty else {
-            if isComplete { Output.note("There are no accounts. Sign in with: handshake login SERVICE") }
+            if isComplete {
+                Output.note(
+                    NamedVault.given.completed("There are no accounts. Sign in with: handshake login SERVICE"))
+            }
             return
         }
         let table =

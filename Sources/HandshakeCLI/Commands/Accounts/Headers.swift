@@ -42,7 +42,7 @@ struct Headers: BoundedCommand {
         guard !known.account.status.isBound else { throw CommandError.usage(known.boundTokenNote) }
         try await SecretDisplay.confirm("the access token", isWanted: show)
         let fields = try await known.use { try await $0.authorizationFields(for: address) }
-        if let note = known.certificateNote { Output.note(note) }
+        if let note = known.certificateNote { Output.note(NamedVault.given.completed(note, isLine: true)) }
         if common.json || format == .json {
             Output.result(JSONText.object(fields.map { ($0.name.rawName, .string($0.value)) }).text)
         } else {

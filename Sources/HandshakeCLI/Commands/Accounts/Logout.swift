@@ -125,8 +125,9 @@ struct Logout: BoundedCommand {
             guard local else { return nil }
             guard try await hasIntroduced(in: vault) else {
                 Output.note(
-                    "The registration of “\(account)” cannot be read. If it was your Recurse Center account, remove what is stored about people nearby with: handshake nearby forget --everyone"
-                )
+                    NamedVault.given.completed(
+                        "The registration of “\(account)” cannot be read. If it was your Recurse Center account, remove what is stored "
+                            + "about people nearby with: handshake nearby forget --everyone"))
                 return nil
             }
         }

@@ -90,7 +90,7 @@ struct WantedToken {
         guard let token else { throw missing(from: known) }
         let status = known.account.status
         let note = status.isBound ? known.boundTokenNote : known.certificateNote
-        if kind == .access, let note { Output.note(note) }
+        if kind == .access, let note { Output.note(NamedVault.given.completed(note, isLine: true)) }
         guard isJSON else { return Output.result(token.reveal()) }
         Output.result(
             kind == .id

@@ -18,7 +18,7 @@ struct Keep: AsyncParsableCommand {
             handshake keep --once --ahead 3600          (from cron, each hour)
             handshake keep --dry-run
 
-            With --once, exit status 3 means that a session has ended, and 4, 6 or 7 that an account could not be refreshed.
+            With --once, exit status 3 means that a session has ended, and 4 to 7 that an account could not be refreshed.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -151,7 +151,9 @@ private struct KeepPrinter: Sendable {
         case .ended(let reason):
             members.append(("reason", .string(reason.rawValue)))
             let name = event.account?.name ?? event.service
-            text = "ended \(who): \(reason.text). Sign in again with: \(KnownAccount.login(name, at: event.service))"
+            text = NamedVault.given.completed(
+                "ended \(who): \(reason.text). Sign in again with: \(KnownAccount.login(name, at: event.service))",
+                isLine: true)
         case .failed(let error, let at):
             last.note(error)
             members += [("code", .string(error.code)), ("retry_at", .seconds(at))]

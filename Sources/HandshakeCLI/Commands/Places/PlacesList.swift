@@ -90,7 +90,8 @@ struct PlacesList: BoundedCommand {
     static func known(_ synchronizer: PlacesSynchronizer) async throws -> [Geofence] {
         let regions = try await synchronizer.regions
         if regions.isEmpty {
-            Output.note("No area is known. Fetch with: handshake places sync --once --connection ID")
+            let note = "No area is known. Fetch with: handshake places sync --once --connection ID"
+            Output.note(NamedVault.given.completed(note, isLine: true))
         }
         return regions
     }

@@ -88,7 +88,8 @@ actor PlacesRun {
         guard let count = try? await Task(operation: { try await synchronizer.waiting().count }).value, count > 0 else {
             return
         }
-        Output.note("\(PlacesPrinter.pending(count)) Upload now with: handshake places sync --once")
+        let note = "\(PlacesPrinter.pending(count)) Upload now with: handshake places sync --once"
+        Output.note(NamedVault.given.completed(note, isLine: true))
     }
 
     private func follow(_ source: any PositionSource, _ track: String?) async throws {

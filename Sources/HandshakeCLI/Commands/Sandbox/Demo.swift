@@ -10,7 +10,7 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract:
-            "Start a sandbox, sign in to every service, show the user and a genetic report, and turn a connection on.",
+            "Start a sandbox, sign in to three services, show the user and a genetic report, and turn a connection on.",
         discussion: """
             Nothing leaves this machine and nothing is stored. --headless needs no browser and uses the first sample file. \
             Otherwise a terminal is asked which of the sandbox's genetic files to use.

@@ -121,7 +121,8 @@ struct Services: ParsableCommand {
                 throw CommandError(
                     status: .serviceError, code: "service_changed",
                     message: "\(known.title) publishes other values than this version knows: "
-                        + "\(drifted.joined(separator: ", ")). If its own documentation agrees, describe it in config.toml."
+                        + "\(drifted.joined(separator: ", ")). If its own documentation agrees, describe the service "
+                        + "whole in config.toml, with issuer or with authorize-url and token-url."
                 )
             }
         }

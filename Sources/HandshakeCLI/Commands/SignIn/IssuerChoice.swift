@@ -37,7 +37,7 @@ struct IssuerChoice {
         let client = try await registration.client(
             at: found, for: found.scopes, key: key,
             by: registration.options.command(name) + registration.options.clientWords,
-            inBrowser: registration.options.command(name, onDevice: false) + registration.options.clientWords
+            inBrowser: registration.optionsInBrowser.command(name) + registration.options.clientWords
         ) { _ in }
         Output.note("\(found.server.issuer) registers apps itself. This app is now registered there.")
         guard scopes == nil, let registered = client.registration?.registeredScopes else { return client }

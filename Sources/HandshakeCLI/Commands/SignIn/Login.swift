@@ -11,7 +11,9 @@ struct Login: AsyncParsableCommand {
         discussion: """
             SERVICE is one that handshake services lists, or a name of your choice together with --issuer, with --authorize-url \
             and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets the same name unless --account gives it another one. For an account that exists, \
-            what is left out is as in its last sign-in.
+            what is left out is as in its last sign-in, but --browser, --timeout, and of --param max_age=0 and the word login of prompt, which \
+            count for one sign-in. After one with --device, --browser system signs in on a \
+            page here again.
 
             A service by name, another one that gives apps a secret, a server of your own, the same without a browser here, one that registers apps itself, and an MCP server:
               handshake login spotify --client-id ID
@@ -239,14 +241,14 @@ struct Login: AsyncParsableCommand {
         case .authorizationCode: break
         }
         let timeout = Duration.seconds(options.timeout)
-        if options.device {
+        if plan.isOnAnotherDevice {
             do {
                 return try await handshake.signInOnAnotherDevice(as: plan.account, timeout: timeout) { code in
                     waiting.begin()
                     DeviceCodeText(code: code).show()
                 }
             } catch HandshakeError.configuration("device_authorization_endpoint", _) {
-                let command = options.command(plan.client.service.name, onDevice: false)
+                let command = options.inBrowser(after: plan.wasOnAnotherDevice).command(plan.client.service.name)
                 throw LoginOptions.noDeviceGrant(
                     plan.client.service.noDeviceGrant, by: command + options.clientWords)
             }

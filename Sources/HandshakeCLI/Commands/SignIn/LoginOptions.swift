@@ -132,14 +132,20 @@ struct LoginOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Another origin that may receive the token; repeatable.", valueName: "url"))
     var apiOrigin: [String] = []
 
-    @Option(help: ArgumentHelp("An additional authorization parameter; repeatable.", valueName: "name=value"))
+    @Option(
+        help: ArgumentHelp(
+            "An additional authorization parameter; with --grant client-credentials one of the token request; repeatable.",
+            valueName: "name=value"))
     var param: [String] = []
 
     @Flag(
         name: .customLong("require-acr"), inversion: .prefixedNo,
         help: ArgumentHelp(
             "Refuse a sign-in that meets none of the acr_values asked for.",
-            discussion: "Otherwise the command only says so. The account keeps this choice; --no-require-acr ends it."
+            discussion: """
+                Otherwise the command only says so. The ID token has to show it, so the scopes need openid. The account keeps \
+                this choice; --no-require-acr ends it.
+                """
         ))
     var requireACR: Bool?
 
@@ -224,9 +230,37 @@ struct LoginOptions: ParsableArguments {
 
     /// The options with the grant of the account's last sign-in, which had no user. Options that only a page can use mean a page.
     func repeating(_ grant: Grant) -> LoginOptions {
-        guard leavesGrantOpen, param.isEmpty, authorizeURL == nil, authorizationDetails == nil else { return self }
+        // An assertion has no parameters beside it.
+        let isPage =
+            grant == .jwtBearer && !param.isEmpty || requireACR == true || authorizeURL != nil
+            || authorizationDetails != nil
+        guard leavesGrantOpen, !isPage else { return self }
         var options = self
         options.statedGrant = grant
+        return options
+    }
+
+    /// The options with the device of the account's last sign-in. Options that only a page can use mean a page.
+    ///
+    /// - Parameter wasOnDevice: whether the user approved that sign-in on another device.
+    func repeatingDevice(_ wasOnDevice: Bool) -> LoginOptions {
+        let isPage =
+            authorizeURL != nil || authorizationDetails != nil || fapi2 == true || requestObject == true
+            || responseMode != nil || par == "always"
+        guard wasOnDevice, leavesGrantOpen, !isPage else { return self }
+        var options = self
+        options.device = true
+        return options
+    }
+
+    /// The options of the same sign-in on a page here.
+    ///
+    /// - Parameter wasOnDevice: whether the user approved the account's last sign-in on another device. A command that says nothing
+    ///   of it repeats that.
+    func inBrowser(after wasOnDevice: Bool) -> LoginOptions {
+        var options = self
+        options.device = false
+        if wasOnDevice, options.browser == nil { options.browser = .system }
         return options
     }
 
@@ -295,6 +329,11 @@ struct LoginOptions: ParsableArguments {
             throw CommandError.usage("--registration-token-file is for one server: add --issuer URL.")
         }
         if grant == .jwtBearer { try checkAssertion() }
+        if grant == .clientCredentials, redirect != nil || browser != nil || requireACR == true {
+            throw CommandError.usage(
+                "--grant client-credentials signs in without a user: leave out --redirect, --browser and --require-acr."
+            )
+        }
         if registrationTokenFile != nil, clientID != nil {
             throw CommandError.usage("--registration-token-file registers an app: leave out it or --client-id.")
         }

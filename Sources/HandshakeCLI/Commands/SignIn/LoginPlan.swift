@@ -15,6 +15,8 @@ struct LoginPlan {
     let namesServer: Bool
     /// Whether the user approves on another device (RFC 8628).
     let isOnAnotherDevice: Bool
+    /// Whether the user approved the account's last sign-in in that way.
+    let wasOnAnotherDevice: Bool
     /// Whether nothing says what to ask a server of the user's own for: ``askingForIdentity()`` asks it what it offers.
     var leavesScopesOpen = false
     /// Whether the command, and not the user, has chosen what to ask for.
@@ -42,13 +44,17 @@ struct LoginPlan {
         let statedOptions = options
         // Only a sign-in on a page registers an app again (``ServiceChoice/mayRegister(_:authenticatedBy:statesSecret:)``).
         // ``AssertionChoice`` recognizes a client that makes assertions itself.
-        let options = previous == nil || isPurged || lastGrant == .jwtBearer ? options : repeated
+        let options = (previous == nil || isPurged || lastGrant == .jwtBearer ? options : repeated)
+            .repeatingDevice(
+                previous?.signsInOnDevice == true
+                    && settings.choose(nil, "AUTHORIZATION_DETAILS", table.authorizationDetails) == nil)
         account = options.account ?? name
         guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
         }
         namesServer = options.issuer != nil
         isOnAnotherDevice = options.device
+        wasOnAnotherDevice = previous?.signsInOnDevice == true
         tokenFile = options.tokenFile
         let assertions = AssertionChoice(name: name, options: options, settings: settings, previous: previous)
         if assertions.isMeant {
@@ -79,6 +85,7 @@ struct LoginPlan {
             var client = try await choice.client()
         {
             client.certificate = certificate
+            client.signsInOnDevice = options.device
             let isBound = client.options.dpop == .always
             client.options = try await Self.clientOptions(
                 options, settings, of: name, previous: Self.options(previous?.options, for: client.options))
@@ -91,7 +98,7 @@ struct LoginPlan {
             return
         }
         if let last, previous == nil, stated != nil, last.service.name == name, !server.isKnown {
-            try Self.checkClient(after: last, of: account, repeated)
+            try Self.checkClient(after: last, of: account, repeated.repeatingDevice(last.signsInOnDevice))
         }
         let service = try server.service()
         // What one server gave at registration goes to no other, whichever endpoints are stated (`any-server.md` 9).
@@ -160,8 +167,11 @@ struct LoginPlan {
             try Self.resources(options.resource, settings, of: name, table.resource) ?? previous?.resources ?? []
         let ownParameters: [String: String]? =
             options.param.isEmpty ? nil : try Self.pairs(options.param, option: "--param")
+        // What went to the token endpoint is not for a page, whose address the browser keeps, and the other way round.
+        let isSameKind = wasWithoutUser == (options.grant == .clientCredentials)
         let parameters =
-            IdentityScopes.parameters(ownParameters, after: previous, askingFor: scopes ?? service.defaultScopes) ?? [:]
+            IdentityScopes.parameters(
+                ownParameters, after: isSameKind ? previous : nil, askingFor: scopes ?? service.defaultScopes) ?? [:]
         var client = Client(
             service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
             parameters: parameters, credential: registered.map(\.credential) ?? credential)
@@ -169,6 +179,7 @@ struct LoginPlan {
         client.confinement = previous?.confinement
         client.registration = registered.map(\.registration) ?? previous?.registration
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
+        client.signsInOnDevice = options.device
         client.certificate = certificate
         leavesScopesOpen = isOpen && registered == nil
         choosesScopes = isOpen

@@ -19,6 +19,9 @@ struct PublicKey: ParsableCommand {
         help: ArgumentHelp("The name of the key; of a key set, the key to print.", valueName: "id"))
     var keyID: String?
 
+    @Flag(help: "Print errors as JSON too; the result always is.")
+    var json = false
+
     func run() throws {
         Output.result(try KeyFile.read(file, keyID: keyID).publicKeySet)
     }

@@ -19,6 +19,9 @@ struct RegistrationChoice {
     /// Stores a registration that was changed, before it is used.
     let store: (Client) async throws -> Void
 
+    /// The options of the same sign-in on a page here.
+    var optionsInBrowser: LoginOptions { options.inBrowser(after: previous?.signsInOnDevice == true) }
+
     /// The client of the last sign-in, as long as it serves this one; nil when the app has to be registered again.
     ///
     /// - Parameter key: the client's own, as the user states it; nil for what it was.

@@ -152,7 +152,7 @@ struct ResourceChoice {
 
     /// The command of this sign-in, with the API and the server that it names.
     func command(for resource: String, at issuer: String, onDevice: Bool? = nil) -> String {
-        var named = options
+        var named = onDevice == false ? registration.optionsInBrowser : options
         named.resource = [resource]
         named.issuer = issuer
         return named.command(name, onDevice: onDevice)

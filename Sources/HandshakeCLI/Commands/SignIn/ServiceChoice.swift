@@ -45,7 +45,10 @@ struct ServiceChoice {
             )
         }
         let baseURL = settings.stated(options.baseURL, "base-url", "BASE_URL", table.baseURL, of: name)
-        if let previous, !isStated { return try adding(previous) }
+        if let previous, !isStated {
+            if let known = builtInServer, known.isSame(as: previous.authorizationServer) { try checkTable() }
+            return try adding(previous)
+        }
         if let service = Service.builtIn.first(where: { $0.name == name }) {
             guard [options.issuer, options.authorizeURL, options.tokenURL].allSatisfy({ $0 == nil })
             else {
@@ -53,6 +56,7 @@ struct ServiceChoice {
                     "“\(name)” is built in, with its endpoints. Use --base-url for a sandbox, or another name for your server."
                 )
             }
+            try checkTable()
             return try adding(try preset(at: baseURL) ?? Self.at(baseURL, service))
         }
         _ = try preset(at: baseURL)
@@ -63,6 +67,7 @@ struct ServiceChoice {
             token: settings.stated(options.tokenURL, "token-url", "TOKEN_URL", table.tokenURL, of: name)
         )
         if addresses.issuer == nil, addresses.token == nil, let known = BuiltInService.named(name) {
+            try checkTable()
             return try adding(try described(known, at: baseURL))
         }
         if baseURL != nil, options.baseURL != nil {
@@ -71,6 +76,25 @@ struct ServiceChoice {
             )
         }
         return try own(addresses.issuer, authorize: addresses.authorize, token: addresses.token)
+    }
+
+    /// The server of the built-in service of this name, as far as no placeholder is needed for it.
+    private var builtInServer: Service.AuthorizationServer? {
+        let library = Service.builtIn.first { $0.name == name }
+        return library?.authorizationServer ?? (try? BuiltInService.named(name)?.service([:]))?.authorizationServer
+    }
+
+    /// Refuses members that describe a service in the table of a built-in one.
+    ///
+    /// They would be ignored. If they counted, one line of the settings could lead the tokens of a known service to another host.
+    private func checkTable() throws {
+        guard let member = table.facts.keys.sorted().first else { return }
+        let isLibrary = Service.builtIn.contains { $0.name == name }
+        throw CommandError.usage(
+            "“\(member.replacing("_", with: "-"))” in [services.\(name)] describes a service, and “\(name)” is built in with its own "
+                + "description. Remove it, or describe the service "
+                + (isLibrary ? "" : "whole, with issuer or with authorize-url and token-url, or ")
+                + "under another name. For scopes there is “scope”, which is the option --scope.")
     }
 
     /// The members of the service's description: of the settings, where they or the options say where it is.
