@@ -14,6 +14,9 @@ package enum DesktopServicesError: Error, Sendable, Hashable {
     /// No Secret Service runs in this session.
     case noSecretService
 
+    /// The Secret Service stopped, or was replaced, while it asked the user.
+    case secretServiceStopped
+
     /// The service sent an answer that is malformed or unsafe to use.
     case malformed(answer: String, problem: String)
 }
@@ -27,6 +30,7 @@ extension DesktopServicesError: CustomStringConvertible {
             "no notification service runs in this session. Show the message in the terminal instead"
         case .noSecretService:
             "no Secret Service runs in this session. Start gnome-keyring or KWallet, or store secrets in files"
+        case .secretServiceStopped: "the keyring stopped while it asked you. Try again"
         case .malformed(let answer, let problem): "the answer of \(answer) cannot be used: \(problem)"
         }
     }

@@ -21,9 +21,9 @@ public enum SecretServiceVault {
     ///   - directory: the vault's folder.
     ///   - environment: names the session bus: `DBUS_SESSION_BUS_ADDRESS`, otherwise `bus` in `XDG_RUNTIME_DIR`.
     ///   - promptTime: how long the user has to unlock the keyring; nil never prompts.
-    /// - Throws: `VaultError.locked` when the keyring is locked, or no longer has the key;
-    ///   `VaultError.unavailable` when there is no session bus or keyring, or it has no default collection; what
-    ///   `FileVault` throws; `CancellationError`.
+    /// - Throws: `VaultError.locked` when the keyring is locked, has no default collection, or no longer has the key;
+    ///   `VaultError.unavailable` when there is no session bus or keyring, a new vault's keyring has no default
+    ///   collection, or it stops while it asks the user; what `FileVault` throws; `CancellationError`.
     public static func open(
         directory: String, environment: [String: String], promptTime: Duration? = promptTime
     ) async throws -> FileVault {
@@ -114,7 +114,12 @@ private struct SecretServiceKeyStore: VaultKeyStore {
             }
             return key
         case .locked: throw Self.locked
-        case .absent, .noCollection: return nil
+        case .absent: return nil
+        case .noCollection:
+            // The key may be in a database that is closed, so it is locked away, and not known to be lost.
+            throw VaultError.locked(
+                "the desktop's keyring has no default collection. Open the keyring that has the vault's key, or log in to the desktop"
+            )
         }
     }
 
@@ -132,7 +137,7 @@ private struct SecretServiceKeyStore: VaultKeyStore {
     }
 
     func remove(_ identifier: VaultIdentifier) async throws {
-        _ = try await keyring.delete(attributes(identifier))
+        if try await keyring.delete(attributes(identifier)) == .locked { throw Self.locked }
     }
 
     private static var locked: VaultError {

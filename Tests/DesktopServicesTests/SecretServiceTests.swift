@@ -75,11 +75,29 @@ struct SecretServiceBusTests {
         }
     }
 
-    /// A service that has no cipher, and whose prompts are never answered.
-    static func exportLockedService(on bus: BusDaemon) async throws -> Connection {
+    /// How a search lists the item of the service.
+    enum Listing: Sendable {
+        case locked, unlocked, nowhere
+    }
+
+    /// A service that has no cipher, whose prompts are never answered, and that returns, stores and deletes no secret.
+    ///
+    /// - Parameters:
+    ///   - listing: How a search lists its item.
+    ///   - collectionIsLocked: Whether its other collection is locked; nil without collections. Its default one never is.
+    ///   - answersIsLocked: Whether it answers with an error where others leave a secret out.
+    ///   - prompted: Called with the service when a prompt is shown.
+    static func exportLockedService(
+        on bus: BusDaemon, listing: Listing = .locked, collectionIsLocked: Bool? = nil, answersIsLocked: Bool = false,
+        prompted: @escaping @Sendable (Connection) -> Void = { _ in }
+    ) async throws -> Connection {
         let service = try await bus.connect()
+        let isLocked = RemoteError("org.freedesktop.Secret.Error.IsLocked", "it is locked")
+        let collection: ObjectPath = "/org/freedesktop/secrets/collection"
+        let other: ObjectPath = "/org/freedesktop/secrets/other"
         let path = Argument("path", .objectPath)
         let paths = ValueType.array(.objectPath)
+        let secret = ValueType.structure([.objectPath, .array(.byte), .array(.byte), .string])
         let item: ObjectPath = "/org/freedesktop/secrets/item"
         let main = ExportedInterface(
             SecretService.interface,
@@ -94,18 +112,49 @@ struct SecretServiceBusTests {
                 ExportedMethod(
                     "SearchItems", takes: [Argument("attributes", .dictionary(key: .string, value: .string))],
                     returns: [Argument("unlocked", paths), Argument("locked", paths)]
-                ) { _ in [[ObjectPath]().value, [item].value] },
+                ) { _ in
+                    let unlocked: [ObjectPath] = listing == .unlocked ? [item] : []
+                    let locked: [ObjectPath] = listing == .locked ? [item] : []
+                    return [unlocked.value, locked.value]
+                },
+                ExportedMethod(
+                    "GetSecrets", takes: [Argument("items", paths), Argument("session", .objectPath)],
+                    returns: [Argument("secrets", .dictionary(key: .objectPath, value: secret))]
+                ) { _ in
+                    if answersIsLocked { throw isLocked }
+                    return [.dictionary([], key: .objectPath, value: secret)]
+                },
                 ExportedMethod(
                     "Unlock", takes: [Argument("objects", paths)], returns: [Argument("unlocked", paths), path]
                 ) { _ in [[ObjectPath]().value, .objectPath("/org/freedesktop/secrets/prompt/1")] },
                 ExportedMethod("ReadAlias", takes: [Argument("name", .string)], returns: [path]) { _ in
-                    [.objectPath("/")]
+                    [.objectPath(collectionIsLocked == nil ? "/" : collection)]
                 },
-            ])
+            ],
+            properties: [ExportedProperty("Collections", [collection, other].value)])
+        let properties = Argument("properties", .dictionary(key: .string, value: .variant))
+        let items = ExportedInterface(
+            SecretService.collectionInterface,
+            methods: [
+                ExportedMethod(
+                    "CreateItem", takes: [properties, Argument("secret", secret), Argument("replace", .boolean)],
+                    returns: [path, Argument("prompt", .objectPath)]
+                ) { _ in throw isLocked }
+            ],
+            properties: [ExportedProperty("Locked", false)])
+        let others = ExportedInterface(
+            SecretService.collectionInterface, methods: [],
+            properties: [ExportedProperty("Locked", .boolean(collectionIsLocked ?? false))])
+        let deletion = ExportedInterface(
+            SecretService.itemInterface,
+            methods: [ExportedMethod("Delete", returns: [path]) { _ in throw isLocked }])
         let prompt = ExportedInterface(
             "org.freedesktop.Secret.Prompt",
             methods: [
-                ExportedMethod("Prompt", takes: [Argument("window", .string)]) { _ in [] },
+                ExportedMethod("Prompt", takes: [Argument("window", .string)]) { [weak service] _ in
+                    if let service { prompted(service) }
+                    return []
+                },
                 ExportedMethod("Dismiss") { [weak service] _ in
                     try service?.emit(Signal(path: "/dismissed", interface: "org.example.Prompt", member: "Dismissed"))
                     return []
@@ -113,6 +162,9 @@ struct SecretServiceBusTests {
             ])
         try service.export([main], at: "/org/freedesktop/secrets")
         try service.export([prompt], at: "/org/freedesktop/secrets/prompt/1")
+        try service.export([items], at: collection)
+        try service.export([others], at: other)
+        try service.export([deletion], at: item)
         #expect(try await service.requestName(SecretService.name))
         return service
     }
@@ -132,6 +184,101 @@ struct SecretServiceBusTests {
         }
         #expect(try await dismissals.next()?.member == "Dismissed")
         #expect(try await secrets.delete(Self.attributes) == .locked)
+        _ = service
+    }
+
+    @Test("BE-26: a secret that the keyring leaves out of its answer is locked, not absent")
+    func leftOut() async throws {
+        let bus = try await BusDaemon()
+        let service = try await Self.exportLockedService(on: bus, listing: .unlocked)
+        let secrets = try await SecretService.open(on: try await bus.connect(), prompting: .never)
+        let found = try await secrets.lookup(Self.attributes)
+        guard case .locked = found else {
+            Issue.record("the look-up gave \(found)")
+            return
+        }
+        _ = service
+    }
+
+    @Test(
+        "BE-26: what is not found is locked, not absent, while a collection is locked that may have it",
+        arguments: zip([true, false], [SecretService.Change.locked, .absent]))
+    func notFound(isLocked: Bool, expected: SecretService.Change) async throws {
+        let bus = try await BusDaemon()
+        let service = try await Self.exportLockedService(on: bus, listing: .nowhere, collectionIsLocked: isLocked)
+        let secrets = try await SecretService.open(on: try await bus.connect(), prompting: .never)
+        let found = try await secrets.lookup(Self.attributes)
+        switch (found, isLocked) {
+        case (.locked, true), (.absent, false): break
+        default: Issue.record("the look-up gave \(found)")
+        }
+        #expect(try await secrets.delete(Self.attributes) == expected)
+        _ = service
+    }
+
+    @Test("BE-26: a secret that the keyring refuses as locked is locked, not unavailable")
+    func refused() async throws {
+        let bus = try await BusDaemon()
+        let service = try await Self.exportLockedService(
+            on: bus, listing: .unlocked, collectionIsLocked: false, answersIsLocked: true)
+        let secrets = try await SecretService.open(on: try await bus.connect(), prompting: .never)
+        let found = try await secrets.lookup(Self.attributes)
+        guard case .locked = found else {
+            Issue.record("the look-up gave \(found)")
+            return
+        }
+        let change = try await secrets.store(SecretValue([1]), label: "x", attributes: Self.attributes)
+        #expect(change == .locked)
+        #expect(try await secrets.delete(Self.attributes) == .locked)
+        _ = service
+    }
+
+    @Test("BE-26: a keyring that stops before it has shown its prompt is said to have stopped")
+    func stoppedEarlier() async throws {
+        let bus = try await BusDaemon()
+        let service = try await Self.exportLockedService(on: bus) { $0.close() }
+        let secrets = try await SecretService.open(on: try await bus.connect(), prompting: .upTo(.seconds(30)))
+        await #expect(throws: DesktopServicesError.secretServiceStopped) { try await secrets.lookup(Self.attributes) }
+        _ = service
+    }
+
+    @Test("BE-26: a keyring that stops while it asks is told of immediately")
+    func stopped() async throws {
+        let bus = try await BusDaemon()
+        let (prompts, prompted) = AsyncStream.makeStream(of: Void.self)
+        let service = try await Self.exportLockedService(on: bus) { _ in prompted.yield() }
+        let connection = try await bus.connect()
+        let secrets = try await SecretService.open(on: connection, prompting: .upTo(.seconds(30)))
+        let lookup = Task { try await secrets.lookup(Self.attributes) }
+        for await _ in prompts { break }
+        // The object answers in turn, so its prompt has been answered when this call has.
+        let prompt = connection.object("/org/freedesktop/secrets/prompt/1", of: SecretService.name)
+        try await prompt.call("Prompt", in: "org.freedesktop.Secret.Prompt", [""])
+        service.close()
+        await #expect(throws: DesktopServicesError.secretServiceStopped) { try await lookup.value }
+    }
+
+    @Test("BE-26: a look-up that is cancelled while the keyring asks says so, and dismisses the prompt")
+    func cancelled() async throws {
+        let bus = try await BusDaemon()
+        let (prompts, prompted) = AsyncStream.makeStream(of: Void.self)
+        let service = try await Self.exportLockedService(on: bus) { _ in prompted.yield() }
+        let connection = try await bus.connect()
+        let dismissals = try await connection.signals(matching: MatchRule(interface: "org.example.Prompt"))
+        let secrets = try await SecretService.open(on: connection, prompting: .upTo(.seconds(30)))
+        let lookup = Task { try await secrets.lookup(Self.attributes) }
+        for await _ in prompts { break }
+        lookup.cancel()
+        await #expect(throws: CancellationError.self) { try await lookup.value }
+        // The object answers in turn: what was sent to it before has been carried out, and its signal precedes the reply.
+        let prompt = connection.object("/org/freedesktop/secrets/prompt/1", of: SecretService.name)
+        try await prompt.call("Prompt", in: "org.freedesktop.Secret.Prompt", [""])
+        connection.close()
+        var count = 0
+        do {
+            for try await _ in dismissals { count += 1 }
+        } catch DBusError.connectionLost {}
+        #expect(count == 1)
         _ = service
     }
 

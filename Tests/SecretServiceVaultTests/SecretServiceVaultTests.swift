@@ -54,6 +54,63 @@ struct SecretServiceVaultTests {
         third.end()
     }
 
+    @Test("BE-26: a keyring without a default collection cannot be used, and the key is not said to be lost")
+    func noCollection() async throws {
+        let bus = try await BusDaemon()
+        let keyring = try await bus.startKeyring(password: "test-password")
+        try await open(bus).update(key) { try await $0.replace(with: [1]) }
+        await keyring.stop()
+        let service = try await bus.connect()
+        let presence = try await service.presence(of: "org.freedesktop.secrets")
+        for try await owner in presence where owner == .absent { break }
+        let path = Argument("path", .objectPath)
+        let paths = ValueType.array(.objectPath)
+        let closed = ExportedInterface(
+            "org.freedesktop.Secret.Service",
+            methods: [
+                ExportedMethod(
+                    "OpenSession", takes: [Argument("algorithm", .string), Argument("input", .variant)],
+                    returns: [Argument("output", .variant), path]
+                ) { call in
+                    guard call.arguments.first == "plain" else { throw RemoteError(.notSupported, "no cipher") }
+                    return [.variant(""), .objectPath("/org/freedesktop/secrets/session/1")]
+                },
+                ExportedMethod(
+                    "SearchItems", takes: [Argument("attributes", .dictionary(key: .string, value: .string))],
+                    returns: [Argument("unlocked", paths), Argument("locked", paths)]
+                ) { _ in [[ObjectPath]().value, [ObjectPath]().value] },
+                ExportedMethod("ReadAlias", takes: [Argument("name", .string)], returns: [path]) { _ in
+                    [.objectPath("/")]
+                },
+            ])
+        try service.export([closed], at: "/org/freedesktop/secrets")
+        #expect(try await service.requestName("org.freedesktop.secrets"))
+        await #expect {
+            try await open(bus)
+        } throws: { error in
+            guard case VaultError.locked(let reason) = error else { return false }
+            return reason.contains("no default collection")
+        }
+        service.close()
+    }
+
+    @Test("BE-26: a key that a locked keyring keeps is not said to be removed")
+    func keptWhileLocked() async throws {
+        let bus = try await BusDaemon()
+        let first = try await bus.startKeyring(password: "test-password")
+        let keys = try SecretServiceKeys(environment: ["DBUS_SESSION_BUS_ADDRESS": bus.addressText], promptTime: nil)
+        let identifier = VaultIdentifier.random()
+        try await keys.store(VaultMasterKey.random(), of: identifier, label: "Example")
+        await first.stop()
+        let second = try await bus.startKeyring(password: "wrong")
+        defer { second.end() }
+        await #expect {
+            try await keys.remove(identifier)
+        } throws: { error in
+            if case VaultError.locked = error { true } else { false }
+        }
+    }
+
     @Test("a keyring that lost the key says so, and no new key is made over the old records")
     func lost() async throws {
         let bus = try await BusDaemon()

@@ -4,12 +4,13 @@ import DBus
 extension SecretService {
     static let collectionInterface: InterfaceName = "org.freedesktop.Secret.Collection"
     static let itemInterface: InterfaceName = "org.freedesktop.Secret.Item"
+    private static let lockedError: ErrorName = "org.freedesktop.Secret.Error.IsLocked"
 
     /// Looks up the secret with these attributes; of several, the first one that the service lists.
     ///
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
     package func lookup(_ attributes: [String: String]) async throws -> Lookup {
-        try await DesktopServicesError.placing(absent: .noSecretService) {
+        try await placing(locked: .locked) {
             let (found, locked) = try await search(attributes)
             var unlocked = found
             if unlocked.isEmpty, let item = locked.first {
@@ -17,9 +18,14 @@ extension SecretService {
                 unlocked = [item]
             }
             guard let item = unlocked.first else {
-                return try await defaultCollection() == nil ? .noCollection : .absent
+                guard try await defaultCollection() != nil else { return .noCollection }
+                return try await isAnyLocked() ? .locked : .absent
             }
-            guard let secret = try await secrets(of: [item]).first else { return .absent }
+            guard let secret = try await secrets(of: [item]).first else {
+                // Some services leave out what is locked: the keyring was locked since, or its prompt unlocked nothing.
+                let (unlocked, locked) = try await search(attributes)
+                return unlocked.isEmpty && locked.isEmpty ? .absent : .locked
+            }
             return .found(secret)
         }
     }
@@ -34,29 +40,28 @@ extension SecretService {
     package func store(
         _ secret: SecretValue, label: String, attributes: [String: String]
     ) async throws -> Change {
-        try await DesktopServicesError.placing(absent: .noSecretService) {
+        try await placing(locked: .locked) {
             guard let collection = try await defaultCollection() else { return .noCollection }
-            let object = service.connection.object(collection, of: service.destination)
-            if try await object.property("Locked", of: Self.collectionInterface, as: Bool.self) {
+            if try await isLocked(collection) {
                 guard try await unlock([collection]) else { return .locked }
             }
             let properties: [String: Value] = [
                 "org.freedesktop.Secret.Item.Label": .string(label),
                 "org.freedesktop.Secret.Item.Attributes": attributes.value,
             ]
-            let (_, prompt) = try await object.call(
-                "CreateItem", in: Self.collectionInterface, [properties.value, try sealed(secret), true]
-            ).read(ObjectPath.self, ObjectPath.self)
+            let (_, prompt) = try await service.connection.object(collection, of: service.destination)
+                .call("CreateItem", in: Self.collectionInterface, [properties.value, try sealed(secret), true])
+                .read(ObjectPath.self, ObjectPath.self)
             return try await answer(prompt) ? .done : .locked
         }
     }
 
     /// Deletes every secret with these attributes.
     ///
-    /// - Returns: ``Change/locked`` when at least one could not be deleted.
+    /// - Returns: ``Change/locked`` when at least one was not deleted, or a locked keyring may have one.
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
     package func delete(_ attributes: [String: String]) async throws -> Change {
-        try await DesktopServicesError.placing(absent: .noSecretService) {
+        try await placing(locked: .locked) {
             let (unlocked, locked) = try await search(attributes)
             var areAllDeleted = true
             for item in unlocked + locked {
@@ -70,7 +75,8 @@ extension SecretService {
             }
             guard areAllDeleted else { return .locked }
             if unlocked.isEmpty && locked.isEmpty {
-                return try await defaultCollection() == nil ? .noCollection : .absent
+                guard try await defaultCollection() != nil else { return .noCollection }
+                return try await isAnyLocked() ? .locked : .absent
             }
             return .done
         }
@@ -86,6 +92,31 @@ extension SecretService {
     private func defaultCollection() async throws -> ObjectPath? {
         let path = try await service.call("ReadAlias", in: Self.interface, ["default"]).read(ObjectPath.self)
         return path == Self.none ? nil : path
+    }
+
+    /// Whether a collection is locked, so that no item is known to be absent: KeePassXC finds none in a locked one, and its
+    /// default collection is that of the open tab.
+    private func isAnyLocked() async throws -> Bool {
+        for collection in try await service.property("Collections", of: Self.interface, as: [ObjectPath].self) {
+            if try await isLocked(collection) { return true }
+        }
+        return false
+    }
+
+    private func isLocked(_ collection: ObjectPath) async throws -> Bool {
+        try await service.connection.object(collection, of: service.destination)
+            .property("Locked", of: Self.collectionInterface, as: Bool.self)
+    }
+
+    /// Runs `body` and maps its errors; `locked` stands for the service's own error for what is locked.
+    private func placing<Result>(locked: Result, _ body: () async throws -> Result) async throws -> Result {
+        try await DesktopServicesError.placing(absent: .noSecretService) {
+            do {
+                return try await body()
+            } catch DBusError.remote(let error) where error.name == Self.lockedError {
+                return locked
+            }
+        }
     }
 
     /// Unlocks collections or items; prompts the user where that is allowed.
@@ -104,7 +135,22 @@ extension SecretService {
 extension SecretService {
     private static let promptInterface: InterfaceName = "org.freedesktop.Secret.Prompt"
 
+    /// The errors for a prompt whose service has stopped, some of them from its successor.
+    private static let stoppedErrors: Set<ErrorName> = [
+        .noReply, .serviceUnknown, .nameHasNoOwner, .unknownObject, .unknownInterface, .unknownMethod,
+    ]
+
+    /// How the wait for a prompt ends.
+    private enum PromptEnd {
+        case completed(isDone: Bool)
+        case timedOut
+        /// The service stopped, or another one has its name: no answer will come.
+        case gone
+    }
+
     /// Shows a prompt and waits for the user; the path `/` means no prompt. Returns whether the operation was carried out.
+    ///
+    /// A cancelled task throws `CancellationError`, and leaves no dialog behind.
     private func answer(_ prompt: ObjectPath) async throws -> Bool {
         if prompt == Self.none { return true }
         let object = service.connection.object(prompt, of: service.destination)
@@ -112,27 +158,57 @@ extension SecretService {
             try await dismiss(object)
             return false
         }
-        let signals = try await object.signals("Completed", of: Self.promptInterface)
+        let end: PromptEnd
+        do {
+            end = try await show(object, for: timeout)
+        } catch DBusError.remote(let error) where Self.stoppedErrors.contains(error.name) {
+            // The prompt went with its service. A dismissal could start the service again.
+            throw DesktopServicesError.secretServiceStopped
+        } catch {
+            // Sent without waiting, because a cancelled task cannot wait.
+            try? service.connection.send(
+                MethodCall("Dismiss", in: Self.promptInterface, of: prompt, at: service.destination))
+            throw error
+        }
+        switch end {
+        case .completed(let isDone): return isDone
+        case .timedOut:
+            try await dismiss(object)
+            return false
+        case .gone: throw DesktopServicesError.secretServiceStopped
+        }
+    }
+
+    /// Shows a prompt until the user has answered it, the time is over, or the service is gone.
+    private func show(_ prompt: RemoteObject, for timeout: Duration) async throws -> PromptEnd {
+        let signals = try await prompt.signals("Completed", of: Self.promptInterface)
+        let presence = try await prompt.connection.presence(of: prompt.destination)
+        var owners = presence.makeAsyncIterator()
+        let owner = try await owners.next()
         // The window identifier is empty, because this program has no window.
-        try await object.call("Prompt", in: Self.promptInterface, [""])
-        let clock = service.connection.clock
-        let isDone = try await withThrowingTaskGroup(of: Bool?.self) { group in
+        try await prompt.call("Prompt", in: Self.promptInterface, [""])
+        let clock = prompt.connection.clock
+        return try await withThrowingTaskGroup(of: PromptEnd.self) { group in
+            defer { group.cancelAll() }
             group.addTask {
                 for try await signal in signals {
-                    return try !signal.arguments.read(Bool.self)
+                    let isDismissed = try signal.arguments.read(Bool.self)
+                    return .completed(isDone: !isDismissed)
                 }
-                return false
+                // Signals end without an error only in a cancelled task.
+                throw CancellationError()
+            }
+            group.addTask {
+                for try await newOwner in presence where newOwner != owner { return .gone }
+                throw CancellationError()
             }
             group.addTask {
                 try await clock.sleep(for: min(timeout, .seconds(86_400)))
-                return nil
+                return .timedOut
             }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
+            guard let end = try await group.next() else { throw CancellationError() }
+            return end
         }
-        if let isDone { return isDone }
-        try await dismiss(object)
-        return false
     }
 
     /// Dismisses a prompt; ignores that it is gone.

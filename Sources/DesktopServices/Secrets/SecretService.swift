@@ -28,7 +28,7 @@ package struct SecretService: Sendable {
         case found(SecretValue)
         /// There is no such item.
         case absent
-        /// There is one, but the user did not unlock it.
+        /// There is one, or there may be one, but the keyring is locked and the user did not unlock it.
         case locked
         /// The service has no default collection, so it stores nothing.
         case noCollection
