@@ -1,4 +1,5 @@
 #if Desktop && os(Linux)
+import AsyncSupport
 import Beacons
 import DBus
 import Synchronization
@@ -68,16 +69,7 @@ struct Attendance: Sendable {
         switch condition {
         case .unavailable(let error, let path):
             if session.options.switchesOn, case .poweredOff(let name) = error, let path {
-                do {
-                    return try await connection.object(path, of: owner)
-                        .setProperty("Powered", of: .adapter, to: true)
-                } catch is CancellationError {
-                    // It is already on: the change was signalled before the reply.
-                    throw CancellationError()
-                } catch {
-                    let failure = RadioError(error, operation: "switching Bluetooth on", adapter: name)
-                    return session.status(.unavailable(failure ?? .poweredOff(adapter: name)))
-                }
+                return try await switchOn(path, name)
             }
             session.status(.unavailable(error))
         case .ready(let path, let interfaces, let monitorTypes):
@@ -85,6 +77,28 @@ struct Attendance: Sendable {
                 ReadyAdapter(
                     connection: connection, owner: owner, path: path, interfaces: interfaces,
                     monitorTypes: monitorTypes, view: view, progress: progress))
+        }
+    }
+
+    /// Switches an adapter on. Retries until BlueZ does it, or the adapter's condition changes.
+    ///
+    /// BlueZ refuses for a while when firmware loads, after sleep, and while another program changes the power.
+    private func switchOn(_ path: ObjectPath, _ name: String) async throws {
+        for attempt in 1... {
+            do {
+                return try await connection.object(path, of: owner)
+                    .setProperty("Powered", of: .adapter, to: true)
+            } catch is CancellationError {
+                // It is already on: the change was signalled before the reply.
+                throw CancellationError()
+            } catch let error where BlueZErrorName(error) == .busy {
+                // It is being switched on or off already, often by another connection of this program.
+                session.status(.unavailable(.poweredOff(adapter: name)))
+            } catch {
+                let failure = RadioError(error, operation: "switching Bluetooth on", adapter: name)
+                session.status(.unavailable(failure ?? .poweredOff(adapter: name)))
+            }
+            try await session.options.time.clock.sleep(for: session.options.backOff.pause(afterFailures: attempt))
         }
     }
 }

@@ -28,6 +28,7 @@ enum BlueZErrorName: String {
     case invalidLength = "org.bluez.Error.InvalidLength"
     case failed = "org.bluez.Error.Failed"
     case blocked = "org.bluez.Error.Blocked"
+    case busy = "org.bluez.Error.Busy"
     case doesNotExist = "org.bluez.Error.DoesNotExist"
 
     init?(_ error: any Error) {

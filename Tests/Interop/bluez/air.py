@@ -60,6 +60,8 @@ BEHAVIOUR = {
     "experimental": True,
     # Whether a device's data comes only after the device.
     "late-data": False,
+    # How often switching the adapter on is answered with the error Busy before it works.
+    "busy-count": 0,
     # Whether rfkill keeps the adapter from being switched on.
     "blocked": False,
     # Whether the adapter is on at the start.
@@ -199,6 +201,9 @@ class Adapter(Exported):
         if (interface, name) == (ADAPTER, "Powered"):
             if value and behaviour["blocked"]:
                 raise failure("Blocked", "Blocked through rfkill")
+            if value and behaviour["busy-count"] > 0:
+                behaviour["busy-count"] -= 1
+                raise failure("Busy")
             return self.power(bool(value))
         self.change(interface, {name: value})
 

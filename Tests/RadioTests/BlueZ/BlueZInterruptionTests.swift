@@ -96,6 +96,16 @@ struct BlueZInterruptionTests {
         }
     }
 
+    @Test("BE-17: an adapter that cannot be switched on yet is told of, and switched on later")
+    func busy() async throws {
+        try await Air.with(["powered=0", "busy-count=3"]) { air in
+            var events = try air.radio(switchesOn: true).scan().makeAsyncIterator()
+            // That another connection is switching it on at this moment is no fault of the adapter.
+            #expect(try await events.next() == .status(.unavailable(.poweredOff(adapter: "hci0"))))
+            #expect(try await events.next() == .status(.listening(.monitor)))
+        }
+    }
+
     @Test("an adapter that rfkill keeps off says so")
     func blocked() async throws {
         try await Air.with(["powered=0", "blocked=1"]) { air in
