@@ -41,7 +41,7 @@ public final class Sandbox: Sendable {
         let panel = ControlPanel(
             services: services.map { $0.name } + plans.map(\.name), faults: configuration.faults,
             logsWholeRequests: configuration.logsWholeRequests)
-        let lifetime = configuration.accessTokenLifetime
+        let lifetime = configuration.accessTokenLifetime.map { min(max($0, 0), Configuration.longestLifetime) }
         let fixed: [any StandIn] = services.map { $0.init(panel: panel, accessTokenLifetime: lifetime) }
         let standIns: [any StandIn] = fixed + plans.map { $0.make(panel, lifetime) }
         var listeners: [Listener] = []
@@ -121,9 +121,16 @@ public final class Sandbox: Sendable {
         panel.takeSignedTextFaults(for: IncomingRequest(method: method, target: path), at: service).changing(body)
     }
 
-    /// The authorization server that an address is of: the one with the longest path.
-    func server(of url: String) -> AuthorizationServer? {
-        standIns.flatMap(\.servers).filter { url.hasPrefix($0.origin + "/") }.max { $0.prefix.count < $1.prefix.count }
+    /// The authorization server that an address is of, and its stand-in: the one with the longest path.
+    func server(of url: String) -> (server: AuthorizationServer, standIn: any StandIn)? {
+        var found: (server: AuthorizationServer, standIn: any StandIn)?
+        for standIn in standIns {
+            for server in standIn.servers where url.hasPrefix(server.origin + "/") {
+                if let found, found.server.prefix.count >= server.prefix.count { continue }
+                found = (server, standIn)
+            }
+        }
+        return found
     }
 
     private func servers(_ name: SandboxService.Name) -> [AuthorizationServer] {

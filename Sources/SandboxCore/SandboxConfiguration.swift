@@ -10,10 +10,15 @@ extension Sandbox {
         /// The faults to begin with.
         public var faults: [FaultRule]
         /// Seconds that access tokens live at every service; nil keeps each service's own.
+        ///
+        /// From 0 to 3,155,760,000, which are a hundred years: what is less or more counts as these.
         public var accessTokenLifetime: Int?
         /// Whether the request log keeps headers, queries and bodies too. They hold every secret that was sent. False
         /// unless stated; the 2,000 last requests are kept then.
         public var logsWholeRequests: Bool
+
+        /// A hundred years, in seconds: the longest lifetime that can be set.
+        package static let longestLifetime = 3_155_760_000
 
         /// Makes a configuration.
         public init(

@@ -22,7 +22,9 @@ public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
             "The service has no user “\(name)”. Choose one of: \(known.joined(separator: ", "))."
         case .pageInsteadOfRedirect(let status, let text):
             "The service answered with a page (status \(status)) instead of a redirect: “\(text)” "
-                + "Check the client ID and the redirect URI of the authorization request."
+                + (status == 404
+                    ? "Check the address of the authorization endpoint: the service's port, and the path."
+                    : "Check the client ID and the redirect URI of the authorization request.")
         }
     }
 }

@@ -40,6 +40,9 @@ package struct IFTTTStandIn: FixedStandIn {
         return isAPI ? Refusal.notFound.answer : pages.notFound()
     }
 
+    /// The partner's.
+    package func isAuthorizationPage(_ request: IncomingRequest) -> Bool { request.path == "/partner/oauth2/authorize" }
+
     package func cancel() {
         store.webhooks.cancel()
     }

@@ -33,6 +33,8 @@ package struct RecurseCenterStandIn: FixedStandIn {
         Access.notFound
     }
 
+    package func isAuthorizationPage(_ request: IncomingRequest) -> Bool { request.path == "/oauth/authorize" }
+
     package var details: [JSON.Member] {
         [JSON.Member(name: "personal_access_token", value: JSON(service.personalAccessToken))]
     }

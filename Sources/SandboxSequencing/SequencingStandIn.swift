@@ -40,6 +40,14 @@ package struct SequencingStandIn: FixedStandIn {
         authorization.pages.notFound()
     }
 
+    package func isAuthorizationPage(_ request: IncomingRequest) -> Bool {
+        switch request.path {
+        case "/oauth2/authorize": true
+        case "/indexApi.php": request.query["q"] == "oauth2/authorize"
+        default: false
+        }
+    }
+
     private var site: [Route] {
         [
             Route("GET", path: "/oauth2/authorize", note: "sign in and consent", answer: authorization.show),

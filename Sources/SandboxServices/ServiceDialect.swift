@@ -61,17 +61,13 @@ extension ImitatedService {
         return pairs
     }
 
-    /// A hundred years, in seconds.
-    private static let longestLifetime = 3_155_760_000
-
     /// How long an access token lives. One of which the description says that it never ends does not.
     private func lifetime(_ configured: Int?) -> Int {
-        let configured = configured.map { min($0, Self.longestLifetime) }
         if let seconds = facts["absent_expiry"]?.integer {
-            return configured ?? min(max(1, seconds), Self.longestLifetime)
+            return configured ?? min(max(1, seconds), Sandbox.Configuration.longestLifetime)
         }
-        if text("absent_expiry") == "unknown" { return configured ?? Self.longestLifetime }
-        return statesExpiry ? configured ?? 3600 : Self.longestLifetime
+        if text("absent_expiry") == "unknown" { return configured ?? Sandbox.Configuration.longestLifetime }
+        return statesExpiry ? configured ?? 3600 : Sandbox.Configuration.longestLifetime
     }
 
     /// Whether answers say when an access token ends.

@@ -98,6 +98,10 @@ package final class ServiceStandIn: StandIn {
         return .json(["error": "not_found", "error_description": .string(problem)], status: 404)
     }
 
+    package func isAuthorizationPage(_ request: IncomingRequest) -> Bool {
+        imitated.authorize.values(in: request) != nil
+    }
+
     /// Whether a request is for this one of two endpoints that have one path.
     private func takes(_ request: IncomingRequest, _ endpoint: Endpoint) -> Bool {
         switch endpoint.work {

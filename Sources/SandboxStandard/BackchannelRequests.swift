@@ -119,10 +119,11 @@ final class BackchannelRequests: Sendable {
         }
     }
 
-    /// Decides all pending requests of a user, and returns the notices for their clients.
+    /// Decides the requests that wait for a user, and returns the notices for their clients.
     func decide(_ decision: Decision, as user: SandboxUser) -> [(id: String, token: String?)] {
-        pending.withLock { pending in
-            let mine = pending.filter { $0.value.user.subject == user.subject }
+        let now = server.clock.now
+        return pending.withLock { pending in
+            let mine = pending.filter { $0.value.waits(for: user, at: now) }
             for id in mine.keys { pending[id]?.decision = decision }
             return mine.map { (id: $0.key, token: $0.value.notificationToken) }
         }
@@ -151,7 +152,8 @@ extension StandardStandIn {
 }
 
 extension Sandbox {
-    /// Allows all that the user is asked on their own device (CIBA). No HTTP, fault or request log is involved.
+    /// Allows all that the user is asked on their own device (CIBA). No HTTP, fault or request log is involved. What is
+    /// decided already, or has expired, stays as it is.
     ///
     /// - Parameter userName: the email address of the user.
     /// - Returns: the notices that clients in ping mode are to get: identifier and notification token.

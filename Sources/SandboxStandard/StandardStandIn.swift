@@ -113,8 +113,13 @@ package struct StandardStandIn: FixedStandIn {
                 "POST", path: ControlRoutes.prefix + "/secret-lifetime", note: "seconds for secrets given from now on"
             ) {
                 [registrations] request in
-                guard let seconds = Int(request.text.filter { !$0.isWhitespace }), seconds >= 0 else {
-                    return .text("Expected seconds, or 0 for secrets that do not end.\n", status: 400)
+                // Bounded: the sum with the time must not overflow.
+                guard let seconds = Int(request.text.filter { !$0.isWhitespace }),
+                    (0...Sandbox.Configuration.longestLifetime).contains(seconds)
+                else {
+                    return .text(
+                        "Expected up to \(Sandbox.Configuration.longestLifetime) seconds, or 0 for secrets that do not end.\n",
+                        status: 400)
                 }
                 registrations.secretLifetime = seconds
                 return ControlRoutes.done
@@ -135,6 +140,8 @@ package struct StandardStandIn: FixedStandIn {
     package func notFound(_ request: IncomingRequest) -> Answer {
         authorization.pages.notFound()
     }
+
+    package func isAuthorizationPage(_ request: IncomingRequest) -> Bool { request.path == "/authorize" }
 
     private var discovery: [Route] {
         let metadata: @Sendable (IncomingRequest) -> Answer = { [server] _ in

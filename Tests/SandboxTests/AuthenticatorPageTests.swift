@@ -56,4 +56,25 @@ struct AuthenticatorPageTests {
             #expect(try await poll(steps, kept).string("error") == "authorization_pending")
         }
     }
+
+    @Test("what a user has decided is not decided a second time, nor is what has expired")
+    func decidedOnce() async throws {
+        try await withHeldSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.standard)
+            let user = sandbox.standard.users[0]
+            let refused = try await begin(steps, user, "W4SCT")
+            let refusals = try sandbox.refuseBackchannel(as: user.name)
+            #expect(refusals.map { $0.id } == [refused])
+            let allowed = try await begin(steps, user, "K2PQR")
+            let approvals = try sandbox.approveBackchannel(as: user.name)
+            #expect(approvals.map { $0.id } == [allowed])
+            sandbox.advanceClock(by: 5)
+            #expect(try await poll(steps, refused).string("error") == "access_denied")
+            #expect(try await poll(steps, allowed).string("access_token") != nil)
+            _ = try await begin(steps, user, "M7XYZ")
+            sandbox.advanceClock(by: 121)
+            let late = try sandbox.approveBackchannel(as: user.name)
+            #expect(late.isEmpty)
+        }
+    }
 }

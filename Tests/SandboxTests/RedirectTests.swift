@@ -88,4 +88,38 @@ struct RedirectTests {
             await #expect(throws: error) { _ = try await sandbox.approve(url, as: "eve") }
         }
     }
+
+    @Test("approving and refusing where a service has no authorization endpoint says that there is none")
+    func elsewhere() async throws {
+        try await withSandbox { sandbox in
+            var places: [(service: SandboxService, target: String)] = []
+            for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+                let steps = try OAuthSteps(sandbox, service)
+                for path in ["/", "/elsewhere", steps.tokenPath, steps.authorizePath + "/", "/" + steps.authorizePath] {
+                    places.append((service, steps.authorizationTarget(path: path)))
+                }
+            }
+            let sequencing = try OAuthSteps(sandbox, sandbox.sequencing)
+            let controller = "/indexApi.php?q=oauth2/"
+            places.append((sandbox.sequencing, sequencing.authorizationTarget(path: controller + "token")))
+            places.append((sandbox.sequencing, sequencing.authorizationTarget(path: "/indexApi.php")))
+            let standard = try OAuthSteps(sandbox, sandbox.standard)
+            places.append((sandbox.standard, standard.authorizationTarget(path: "/tenant2/elsewhere")))
+            for service in [sandbox.ifttt, sandbox.resources, sandbox.mutualTLS] {
+                places.append((service, standard.authorizationTarget()))
+            }
+            for (service, target) in places {
+                let page = service.origin + String(target.prefix { $0 != "?" })
+                let error = SandboxError.pageInsteadOfRedirect(
+                    status: 404, text: "There is no authorization endpoint at \(page).")
+                await #expect(throws: error, "\(page)") { try await sandbox.approve(service.origin + target) }
+                await #expect(throws: error, "\(page)") { try await sandbox.refuse(service.origin + target) }
+                let advice = "Check the address of the authorization endpoint: the service's port, and the path."
+                #expect(error.description.hasSuffix(advice))
+            }
+            let redirect = try await sandbox.approve(
+                sandbox.sequencing.origin + sequencing.authorizationTarget(path: controller + "authorize"))
+            #expect(OAuthSteps.parameter("code", of: redirect) != nil)
+        }
+    }
 }

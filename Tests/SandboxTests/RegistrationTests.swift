@@ -130,6 +130,21 @@ struct RegistrationTests {
         }
     }
 
+    @Test("M503: a lifetime of secrets that no time can hold is refused, and clients go on registering")
+    func longestSecret() async throws {
+        try await withSandbox { sandbox in
+            let wire = try WireClient(origin: sandbox.standard.origin)
+            let body = try Self.body(["token_endpoint_auth_method": "client_secret_post"])
+            for (lifetime, status) in [("\(Int.max)", 400), ("3155760001", 400), ("-1", 400), ("3155760000", 204)] {
+                // Not only expected: after a lifetime too long the registration would end this process.
+                let answer = try await wire.send("POST", "/_sandbox/secret-lifetime", body: lifetime)
+                try #require(answer.status == status, "\(lifetime)")
+                let registration = try await wire.send("POST", "/register", headers: Self.json, body: body)
+                #expect(registration.status == 201)
+            }
+        }
+    }
+
     @Test("a client that registered a key authenticates by its signature, and in no other way")
     func key() async throws {
         try await withSandbox { sandbox in

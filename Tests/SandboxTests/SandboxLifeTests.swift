@@ -168,4 +168,20 @@ struct SandboxLifeTests {
             #expect(sandbox.requests().isEmpty)
         }
     }
+
+    @Test("a word of Authorization that may be a credential is no scheme in the request log")
+    func schemes() async throws {
+        try await withSandbox { sandbox in
+            let wire = try WireClient(origin: sandbox.standard.origin)
+            let long = String(repeating: "k", count: 33)
+            // The last one is what two fields are together, of which the first has no scheme.
+            for field in ["token-1", "\(long) token-1", "Bearer token-1", "token-1, Bearer token-1"] {
+                _ = try await wire.send("GET", "/api/whoami", headers: ["Authorization": field])
+            }
+            #expect(sandbox.requests(.standard).map(\.authorizationScheme) == [nil, nil, "Bearer", nil])
+            let read = try await wire.send("GET", "/_sandbox/requests").text
+            let printed = "\(sandbox.requests())" + read
+            #expect(read.contains("whoami") && !printed.contains("token-1") && !printed.contains(long))
+        }
+    }
 }

@@ -26,7 +26,7 @@ struct ServiceImitationTests {
             let access = try #require(answer.value(place) as? String, "\(answer.text)")
             let beside = String(place[..<(try #require(place.lastIndex(of: "/")))])
             let types = ["trovo": "OAuth", "slack": "user"]
-            let type: String? = name == "linkedin" ? nil : types[name] ?? "bearer"
+            let type: String? = ["linkedin", "mailchimp"].contains(name) ? nil : types[name] ?? "bearer"
             #expect(answer.value(beside + "/token_type") as? String == type)
             let scope = answer.value(beside + "/scope")
             switch name {
@@ -144,6 +144,21 @@ struct ServiceImitationTests {
                 let steps = try ServiceSteps(sandbox, name)
                 let redirect = try await sandbox.refuse(steps.service.origin + steps.authorization())
                 #expect(ServiceSteps.query(redirect) == expected.merging(["state": "s-1"]) { $1 })
+            }
+        }
+    }
+
+    @Test("approving at an address that is not the page of the description says that there is none")
+    func elsewhere() async throws {
+        try await withImitations("github", "keycloak") { sandbox in
+            for name in ["github", "keycloak"] {
+                let steps = try ServiceSteps(sandbox, name)
+                let query: Substring = try steps.authorization().drop { $0 != "?" }
+                let page = steps.service.origin + "/elsewhere"
+                let error = SandboxError.pageInsteadOfRedirect(
+                    status: 404, text: "There is no authorization endpoint at \(page).")
+                await #expect(throws: error) { try await sandbox.approve("\(page)\(query)") }
+                #expect(try await steps.allowed()["code"] != nil)
             }
         }
     }

@@ -9,7 +9,8 @@ extension Sandbox {
     ///   - userName: the email address of the user; nil for the service's first one.
     /// - Returns: the redirect URL exactly as a browser would get it, even if it carries an error. For the
     ///   out-of-band redirect, where a browser shows the code, it is that URN with `code` as its query.
-    /// - Throws: ``SandboxError``, for example when a browser would have been shown an error page.
+    /// - Throws: ``SandboxError``, for example when a browser would have been shown an error page: the app is unknown,
+    ///   or the service has no authorization endpoint at this path.
     public func approve(_ authorizationURL: String, as userName: String? = nil) async throws -> String {
         try answer(authorizationURL, as: userName) { endpoint, authorization, user in
             endpoint.approved(authorization, by: user, authenticatedAt: endpoint.server.clock.now)
@@ -27,10 +28,14 @@ extension Sandbox {
         _ url: String, as userName: String?,
         _ decide: (AuthorizationEndpoint, PendingAuthorization, SandboxUser) -> String
     ) throws(SandboxError) -> String {
-        guard let server = server(of: url) else {
+        guard let (server, standIn) = self.server(of: url) else {
             throw .notOurs(url: url)
         }
         let request = IncomingRequest(method: "GET", target: String(url.dropFirst(server.origin.count)))
+        guard standIn.isAuthorizationPage(request) else {
+            let page = String(url.prefix { $0 != "?" })
+            throw .pageInsteadOfRedirect(status: 404, text: "There is no authorization endpoint at \(page).")
+        }
         let users = server.dialect.users
         guard let user = users.first(where: { userName == nil || $0.name == userName }) else {
             throw .unknownUser(name: userName ?? "", known: users.map(\.name))

@@ -60,8 +60,9 @@
 /// names for those that client developers need; a name stands in the place of a rule, with `#N` and `xN` after it.
 ///
 /// Rules are tried in the order in which they came. `delay`, `header`, the changes to JSON and those to signed texts
-/// combine with each other and with the first fitting rule of the other kinds. `/_sandbox` routes have no faults, so a rule can
-/// always be cleared; only the logout token that `/_sandbox/logout-token` makes can be changed.
+/// combine with each other and with the first fitting rule of the other kinds that comes after them; what comes after that
+/// one is not applied. `/_sandbox` routes have no faults, so a rule can always be cleared; only
+/// the logout token that `/_sandbox/logout-token` makes can be changed.
 public struct FaultRule: Sendable, Equatable {
     /// What the rule does.
     enum Action: Sendable, Equatable {

@@ -69,9 +69,14 @@ package struct IncomingRequest: Sendable {
         Self.mediaType(headers)
     }
 
-    /// The word before the first space of `Authorization`.
+    /// The word before the first space of `Authorization`; nil without a space, with a comma or beyond 32 bytes, for it
+    /// may then be a credential.
     var authorizationScheme: String? {
-        headers[.authorization]?.split(separator: " ").first.map(String.init)
+        guard let field = headers[.authorization], let end = field.firstIndex(of: " ") else { return nil }
+        let scheme = field[..<end]
+        // Several fields are joined by commas; a scheme has none (RFC 9110 section 11.1).
+        guard (1...32).contains(scheme.utf8.count), !scheme.contains(",") else { return nil }
+        return String(scheme)
     }
 
     /// The token of `Authorization: Bearer` (RFC 6750 section 2.1).

@@ -15,6 +15,8 @@ package protocol StandIn: Sendable {
     var servers: [AuthorizationServer] { get }
     /// Says that all stand-ins of the sandbox listen, these among them.
     func started(beside others: [any StandIn])
+    /// Whether a request is for the authorization endpoint; its path is the one below one of the ``servers``.
+    func isAuthorizationPage(_ request: IncomingRequest) -> Bool
     /// What the stand-in serves.
     var routes: [Route] { get }
     /// What the front page shows of it.
@@ -42,6 +44,7 @@ extension StandIn {
     package static var usesTLS: Bool { false }
     package var servers: [AuthorizationServer] { [server] }
     package func started(beside others: [any StandIn]) {}
+    package func isAuthorizationPage(_ request: IncomingRequest) -> Bool { false }
     package var shownRoutes: [Route] { routes }
     package var frontPath: String { "/" }
     package var hidesWrongMethods: Bool { false }

@@ -25,7 +25,8 @@ public struct LoggedRequest: Sendable, Equatable {
     public let formParameterNames: [String]
     /// `grant_type` of a token request.
     public let grantType: String?
-    /// The scheme of the `Authorization` field, such as `Basic` or `Bearer`.
+    /// The scheme of the `Authorization` field, such as `Basic` or `Bearer`. Nil where its first word may be the
+    /// credential itself, such as in a field of one word.
     public let authorizationScheme: String?
     /// The values of the fields that identify the program, by name. Only IFTTT has some (IFTTT Connect dossier, section
     /// 2.2).
