@@ -96,7 +96,13 @@ public struct GeoClue: PositionSource {
             group.addTask {
                 for try await signal in signals {
                     let (_, new) = try signal.arguments.read(ObjectPath.self, ObjectPath.self)
-                    if let update = try await location(connection, new) { report(update) }
+                    do {
+                        if let update = try await location(connection, new) { report(update) }
+                    } catch DBusError.remote(let error)
+                        where [.unknownObject, .unknownInterface, .unknownMethod].contains(error.name)
+                    {
+                        // GeoClue has removed this position, since it has newer ones: their signals follow.
+                    }
                 }
             }
             group.addTask {

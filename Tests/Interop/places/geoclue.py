@@ -4,6 +4,7 @@
 It prints "ready", then obeys lines on standard input:
 
     fix LATITUDE LONGITUDE ACCURACY TIME    a position comes in; TIME in seconds since 1970. Prints "sent" when a client has been told of it
+    gone                                    a position comes in that has been removed again before it can be read. Prints "sent" likewise
     started                                 prints "started" as soon as a client has started
 
 With --refuse every client's Start is refused, as the user's settings can have it. With --ask SECONDS it is answered after so long, as
@@ -75,7 +76,8 @@ class Client(dbus.service.Object):
     def report(self, *values):
         self.count += 1
         path = f"/org/freedesktop/GeoClue2/Client/1/Location/{self.count}"
-        self.location = Location(self.bus, path, *values)
+        if values:
+            self.location = Location(self.bus, path, *values)
         self.LocationUpdated(self.last, path)
         self.last = path
 
@@ -113,7 +115,7 @@ def main():
     def work():
         while waiting and client.has_started:
             words = waiting.pop(0)
-            if words[0] == "fix":
+            if words[0] in ("fix", "gone"):
                 client.report(*map(float, words[1:]))
                 print("sent", flush=True)
             else:

@@ -1,5 +1,5 @@
-"""`handshake places watch --source geoclue` on a private bus: a position that arrives, a refusal, a question that the user answers late, and a
-service that vanishes and comes back or does not answer."""
+"""`handshake places watch --source geoclue` on a private bus: a position that arrives or is removed again, a refusal, a question that the user answers
+late, and a service that vanishes and comes back or does not answer."""
 
 import contextlib
 import json
@@ -98,6 +98,15 @@ def test_a_user_may_take_half_a_minute_to_allow_it(handshake: Handshake) -> None
     with bluez.bus() as address, geoclue(address, "--ask", "30") as service:
         watching = watch(handshake, address)
         service.tell("started")
+        enters_the_office(service, watching)
+        assert not [line for line in watching.lines["stderr"] if "GeoClue" in line], watching.lines
+        watching.end()
+
+
+def test_a_position_that_is_removed_before_it_is_read_ends_nothing(handshake: Handshake) -> None:
+    with bluez.bus() as address, geoclue(address) as service:
+        watching = watch(handshake, address)
+        service.tell("gone")
         enters_the_office(service, watching)
         assert not [line for line in watching.lines["stderr"] if "GeoClue" in line], watching.lines
         watching.end()
