@@ -45,6 +45,47 @@ struct HubCommandTests {
         #expect(try await checkIn.waiting.isEmpty)
     }
 
+    @Test("RC-29: a source that ends while a check-in is sent, which time has brought, does not cancel it")
+    func endWhileSending() async throws {
+        let hasEnded = Flag()
+        let service = LateService(failing: 0) {
+            while !hasEnded.isSet { await Task.yield() }
+            // Time in which a cancellation would come.
+            for _ in 0..<100_000 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+        let clock = ManualClock()
+        let time = TimeSource(now: { Self.noon + clock.now.offset / .seconds(1) }, clock: clock)
+        let checkIn = try await Self.checkIn(service, TimeSource(now: time.now, clock: HurriedClock()))
+        let command = try RecurseCenterHub.parse([])
+        let arrival = try Arrival(at: Self.hub(), clock: clock, isHasty: true) {
+            guard service.checkIns > 0 else { return false }
+            hasEnded.set()
+            return true
+        }
+        try await command.watch(arrival, Self.fence(), checkIn, .receiver, time: time)
+        #expect(service.checkIns == 1)
+        #expect(try await checkIn.waiting.isEmpty)
+    }
+
+    @Test("RC-29: the time up to the end of the positions counts")
+    func timeUntilEnd() async throws {
+        let service = LateService(failing: 0)
+        let wall = ManualClock()
+        // No second passes on the command's own clock.
+        let time = TimeSource(now: { Self.noon + wall.now.offset / .seconds(1) }, clock: ManualClock())
+        let checkIn = try await Self.checkIn(service, TimeSource(now: time.now, clock: HurriedClock()))
+        let command = try RecurseCenterHub.parse([])
+        let arrival = try Arrival(at: Self.hub(), clock: wall, isHasty: true) {
+            wall.advance(by: .seconds(30))
+            return true
+        }
+        try await command.watch(arrival, Self.fence(), checkIn, .receiver, time: time)
+        #expect(service.checkIns == 1)
+    }
+
     private static func hub() throws -> Coordinate { try Coordinate(latitude: 40.6913, longitude: -73.9850) }
 
     private static func fence() throws -> Geofence {
@@ -69,11 +110,16 @@ struct HubCommandTests {
 /// A class, because its stream asks for one position after the other.
 private final class Arrival: PositionSource {
     private let clock: ManualClock
+    /// Whether it also ends while the command handles what the second before has brought.
+    private let isHasty: Bool
     private let isOver: @Sendable () -> Bool
     private let fixes: Mutex<[Fix]>
 
-    init(at place: Coordinate, clock: ManualClock, until isOver: @escaping @Sendable () -> Bool) throws {
+    init(
+        at place: Coordinate, clock: ManualClock, isHasty: Bool = false, until isOver: @escaping @Sendable () -> Bool
+    ) throws {
         self.clock = clock
+        self.isHasty = isHasty
         self.isOver = isOver
         let fixes = try [(0.02, -10.0), (0, 0), (0, 5)].map { north, seconds in
             try Fix(
@@ -92,7 +138,10 @@ private final class Arrival: PositionSource {
         if let fix { return .fix(fix) }
         for _ in 0..<400 {
             // What the second before has brought is done.
-            await clock.sleepers(1)
+            while clock.sleeperCount == 0 {
+                if isHasty, isOver() { return nil }
+                await Task.yield()
+            }
             if isOver() { break }
             clock.advance(by: .seconds(1))
         }
@@ -135,9 +184,14 @@ private final class Walk: PositionSource {
 /// The Recurse Center, which the first check-ins do not reach.
 private final class LateService: Transport {
     private let failures: Int
+    private let hold: @Sendable () async throws -> Void
     private let count = Mutex(0)
 
-    init(failing failures: Int) { self.failures = failures }
+    /// - Parameter hold: runs while a check-in is under way.
+    init(failing failures: Int, hold: @escaping @Sendable () async throws -> Void = {}) {
+        self.failures = failures
+        self.hold = hold
+    }
 
     var checkIns: Int { count.withLock(\.self) }
 
@@ -148,6 +202,7 @@ private final class LateService: Transport {
                 count += 1
                 return count
             }
+            try await hold()
             guard tries > failures else { throw TransportError.cut(host: "www.recurse.com", reason: "no network") }
             content = #"{"person":{"id":759},"date":"2025-07-01"}"#
         }

@@ -99,6 +99,8 @@ private actor HubWatch {
     private var notes = PositionNotes()
     /// Whether the positions are of now, so that time passes without them.
     private var isLive: Bool
+    /// What the passing of time has brought, while it is sent.
+    private var passing: Task<Void, Never>?
     /// Why nothing could be sent, as the user was told last: a network that is down for hours is one line.
     private var told: String?
 
@@ -119,8 +121,12 @@ private actor HubWatch {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for try await update in updates { await self.take(update) } }
             if kind != .recording { group.addTask { try await self.passTime() } }
-            defer { group.cancelAll() }
-            try await group.next()
+            let ended = await group.nextResult()
+            // The end of a source loses no entry that time has brought before it.
+            await settle()
+            group.cancelAll()
+            if kind != .recording { await receive(due()) }
+            try ended?.get()
         }
         try Task.checkCancellation()
         let waiting = try await checkIn.waiting
@@ -148,9 +154,29 @@ private actor HubWatch {
     private func passTime() async throws {
         while true {
             try await time.clock.sleep(for: .seconds(1))
+            // The source has ended, which looks at the time itself.
+            try Task.checkCancellation()
             notes.passTime(to: now)
-            await receive(isLive ? monitor.advance(to: now) : [])
+            let events = due()
+            let passing = Task<Void, Never> {
+                await receive(events)
+                self.passing = nil
+            }
+            self.passing = passing
+            await withTaskCancellationHandler {
+                await passing.value
+            } onCancel: {
+                passing.cancel()
+            }
         }
+    }
+
+    /// What time alone has brought.
+    private func due() -> [GeofenceEvent] { isLive ? monitor.advance(to: now) : [] }
+
+    /// Waits until what time has brought is sent. A command that is interrupted waits no longer.
+    private func settle() async {
+        while let passing { await passing.value }
     }
 
     private func receive(_ events: [GeofenceEvent]) async {
