@@ -119,6 +119,11 @@ public struct Picker<SelectionValue: Hashable, Content: View>: Primitive {
         _ title: some StringProtocol, selection: Binding<SelectionValue>, @ViewBuilder content: () -> Content
     ) {}
 }
+public protocol PickerStyle {}
+public struct InlinePickerStyle: PickerStyle { nonisolated public init() {} }
+extension PickerStyle where Self == InlinePickerStyle {
+    nonisolated public static var inline: InlinePickerStyle { InlinePickerStyle() }
+}
 public struct Slider: Primitive {
     public init<V: BinaryFloatingPoint>(value: Binding<V>, in bounds: ClosedRange<V>, step: V.Stride) {}
 }
@@ -645,6 +650,8 @@ extension View {
     nonisolated public func opacity(_ opacity: Double) -> Modified { Modified() }
     nonisolated public func navigationTitle(_ title: some StringProtocol) -> Modified { Modified() }
     nonisolated public func tag<V: Hashable>(_ tag: V) -> Modified { Modified() }
+    nonisolated public func pickerStyle<S: PickerStyle>(_ style: S) -> Modified { Modified() }
+    nonisolated public func autocorrectionDisabled(_ disable: Bool = true) -> Modified { Modified() }
     nonisolated public func alert<A: View>(
         _ title: some StringProtocol, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A
     ) -> Modified { Modified() }

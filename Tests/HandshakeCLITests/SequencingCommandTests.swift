@@ -152,6 +152,42 @@ extension CommandTests {
             }
         }
 
+        @Test("E01: a chain or a job that is named twice is started and shown once")
+        func namedTwice() async throws {
+            try await signedIn { _ in
+                let done = try await run("chains", "88", "Chain88", "--file", "227001")
+                #expect(done.ending == .status(0) && done.stdout == "Vitamin D: Issue found\n", "\(done)")
+                let starts = sandbox.requests(.sequencing).filter { $0.path.hasPrefix("/v2/StartApp") }
+                #expect(starts.map(\.path) == ["/v2/StartApp"])
+                let resumed = try await run("resume", "5", "5", "--json")
+                #expect((resumed.json["chains"] as? [Any])?.count == 1, "\(resumed)")
+            }
+        }
+
+        @Test("E19: Ctrl-C while several chains are started one by one names the one that was sent and may run")
+        func interruptedUnsent() async throws {
+            try await signedIn { _ in
+                try inject("/v2/StartAppBatch => status 404")
+                try inject("/v2/StartApp => delay 30")
+                let running = try command.start(["sequencing", "chains", "88", "902", "--file", "227001"])
+                let hasEnded = Flag()
+                let ending = Task<FinishedCommand, Never> {
+                    defer { hasEnded.set() }
+                    return await running.finish()
+                }
+                func isSent() -> Bool {
+                    sandbox.requests(.sequencing).contains { $0.path == "/v2/StartApp" }
+                }
+                while !hasEnded.isSet, !isSent() { await Task.yield() }
+                if !hasEnded.isSet { running.send(SIGINT) }
+                let done = await ending.value
+                #expect(done.ending == .status(130), "\(done)")
+                #expect(
+                    done.stderr.contains("Vitamin D (Chain88) may still run: the same command would start it "),
+                    "\(done)")
+            }
+        }
+
         @Test(
             "E19: where one of several starts has no answer, the report of another is shown, and no second start is advised"
         )

@@ -58,8 +58,10 @@ final class WeatherModel {
     @ObservationIgnored private var visits = 0
     /// Counts requests for advice: only the last one's answer is shown.
     @ObservationIgnored private var looks = 0
-    /// The question to the chains that waits for its answer, and the file that it is about.
-    @ObservationIgnored private var asking: (file: FileID, answer: Task<Genes, any Error>)?
+    /// The questions to the chains that wait for their answers, by the files that they are about.
+    @ObservationIgnored private var asking: [FileID: Task<Genes, any Error>] = [:]
+    /// What the chains found in the user's files, as far as they have answered.
+    @ObservationIgnored private var answers: [FileID: Genes] = [:]
 
     init(_ device: Device) {
         self.device = device
@@ -126,7 +128,7 @@ final class WeatherModel {
 
     /// - Parameter isNew: whether the user has just signed in, perhaps in another's place.
     private func enter(_ account: Account, isNew: Bool) async {
-        let (earlier, imports) = (subject, importing)
+        let (earlier, imports, known) = (subject, importing, answers)
         leave()
         let visit = visits
         let identity = try? await account.identity()
@@ -135,6 +137,7 @@ final class WeatherModel {
         if !isSame { imports?.stop() }
         if isNew, !isSame { await forgetUnfinished(account) }
         guard visit == visits, let opened else { return }
+        if isSame { answers = known }
         (subject, userName) = (identity?.subject, identity?.name)
         choice = device.choices.choice(of: subject)
         let genome = device.genome(account)
@@ -152,7 +155,7 @@ final class WeatherModel {
     private func leave() {
         visits += 1
         looks += 1
-        asking = nil
+        (asking, answers) = ([:], [:])
         step = .opening
         (isAsking, needsSignIn, problem) = (false, false, nil)
         (choice, report, genes, selector, userName, subject, importing) = (nil, nil, nil, nil, nil, nil, nil)
@@ -188,9 +191,7 @@ final class WeatherModel {
         looks += 1
         let look = looks
         do {
-            // A failure is asked again.
-            let known = genes.flatMap { $0.error == nil ? $0 : nil }
-            let genes = if let known { known } else { try await ask(genome, about: choice.id) }
+            let genes = try await ask(genome, about: choice.id)
             // The user has chosen another file or place meanwhile, or signed out.
             guard look == looks else { return }
             self.genes = genes
@@ -205,17 +206,22 @@ final class WeatherModel {
         isAsking = false
     }
 
-    /// Asks the chains about a file. The last question is not asked again while it waits: each starts the chains.
+    /// Asks the chains about a file, once for each user: each question starts the chains. A failure is asked again.
     private func ask(_ genome: Sequencing, about file: FileID) async throws -> Genes {
+        if let known = answers[file] { return known }
+        let visit = visits
         let answer: Task<Genes, any Error>
-        if let asking, asking.file == file {
-            answer = asking.answer
+        if let running = asking[file] {
+            answer = running
         } else {
             answer = Task { try await Genes.ask(genome, about: file) }
-            asking = (file, answer)
+            asking[file] = answer
         }
-        defer { if asking?.answer == answer { asking = nil } }
-        return try await answer.value
+        defer { if asking[file] == answer { asking[file] = nil } }
+        let genes = try await answer.value
+        // Another user may have signed in meanwhile.
+        if visit == visits, genes.error == nil { answers[file] = genes }
+        return genes
     }
 
     /// Signs out.

@@ -13,20 +13,18 @@ extension App {
         // The identifier comes from a browser: the service says whether this user has such a file.
         guard let id = members["id"]?.string.flatMap({ FileID($0) }), let file = try await genome(session).file(id)
         else { throw HTTPError(.notFound) }
-        visitors.change(session) {
-            $0.file = Visit.RememberedFile(id: file.id, name: file.displayName)
-            $0.genes = nil
-        }
+        visitors.change(session) { $0.file = Visit.RememberedFile(id: file.id, name: file.displayName) }
         return .json(["name": .string(file.displayName)])
     }
 
     /// What the chains found, and the forecast of seven days with the advice for each.
     func report(_ request: Request) async throws -> Response {
         let session = try visitor(request)
-        guard let file = visitors.visit(session).file else { throw HTTPError(.notFound) }
+        let visit = visitors.visit(session)
+        guard let file = visit.file else { throw HTTPError(.notFound) }
         let wanted = request.uri.queryParameters["place"].map { String($0) }
         guard let place = wanted.map(places.place) ?? places.places.first else { throw HTTPError(.notFound) }
-        let genes = try await genes(session, file.id)
+        let genes = try await genes(session, visit, file.id)
         visitors.change(session) { $0.place = place.name }
         let report = WeatherReport(place, for: genes, by: table)
         return .json([
@@ -38,31 +36,16 @@ extension App {
         ])
     }
 
-    /// What the chains found in a file; asked once for each choice.
+    /// What the chains found in a file.
     ///
-    /// The last question, while it waits for its answer, is not asked again for another place or tab: each starts the chains.
-    private func genes(_ session: String, _ file: FileID) async throws -> Genes {
-        if let known = visitors.visit(session).genes { return known }
+    /// - Throws: `HTTPError` when another user may have signed in since the visit: the answer is not theirs.
+    private func genes(_ session: String, _ visit: Visit, _ file: FileID) async throws -> Genes {
+        if let known = visit.genes[file] { return known }
         let genome = try await genome(session)
-        var question: Task<Genes, any Error>?
-        visitors.change(session) { visit in
-            if let asking = visit.asking, asking.file == file {
-                question = asking.answer
-            } else {
-                let answer = Task { try await Genes.ask(genome, about: file) }
-                visit.asking = (file, answer)
-                question = answer
-            }
-        }
-        guard let asked = question else { throw HTTPError(.unauthorized) }
-        let result = await asked.result
-        visitors.change(session) { visit in
-            guard visit.asking?.answer == asked else { return }
-            visit.asking = nil
-            // A failure is asked again next time.
-            if visit.file?.id == file, case .success(let genes) = result, genes.error == nil { visit.genes = genes }
-        }
-        return try result.get()
+        let answers = ChainAnswers(visitors, session, visit.number)
+        guard let genes = try await answers.genes(of: file, asking: { try await Genes.ask(genome, about: file) })
+        else { throw HTTPError(.unauthorized) }
+        return genes
     }
 
     private static func json(_ entry: WeatherReport.Entry) -> JSONValue {

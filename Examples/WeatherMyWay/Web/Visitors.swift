@@ -14,10 +14,10 @@ struct Visit: Sendable {
     var proof: String?
     var file: RememberedFile?
     var place: String?
-    /// What the chains found in ``file``.
-    var genes: Genes?
-    /// The question to the chains that waits for its answer, and the file that it is about.
-    var asking: (file: FileID, answer: Task<Genes, any Error>)?
+    /// What the chains found in the user's files, as far as they have answered.
+    var genes: [FileID: Genes] = [:]
+    /// The questions to the chains that wait for their answers, by the files that they are about.
+    var asking: [FileID: Task<Genes, any Error>] = [:]
     var importing = ImportProgress.none
     /// How many requests for imports have begun, and which of them is shown. An earlier one does not replace a later one.
     var attempts = (begun: 0, shown: 0)

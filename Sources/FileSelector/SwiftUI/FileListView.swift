@@ -96,12 +96,25 @@ struct FileListView: View {
                 text(.search),
                 text: Binding(get: { @MainActor in model.state.search }, set: { @MainActor in model.state.search = $0 })
             )
+            // Names of files are no words of a language.
+            .autocorrectionDisabled()
+            #if os(iOS)
+            .textInputAutocapitalization(.never)
+            #endif
             .padding(.horizontal, 12).frame(minHeight: FileSelectorLook.standard.control)
             .overlay { RoundedRectangle(cornerRadius: 10).stroke(palette.field, lineWidth: 1) }
             Menu {
-                ForEach(FileSelectorState.Order.allCases, id: \.self) { order in
-                    Button(text(order.words)) { model.state.order = order }
+                // A picker marks the order that the rows are in.
+                Picker(
+                    text(.sort),
+                    selection: Binding(
+                        get: { @MainActor in model.state.order }, set: { @MainActor in model.state.order = $0 })
+                ) {
+                    ForEach(FileSelectorState.Order.allCases, id: \.self) { order in
+                        Text(verbatim: text(order.words)).tag(order)
+                    }
                 }
+                .pickerStyle(.inline)
             } label: {
                 Image(systemName: "arrow.up.arrow.down")
                     .frame(width: FileSelectorLook.standard.control, height: FileSelectorLook.standard.control)

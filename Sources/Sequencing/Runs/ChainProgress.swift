@@ -5,11 +5,16 @@ public struct ChainState: Sendable {
     /// The job; nil when it was not started.
     public internal(set) var job: JobID?
     public internal(set) var phase: Phase
+    /// Whether its start may have reached the service.
+    ///
+    /// False for the calls that a cancelled run had not sent yet: they do not run.
+    public let isSent: Bool
 
-    init(call: ChainCall?, job: JobID?, phase: Phase) {
+    init(call: ChainCall?, job: JobID?, phase: Phase, isSent: Bool = true) {
         self.call = call
         self.job = job
         self.phase = phase
+        self.isSent = isSent
     }
 
     /// The phases of a call.

@@ -17,7 +17,8 @@ import Handshake
 ///
 /// A poll ends with the run's time, however slow the service is. A start does not: without its answer, the number of the
 /// job would be lost. Where calls are started one by one and one is lost after a job has started, its error is the result of
-/// that call, and the run goes on.
+/// that call, and the run goes on. A run that is cancelled meanwhile sends no further start, and has one more step before
+/// `CancellationError`: with the jobs that have started, and with ``ChainState/isSent`` for the others.
 public struct ChainRun: AsyncSequence, Sendable {
     let service: Sequencing
     let origin: Origin
@@ -83,11 +84,15 @@ public struct ChainRun: AsyncSequence, Sendable {
                 try await ask()
             case .calls(let calls):
                 let started = try await ChainStarter(service: run.service, version: run.version).start(calls)
-                chains = zip(calls, started).map { ChainState(call: $0, job: $1.job, phase: $1.phase) }
+                chains = zip(calls, started).map {
+                    ChainState(call: $0, job: $1.job, phase: $1.phase, isSent: $1.isSent)
+                }
             }
         }
 
         private mutating func poll() async throws {
+            // A run whose time is over does not sleep, which would throw.
+            try Task.checkCancellation()
             if try await wait?.pause() == true { return try await ask() }
             for index in chains.indices where chains[index].result == nil {
                 chains[index].phase = chains[index].job.map { .ended(.failure(.deadline($0))) } ?? chains[index].phase

@@ -7,27 +7,32 @@ struct ChainStarter {
     struct Started {
         let job: JobID?
         let phase: ChainState.Phase
+        let isSent: Bool
 
         init(_ job: Job) {
             self.job = job.id
+            isSent = true
             phase = job.outcome.map { .ended($0) } ?? .underWay(job.status)
         }
 
         init(_ job: JobID) {
             self.job = job
+            isSent = true
             phase = .underWay(.pending)
         }
 
         init(_ error: SequencingError) {
             job = nil
+            isSent = true
             phase = .ended(.failure(error))
         }
 
-        /// A start of which it is not known whether a job runs.
-        static var unknown: Started { Started() }
+        /// A start that was cancelled. Of one that was sent, it is not known whether a job runs.
+        static func cancelled(isSent: Bool) -> Started { Started(isSent: isSent) }
 
-        private init() {
+        private init(isSent: Bool) {
             job = nil
+            self.isSent = isSent
             phase = .underWay(.pending)
         }
     }
@@ -35,7 +40,8 @@ struct ChainStarter {
     /// Starts all calls, several of them in one request.
     ///
     /// - Throws: errors that concern all calls: the session, the network, cancellation. Once a job has started, such an error is
-    ///   the result of its call instead: the number of the job must not be lost.
+    ///   the result of its call instead: the number of the job must not be lost. Where calls are started one by one, cancellation
+    ///   is told by the results: which calls were sent.
     func start(_ calls: [ChainCall]) async throws -> [Started] {
         guard version == .two, calls.count > 1 else { return try await startEach(calls) }
         do {
@@ -58,6 +64,8 @@ struct ChainStarter {
     private func startEach(_ calls: [ChainCall]) async throws -> [Started] {
         var started: [Started] = []
         for call in calls {
+            // A cancelled run starts nothing more.
+            if calls.count > 1, Task.isCancelled { break }
             do {
                 switch version {
                 case .one: started.append(Started(try await service.startVersionOne(call)))
@@ -67,11 +75,11 @@ struct ChainStarter {
                 started.append(Started(error))
             } catch let error as SequencingError where started.contains(where: { $0.job != nil }) {
                 started.append(Started(error))
-            } catch is CancellationError where Task.isCancelled && started.contains(where: { $0.job != nil }) {
-                // The pause before the next poll throws, after a step with the numbers of the jobs.
-                return started + calls[started.count...].map { _ in Started.unknown }
+            } catch is CancellationError where calls.count > 1 && Task.isCancelled {
+                started.append(Started.cancelled(isSent: true))
             }
         }
-        return started
+        // The pause before the next poll throws, after a step with the numbers of the jobs.
+        return started + calls[started.count...].map { _ in Started.cancelled(isSent: false) }
     }
 }

@@ -226,6 +226,69 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
+    @Test("E16: a file that the user comes back to is not run again, while its chains run and after")
+    func back() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        guard case .signedIn(let genome) = model.step else {
+            Issue.record("\(model.step), \(model.problem ?? "")")
+            return
+        }
+        let own = try #require(try await genome.files(.uploaded).first)
+        let samples = try await genome.files(.sample)
+        try #require(samples.count > 1)
+        func starts() -> Int { phone.sandbox.requests(.sequencing).count { $0.path == "/v2/StartAppBatch" } }
+        phone.sandbox.clearRequests()
+        let first = Task { await model.choose(samples[0]) }
+        while model.choice?.id != samples[0].id { await Task.yield() }
+        let second = Task { await model.choose(samples[1]) }
+        while model.choice?.id != samples[1].id { await Task.yield() }
+        await model.choose(samples[0])
+        #expect(model.choice?.id == samples[0].id && model.genes != nil && model.report != nil)
+        await first.value
+        await second.value
+        #expect(starts() == 2)
+        for file in [own, samples[1]] {
+            await model.choose(file)
+            #expect(model.choice?.id == file.id && model.genes != nil && model.report != nil && !model.isAsking)
+        }
+        #expect(starts() == 2)
+        await phone.sandbox.stop()
+    }
+
+    @Test("E16: what the chains found for a user is not shown to the next user, of a sample neither")
+    func nextUser() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        func chooseSample() async throws {
+            guard case .signedIn(let genome) = model.step else {
+                Issue.record("\(model.step), \(model.problem ?? "")")
+                return
+            }
+            await model.choose(try #require(try await genome.files(.sample).first))
+        }
+        try await chooseSample()
+        phone.user = "grace@example.test"
+        await model.signIn()
+        phone.sandbox.clearRequests()
+        try await chooseSample()
+        #expect(model.report != nil)
+        #expect(phone.sandbox.requests(.sequencing).count { $0.path == "/v2/StartAppBatch" } == 1)
+        await phone.sandbox.stop()
+    }
+
+    @Test("E16: the chains are not run again for the same user who signs in again")
+    func sameUser() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        #expect(model.report != nil)
+        phone.sandbox.clearRequests()
+        await model.signIn()
+        #expect(model.report != nil && model.problem == nil && phone.pages == 2)
+        #expect(!phone.sandbox.requests(.sequencing).contains { $0.path == "/v2/StartAppBatch" })
+        await phone.sandbox.stop()
+    }
+
     @Test("signing out forgets the file, also when the service cannot be told", arguments: [false, true])
     func signOut(isBroken: Bool) async throws {
         let phone = try await Phone()

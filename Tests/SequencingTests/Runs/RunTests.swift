@@ -18,13 +18,16 @@ private struct HangingPolls: Transport {
     }
 }
 
-/// Passes requests on, but holds the second start of a chain until its task is cancelled.
-private struct HeldSecondStart: Transport {
+/// Passes requests on, but holds one start of a chain until its task is cancelled.
+private struct HeldStart: Transport {
     let service: ScriptedService
+    /// How many starts pass before it.
+    var passing = 1
     let asked: AsyncStream<Void>.Continuation
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-        guard request.line == "POST /v2/StartApp", service.lines.contains(request.line) else {
+        let start = "POST /v2/StartApp"
+        guard request.line == start, service.lines.count(where: { $0 == start }) == passing else {
             return try await service.send(request, limits: limits)
         }
         let (never, held) = AsyncStream<Void>.makeStream()
@@ -199,7 +202,7 @@ struct RunTests {
             "POST /v2/StartAppBatch": [.json("{}", status: 404)], "POST /v2/StartApp": [.json(job(1, "Pending"))],
         ])
         let (asked, signal) = AsyncStream<Void>.makeStream()
-        let transport = HeldSecondStart(service: service, asked: signal)
+        let transport = HeldStart(service: service, asked: signal)
         let genome = try await service.genome(clock: ContinuousClock(), through: transport)
         let run = genome.run([88, 9].map { ChainCall(AppCode($0), on: file) })
         let task = Task { () async throws -> [[JobID?]] in
@@ -210,6 +213,30 @@ struct RunTests {
         for await _ in asked { break }
         task.cancel()
         #expect(try await task.value == [[JobID(1), nil]])
+    }
+
+    @Test(
+        "E19: of several chains that are started one by one, a cancelled run names those whose start was sent",
+        arguments: [0, 1])
+    func cancelledUnsent(passing: Int) async throws {
+        let service = ScriptedService([
+            "POST /v2/StartAppBatch": [.json("{}", status: 404)], "POST /v2/StartApp": [.json(job(1, "Pending"))],
+        ])
+        let (asked, signal) = AsyncStream<Void>.makeStream()
+        let transport = HeldStart(service: service, passing: passing, asked: signal)
+        let genome = try await service.genome(clock: ContinuousClock(), through: transport)
+        let calls = [88, 9, 11].map { ChainCall(AppCode($0), on: file) }
+        // Its time is over when the starts are.
+        let run = genome.run(calls, polling: Polling(timeout: .zero))
+        let task = Task { () async throws -> [[Bool]] in
+            var sent: [[Bool]] = []
+            do { for try await step in run { sent.append(step.chains.map(\.isSent)) } } catch is CancellationError {}
+            return sent
+        }
+        for await _ in asked { break }
+        task.cancel()
+        #expect(try await task.value == [passing == 0 ? [true, false, false] : [true, true, false]])
+        #expect(service.lines.count { $0 == "POST /v2/StartApp" } == passing)
     }
 
     @Test(

@@ -24,8 +24,8 @@ final class RunWatch: Sendable {
         case idle
         /// The start of so many chains was sent, and its answer is awaited.
         case starting(Int)
-        /// The jobs that have not ended, and how many chains may run without a known job.
-        case following([OpenJob], unknown: Int)
+        /// The jobs that have not ended, and the chains that may run without a known job.
+        case following([OpenJob], unknown: [AppCode])
         /// The command's time is over.
         case expired
     }
@@ -56,15 +56,20 @@ final class RunWatch: Sendable {
         state.withLock { if case .following(let jobs, _) = $0 { jobs } else { [] } }
     }
 
-    /// How many chains may run without a known job: their start has no answer yet.
+    /// How many chains may run without a known job: their start was sent, and has no answer yet.
     var unknownCount: Int {
         state.withLock { state in
             switch state {
             case .starting(let count): count
-            case .following(_, let unknown): unknown
+            case .following(_, let unknown): unknown.count
             case .idle, .expired: 0
             }
         }
+    }
+
+    /// The chains that may run without a known job, where some of a run's are told apart from the others.
+    var unknown: [AppCode] {
+        state.withLock { if case .following(_, let unknown) = $0 { unknown } else { [] } }
     }
 
     /// Whether every start was answered, or jobs are resumed.
@@ -74,7 +79,7 @@ final class RunWatch: Sendable {
 
     func start(_ count: Int) { set(.starting(count)) }
 
-    func follow(_ jobs: [OpenJob]) { set(.following(jobs, unknown: 0)) }
+    func follow(_ jobs: [OpenJob]) { set(.following(jobs, unknown: [])) }
 
     func follow(_ step: ChainProgress) {
         let isAlone = step.chains.count == 1
@@ -82,7 +87,9 @@ final class RunWatch: Sendable {
         let jobs = open.compactMap { state in
             state.job.map { OpenJob(id: $0, chain: isAlone ? nil : state.call?.chain) }
         }
-        set(.following(jobs, unknown: open.count - jobs.count))
+        // A start that an interrupted run had not sent runs nothing.
+        let unknown = open.filter { $0.job == nil && $0.isSent }.compactMap { $0.call?.chain }
+        set(.following(jobs, unknown: unknown))
     }
 
     /// Notes that the deadline's error tells what is open: nothing else does after it.

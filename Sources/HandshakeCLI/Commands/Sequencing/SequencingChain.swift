@@ -48,7 +48,9 @@ struct SequencingRunOptions: ParsableArguments {
     func execute(_ chains: [AppCode]) async throws {
         try await reports.show { genome, _ in
             let id = try await chooseFile(genome)
-            return .start(chains.map { ChainCall($0, on: id) })
+            // One that is named twice would run twice.
+            var named: Set<AppCode> = []
+            return .start(chains.filter { named.insert($0).inserted }.map { ChainCall($0, on: id) })
         }
     }
 

@@ -82,7 +82,8 @@ struct SequencingResume: AsyncParsableCommand {
                 throw CommandError.usage(
                     "No unfinished app chains. Start one with: \(reports.options.command("chain CHAIN"))")
             }
-            return .resume(wanted)
+            var named: Set<JobID> = []
+            return .resume(wanted.filter { named.insert($0).inserted })
         }
     }
 

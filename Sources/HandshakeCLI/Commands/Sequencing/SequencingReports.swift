@@ -146,7 +146,7 @@ struct SequencingReportOptions: ParsableArguments {
         guard let error = failure as? SequencingError else {
             // An interruption has no message; the jobs continue all the same.
             let (open, unknown) = (watch.open, watch.unknownCount)
-            if unknown > 0 { Output.note(mayRun(unknown)) }
+            if unknown > 0 { Output.note(mayRun(unknown, watch.unknown)) }
             if !open.isEmpty { Output.note(resuming(open)) }
             return failure
         }
@@ -191,12 +191,16 @@ struct SequencingReportOptions: ParsableArguments {
     }
 
     /// What a user must know of chains whose start was sent without a usable answer: the jobs' numbers are unknown.
-    private func mayRun(_ count: Int) -> String {
-        """
-        \(count == 1 ? "The app chain" : "The app chains") may still run: the same command would start \
-        \(count == 1 ? "it" : "them") a second time. \
-        Jobs whose start was answered are listed by: \(options.command("jobs"))
-        """
+    ///
+    /// - Parameter chains: their names, where the command has others too; else none.
+    private func mayRun(_ count: Int, _ chains: [AppCode] = []) -> String {
+        let all = count == 1 ? "The app chain" : "The app chains"
+        let subject = chains.isEmpty ? all : chains.map(\.shown).joined(separator: ", ")
+        return """
+            \(subject) may still run: the same command would start \
+            \(count == 1 ? "it" : "them") a second time. \
+            Jobs whose start was answered are listed by: \(options.command("jobs"))
+            """
     }
 
     /// The chains without a report decide the exit status: if all have the same error, it is that one.
