@@ -73,6 +73,20 @@ def until(page: Page, expression: str) -> None:
         page.wait_for_timeout(20)
 
 
+def pointed(page: Page) -> None:
+    """From now on the page tells what comes of a press."""
+    page.evaluate("""window.pointed = []; for (const name of ['pointerdown', 'pointerup', 'pointercancel', 'click'])
+      addEventListener(name, () => pointed.push(name), { capture: true })""")
+
+
+def clicked(page: Page) -> None:
+    """Waits for the click itself. Without one, it tells what came instead: so a click that the browser loses is none that the button loses."""
+    deadline = time.monotonic() + TIMEOUT
+    while (came := page.evaluate("pointed"))[-1:] != ["click"]:
+        assert time.monotonic() < deadline, f"no click, but {came}"
+        page.wait_for_timeout(20)
+
+
 def frame(page: Page) -> None:
     """Until the page has been drawn with what has changed, also where its clock stands still: an observer is no timer."""
     for _ in range(2):

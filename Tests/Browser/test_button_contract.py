@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ROOT, SCRIPT, ButtonServer, heard, without_page
-from button_visit import caught_up, drag, footer, opened, shown, switch, until
+from button_visit import caught_up, clicked, drag, footer, opened, pointed, settled, shown, switch, until
 
 GUIDE = (ROOT / "Sources/ConnectButton/ConnectButton.docc/ConnectButton.md").read_text()
 HEADER = SCRIPT.read_text().split("*/")[0]
@@ -90,8 +90,12 @@ def test_the_four_results_can_be_told_apart(page: Page, server: ButtonServer, st
 def test_a_wish_that_does_not_reach_the_server_is_told_apart_too(page: Page, server: ButtonServer, step: str, during: str) -> None:
     opened(page, server, server.script().answer(step, email="ada@example.com"))
     caught_up(page)
+    settled(page)
     server.answers((503, {}, 0))
-    page.locator("#one .switch:not([inert]), #one .email:not([inert]) button, #one .choices:not([inert]) button").locator("visible=true").first.click()
+    pointed(page)
+    # With a delay, the mouse goes there, is pressed and is let go one after the other; without, all three are sent together.
+    page.locator("#one .switch:not([inert]), #one .email:not([inert]) button, #one .choices:not([inert]) button").locator("visible=true").first.click(delay=1)
+    clicked(page)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
     assert heard(page, "failed") == [["one", {"connection": "one", "kind": "unavailable", "detail": "HTTP 503", "during": during}]]
 

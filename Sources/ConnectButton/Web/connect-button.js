@@ -730,7 +730,7 @@ export class ConnectButton extends HTMLElement {
     on(this.#part.choices, "keydown", event => { if (event.key === "Escape") this.#act("keep") })
     on(body, "pointerdown", event => this.#pressed(event))
     on(body, "pointermove", ({ clientX, clientY }) => {
-      if (!this.#press || Math.hypot(clientX - this.#press.x, clientY - this.#press.y) <= M.slop) return
+      if (!this.#press || this.#press.isOver || Math.hypot(clientX - this.#press.x, clientY - this.#press.y) <= M.slop) return
       this.#swiped = true
       this.#settle()
     })
