@@ -79,10 +79,7 @@ extension PostgresVault {
             try await store.nextKey(), VaultIdentifier.random(), VaultMasterKey.random()
         )
         try await keySource.store(master, of: identifier, label: "Handshake: key \(number) of \(store.address)")
-        let seal = RecordSeal(vault: self.identifier, master: master)
-        let key = MasterKeyEntry(
-            number: number, identifier: identifier, proof: seal.check, names: try keys.seal.names(sealedWith: seal),
-            isActive: true)
+        let key = try keys.successor(number, identifier, RecordSeal(vault: self.identifier, master: master))
         var isOffered = false
         do {
             try await stored(identifier)

@@ -67,10 +67,7 @@ extension SQLiteVault {
     private func makeKey(_ stored: @Sendable (VaultIdentifier) async throws -> Void) async throws {
         let (number, identifier) = (try await store.nextKey(), VaultIdentifier.random())
         let master = try await source.make(number, identifier, of: file, timeout: timeout)
-        let seal = RecordSeal(vault: self.identifier, master: master)
-        let key = MasterKeyEntry(
-            number: number, identifier: identifier, proof: seal.check, names: try keys.seal.names(sealedWith: seal),
-            isActive: true)
+        let key = try keys.successor(number, identifier, RecordSeal(vault: self.identifier, master: master))
         var isOffered = false
         do {
             try await stored(identifier)

@@ -5,7 +5,6 @@ import Circles
 import Foundation
 import Handshake
 import OAuth
-import Synchronization
 import TestFixtures
 import Testing
 
@@ -52,15 +51,7 @@ struct NearbyAdvertiseTests {
         let scopes = try await OwnScopes(in: vault, community: NearbyCommand.community, at: begin)
         let sending = try NearbySending.parse(["--advertise", "rolling"])
         let broadcasts = try #require(try sending.broadcasts(of: nil, scopes))
-        // Each look at the clock is an hour after the one before.
-        let hours = Mutex(0.0)
-        let time = TimeSource(
-            now: {
-                hours.withLock { hours in
-                    hours += 1
-                    return start + hours * 3_600
-                }
-            }, clock: HurriedClock())
+        let time = TimeSource(now: HourlyTime(from: start).next, clock: HurriedClock())
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let hasEnded = try await NearbyAdvertise.send(
             broadcasts, of: scopes, over: PatientRadio(ends: ends), in: vault, time: time, status: { _ in })

@@ -216,16 +216,21 @@ struct ConnectedAccountsTests {
         await scene.stop()
     }
 
+    /// Another process signs a user in to the account, and cannot end the session of before.
+    private func signInElsewhere(as user: String, in scene: Scene) async throws {
+        scene.sandbox.inject(try FaultRule(parsing: "standard POST /revoke => status 503"))
+        let other = try Handshake(scene.handshake.clients[0], vault: scene.vault)
+        let attempt = try await other.beginSignIn(as: "ada")
+        let redirect = try await scene.sandbox.approve(attempt.page.url, as: user)
+        _ = try await other.finishSignIn(redirectURL: redirect, as: "ada")
+    }
+
     @Test("K3: the name of an account that another process has replaced is not shown for the one that is stored")
     func replacedElsewhere() async throws {
         let scene = try await scene()
         try await scene.connect(as: "zoe@example.test")
         let held = try #require(try await scene.handshake.account("ada"))
-        scene.sandbox.inject(try FaultRule(parsing: "standard POST /revoke => status 503"))
-        let other = try Handshake(scene.handshake.clients[0], vault: scene.vault)
-        let attempt = try await other.beginSignIn(as: "ada")
-        let redirect = try await scene.sandbox.approve(attempt.page.url, as: "ada@example.test")
-        _ = try await other.finishSignIn(redirectURL: redirect, as: "ada")
+        try await signInElsewhere(as: "ada@example.test", in: scene)
         let shown = try Scene.account(try await scene.get("/connected-accounts/standard"))
         #expect(shown["state"]?.string == "signed_in" && shown["user"] == .null)
         #expect(held.status.state == .signedIn, "this process still has the first one's token")
@@ -237,11 +242,7 @@ struct ConnectedAccountsTests {
         let scene = try await scene()
         try await scene.connect(as: "zoe@example.test")
         let held = try #require(try await scene.handshake.account("ada"))
-        scene.sandbox.inject(try FaultRule(parsing: "standard POST /revoke => status 503"))
-        let other = try Handshake(scene.handshake.clients[0], vault: scene.vault)
-        let attempt = try await other.beginSignIn(as: "ada")
-        let redirect = try await scene.sandbox.approve(attempt.page.url, as: "zoe@example.test")
-        _ = try await other.finishSignIn(redirectURL: redirect, as: "ada")
+        try await signInElsewhere(as: "zoe@example.test", in: scene)
         let name = try Scene.account(try await scene.get("/connected-accounts/standard"))["user"]?.string
         #expect(name != nil)
         #expect(try Scene.account(try await scene.get())["user"]?.string == name, "it is of the stored token too")

@@ -141,15 +141,7 @@ struct WatchPlanTests {
                 vault: vault, community: "c", transport: Away { _ in },
                 time: TimeSource(now: { time }, clock: ContinuousClock()))
         }
-        // Each look at the clock is an hour after the one before.
-        let hours = Mutex(0.0)
-        let time = TimeSource(
-            now: {
-                hours.withLock { hours in
-                    hours += 1
-                    return start + hours * 3_600
-                }
-            }, clock: HurriedClock())
+        let time = TimeSource(now: HourlyTime(from: start).next, clock: HurriedClock())
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         defer { end.finish() }
         let ending = try await PeopleNearby.watch(in: vault, community: "c", time: time) { period in

@@ -76,6 +76,20 @@ package struct MasterKeyRing: Sendable {
     /// What opens the records of a key; nil when the key is not there.
     package subscript(number: Int64) -> RecordSeal? { seals[number] }
 
+    /// The table's entry of a new key, which is to seal from now on.
+    ///
+    /// - Parameters:
+    ///   - number: the key's number.
+    ///   - identifier: under what a key store keeps it.
+    ///   - seal: what seals with it.
+    package func successor(
+        _ number: Int64, _ identifier: VaultIdentifier, _ seal: RecordSeal
+    ) throws -> MasterKeyEntry {
+        MasterKeyEntry(
+            number: number, identifier: identifier, proof: seal.check,
+            names: try self.seal.names(sealedWith: seal), isActive: true)
+    }
+
     /// Refuses to seal with an older key than was used before.
     ///
     /// Numbers only grow: a copy was put back, or an attacker wants records sealed with a key that has leaked.
