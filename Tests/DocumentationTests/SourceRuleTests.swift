@@ -182,6 +182,21 @@ struct SourceRuleTests {
         }
     }
 
+    @Test("a test bounds a command's time only where it waits for what has to happen before, or only for its end")
+    func timeouts() throws {
+        let known: Set = [
+            "Tests/HandshakeCLITests/Fixtures/Command.swift", "Tests/HandshakeCLITests/ParsingTests.swift",
+            // The server never answers, so that the command ends in the same way whenever its time is over.
+            "Tests/HandshakeCLITests/TimeoutTests.swift",
+        ]
+        for file in try Repository.files(below: ["Tests"], ending: ["swift"])
+        where file != "Tests/DocumentationTests/SourceRuleTests.swift" {
+            let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+            let isBound = text.contains(/"--timeout",\s/)
+            #expect(!isBound || known.contains(file), "\(file): use runIntoTimeout")
+        }
+    }
+
     @Test("a suite that waits for other processes has threads of its own")
     func ownThreads() throws {
         var count = 0

@@ -31,7 +31,7 @@ extension CommandTests {
                 by: "client-credentials", at: sandbox, "--key", key, "--param", "audience=api")
             #expect(done.ending == .status(0), "\(done)")
             // A sign-in page would wait for a user.
-            let again = try await command.run("login", "robot", "--timeout", "60")
+            let again = try await command.run("login", "robot")
             #expect(again.ending == .status(0), "\(again)")
             let path = try sandbox.origin("standard") + "/api/stepup"
             let demand = try await command.run("request", "GET", path, "--account", "robot")
@@ -45,7 +45,7 @@ extension CommandTests {
             #expect(await running.line()?.contains("acr_values=urn") == true, "the command is refused")
             let none = try await command.run("token", "robot", "--kind", "id")
             #expect(none.ending == .status(64) && none.stderr.contains("without a user"), "\(none)")
-            let other = try await command.run("login", "robot", "--client-id", "other", "--timeout", "60")
+            let other = try await command.run("login", "robot", "--client-id", "other")
             #expect(other.ending == .status(64), "\(other)")
             #expect(other.stderr.contains("was made with another client ID, “sandbox-key”"), "\(other)")
             let whole = "handshake login robot --grant client-credentials --issuer \(try sandbox.origin("standard"))"

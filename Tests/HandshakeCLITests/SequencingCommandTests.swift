@@ -18,7 +18,7 @@ extension CommandTests {
         private func signedIn(_ options: String..., body: (FinishedCommand) async throws -> Void) async throws {
             let login = try command.start(
                 [
-                    "login", "sequencing", "--browser", "print", "--timeout", "60", "--client-id", "my-genome-app",
+                    "login", "sequencing", "--browser", "print", "--client-id", "my-genome-app",
                     "--base-url", sandbox.sequencing.origin,
                 ] + options)
             let url = try #require(await login.line())
@@ -35,6 +35,22 @@ extension CommandTests {
 
         private func run(_ arguments: String...) async throws -> FinishedCommand {
             try await command.start(["sequencing"] + arguments).finish()
+        }
+
+        /// Runs a command whose time ends after a request for `path` has reached the sandbox.
+        private func runIntoTimeout(
+            _ arguments: String..., reaching path: String, input: String? = nil
+        ) async throws -> FinishedCommand {
+            try await command.runIntoTimeout(["sequencing"] + arguments, input: input) {
+                sandbox.requests(.sequencing).count { $0.path == path }
+            }
+        }
+
+        /// Runs a command that Ctrl-C ends as soon as a request for `path` has reached the sandbox.
+        private func runInterrupted(_ arguments: String..., reaching path: String) async throws -> FinishedCommand {
+            try await command.runInterrupted(["sequencing"] + arguments) {
+                sandbox.requests(.sequencing).contains { $0.path == path }
+            }
         }
 
         private func inject(_ rule: String) throws {
@@ -112,8 +128,8 @@ extension CommandTests {
                 try inject("/v2/GetReportFile => endless")
                 let folder = command.folder + "/reports"
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                let done = try await run(
-                    "chain", "90", "--file", "227001", "--save-files", folder, "--timeout", "20")
+                let done = try await runIntoTimeout(
+                    "chain", "90", "--file", "227001", "--save-files", folder, reaching: "/v2/GetReportFile")
                 #expect(done.ending == .status(6), "\(done)")
                 #expect(done.stdout.contains("Save it with: handshake sequencing report-file "), "\(done)")
                 #expect(done.stderr.contains("The app chains need not run again."), "\(done)")
@@ -134,19 +150,8 @@ extension CommandTests {
         @Test("E19: Ctrl-C while a start is not answered says that the chain may run")
         func interruptedStart() async throws {
             try await signedIn { _ in
-                try inject("/v2/StartApp => delay 30")
-                let running = try command.start(["sequencing", "chain", "902", "--file", "227001"])
-                let hasEnded = Flag()
-                let ending = Task<FinishedCommand, Never> {
-                    defer { hasEnded.set() }
-                    return await running.finish()
-                }
-                func isSent() -> Bool {
-                    sandbox.requests(.sequencing).contains { $0.path == "/v2/StartApp" }
-                }
-                while !hasEnded.isSet, !isSent() { await Task.yield() }
-                if !hasEnded.isSet { running.send(SIGINT) }
-                let done = await ending.value
+                try inject("/v2/StartApp => delay 600")
+                let done = try await runInterrupted("chain", "902", "--file", "227001", reaching: "/v2/StartApp")
                 #expect(done.ending == .status(130), "\(done)")
                 #expect(done.stderr.contains("The app chain may still run"), "\(done)")
             }
@@ -168,19 +173,8 @@ extension CommandTests {
         func interruptedUnsent() async throws {
             try await signedIn { _ in
                 try inject("/v2/StartAppBatch => status 404")
-                try inject("/v2/StartApp => delay 30")
-                let running = try command.start(["sequencing", "chains", "88", "902", "--file", "227001"])
-                let hasEnded = Flag()
-                let ending = Task<FinishedCommand, Never> {
-                    defer { hasEnded.set() }
-                    return await running.finish()
-                }
-                func isSent() -> Bool {
-                    sandbox.requests(.sequencing).contains { $0.path == "/v2/StartApp" }
-                }
-                while !hasEnded.isSet, !isSent() { await Task.yield() }
-                if !hasEnded.isSet { running.send(SIGINT) }
-                let done = await ending.value
+                try inject("/v2/StartApp => delay 600")
+                let done = try await runInterrupted("chains", "88", "902", "--file", "227001", reaching: "/v2/StartApp")
                 #expect(done.ending == .status(130), "\(done)")
                 #expect(
                     done.stderr.contains("Vitamin D (Chain88) may still run: the same command would start it "),
@@ -195,7 +189,7 @@ extension CommandTests {
             try await signedIn { _ in
                 try inject("/v2/StartAppBatch => status 404")
                 try inject("/v2/StartApp => drop #2")
-                let done = try await run("chains", "88", "902", "--file", "227001", "--timeout", "40")
+                let done = try await run("chains", "88", "902", "--file", "227001")
                 #expect(done.ending == .status(4) && done.stdout == "Vitamin D: Issue found\n", "\(done)")
                 #expect(done.stderr.contains("Chain902: "), "\(done)")
                 #expect(done.stderr.contains("another start would run it a second time"), "\(done)")
@@ -206,8 +200,8 @@ extension CommandTests {
         @Test("E19: a start that is not answered names no command that starts the chain a second time")
         func unansweredStart() async throws {
             try await signedIn { _ in
-                try inject("/v2/StartApp => delay 30")
-                let done = try await run("chain", "902", "--file", "227001", "--timeout", "2")
+                try inject("/v2/StartApp => delay 600")
+                let done = try await runIntoTimeout("chain", "902", "--file", "227001", reaching: "/v2/StartApp")
                 #expect(done.ending == .status(6), "\(done)")
                 #expect(done.stderr.contains("would start it a second time"), "\(done)")
                 #expect(done.stderr.hasSuffix("handshake sequencing jobs\n") && !done.stderr.contains("--timeout"))
@@ -217,17 +211,20 @@ extension CommandTests {
         @Test("E19: a job whose polls are not answered is listed, and the error says how its report is shown")
         func unansweredPoll() async throws {
             try await signedIn { _ in
-                try inject("/v2/GetAppResults => delay 30")
-                let done = try await run("chain", "902", "--file", "227001", "--timeout", "3")
+                try inject("/v2/GetAppResults => delay 600")
+                let poll = "/v2/GetAppResults"
+                let done = try await runIntoTimeout("chain", "902", "--file", "227001", reaching: poll)
                 #expect(done.ending == .status(6), "\(done)")
-                let job = try #require(try await jobs().first)
-                #expect(done.stderr.hasSuffix("handshake sequencing resume \(job)\n"), "\(done)")
-                let again = try await run("resume", "--timeout", "2")
+                // A run whose time ended before its poll has left a job too.
+                let left = try await jobs()
+                let job = try #require(
+                    left.first { done.stderr.hasSuffix("handshake sequencing resume \($0)\n") }, "\(done)")
+                let again = try await runIntoTimeout("resume", "\(job)", reaching: poll)
                 #expect(again.stderr.hasSuffix("handshake sequencing resume \(job)\n"), "\(again)")
                 sandbox.clearFaults()
                 let shown = try await run("resume", "\(job)")
                 #expect(shown.stdout == "Chain902: No\n", "\(shown)")
-                #expect(try await jobs().isEmpty)
+                #expect(try await jobs() == left.filter { $0 != job })
             }
         }
 
@@ -235,7 +232,7 @@ extension CommandTests {
         func failedPolls() async throws {
             try await signedIn { _ in
                 try inject("/v2/GetAppResults => status 500")
-                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                let done = try await run("chain", "902", "--file", "227001")
                 #expect(done.ending == .status(4), "\(done)")
                 let job = try #require(try await jobs().first)
                 #expect(
@@ -249,7 +246,7 @@ extension CommandTests {
         func unreadPolls() async throws {
             try await signedIn { _ in
                 try inject(#"/v2/GetAppResults => body "x""#)
-                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                let done = try await run("chain", "902", "--file", "227001")
                 #expect(done.ending == .status(5) && !done.stderr.contains("ry again"), "\(done)")
                 let job = try #require(try await jobs().first)
                 #expect(done.stderr.hasSuffix("handshake sequencing resume \(job)\n"), "\(done)")
@@ -260,7 +257,7 @@ extension CommandTests {
         func sessionEnds() async throws {
             try await signedIn { _ in
                 try inject("/v2/GetAppResults => status 401")
-                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                let done = try await run("chain", "902", "--file", "227001")
                 #expect(done.ending == .status(3), "\(done)")
                 let job = try #require(try await jobs().first)
                 #expect(done.stderr.contains("handshake sequencing resume \(job)\n"), "\(done)")
@@ -273,7 +270,7 @@ extension CommandTests {
         func failedStart(_ fault: String, _ status: Int32) async throws {
             try await signedIn { _ in
                 try inject("/v2/StartApp => \(fault)")
-                let done = try await run("chain", "902", "--file", "227001", "--timeout", "40")
+                let done = try await run("chain", "902", "--file", "227001")
                 #expect(done.ending == .status(status), "\(done)")
                 #expect(done.stderr.contains("would start it a second time"), "\(done)")
                 #expect(!done.stderr.contains("ry again"), "\(done)")
@@ -288,7 +285,7 @@ extension CommandTests {
         func reportBeforeFailure(_ fault: String, _ status: Int32, _ code: String) async throws {
             try await signedIn { _ in
                 try inject("/v2/GetAppResults => \(fault)")
-                let arguments = ["chains", "88", "902", "--file", "227001", "--timeout", "40"]
+                let arguments = ["chains", "88", "902", "--file", "227001"]
                 // Both are asked for before the session may end.
                 let isOnce = status == 3
                 let done = try await command.start(["sequencing"] + arguments + (isOnce ? ["--json"] : [])).finish()
@@ -312,18 +309,8 @@ extension CommandTests {
         @Test("E19: Ctrl-C prints the reports of the chains that have ended")
         func reportBeforeInterruption() async throws {
             try await signedIn { _ in
-                let running = try command.start(["sequencing", "chains", "88", "906", "--file", "227001"])
-                let hasEnded = Flag()
-                let ending = Task<FinishedCommand, Never> {
-                    defer { hasEnded.set() }
-                    return await running.finish()
-                }
-                func isRunning() -> Bool {
-                    sandbox.requests(.sequencing).contains { $0.path == "/v2/GetAppResults" }
-                }
-                while !hasEnded.isSet, !isRunning() { await Task.yield() }
-                if !hasEnded.isSet { running.send(SIGINT) }
-                let done = await ending.value
+                let done = try await runInterrupted(
+                    "chains", "88", "906", "--file", "227001", reaching: "/v2/GetAppResults")
                 #expect(done.ending == .status(130), "\(done)")
                 #expect(done.stdout == "Vitamin D: Issue found\n", "\(done)")
                 #expect(try await jobs().count == 1)
@@ -339,7 +326,7 @@ extension CommandTests {
         func namedChain() async throws {
             try await signedIn { _ in
                 try inject("/v2/GetAppResults => status 500")
-                let done = try await run("chains", "88", "9", "--file", "227001", "--timeout", "40")
+                let done = try await run("chains", "88", "9", "--file", "227001")
                 #expect(done.ending == .status(4) && done.stdout == "Vitamin D: Issue found\n", "\(done)")
                 let job = try #require(try await jobs().first)
                 let sentence = "Melanoma risk (Chain9, job \(job)) continues at Sequencing.com."
@@ -373,15 +360,17 @@ extension CommandTests {
         @Test("E19: a job that will not end is removed from the list, and an unknown one is told")
         func forgottenJob() async throws {
             try await signedIn { _ in
-                let given = try await run("chain", "906", "--file", "227001", "--timeout", "1")
+                let given = try await runIntoTimeout(
+                    "chain", "906", "--file", "227001", reaching: "/v2/GetAppResults")
                 #expect(given.ending == .status(6), "\(given)")
-                let job = try #require(try await jobs().first)
-                let unknown = try await run("jobs", "--forget", "\(job + 1)")
+                let left = try await jobs()
+                let job = try #require(left.first)
+                let unknown = try await run("jobs", "--forget", "\((left.max() ?? job) + 1)")
                 #expect(unknown.ending == .status(64) && unknown.stderr.hasSuffix("handshake sequencing jobs\n"))
-                #expect(try await jobs() == [job])
+                #expect(try await jobs() == left)
                 let forgotten = try await run("jobs", "--forget", "\(job)", "--json")
                 #expect(forgotten.ending == .status(0) && forgotten.json["forgotten"] as? Int == job, "\(forgotten)")
-                #expect(try await jobs().isEmpty)
+                #expect(try await jobs() == left.filter { $0 != job })
                 let missing = try await run("resume", "999999")
                 #expect(missing.ending == .status(4))
                 #expect(
@@ -432,10 +421,9 @@ extension CommandTests {
         @Test("C07: an import that is not answered may run: the error waits for it, and starts none")
         func unansweredImport() async throws {
             try await signedIn { _ in
-                try inject("/23andMe/Download => delay 30")
-                let done = try await command.start(
-                    ["sequencing", "import", "23andme", "--timeout", "2"], input: "started\nsecret-word\n"
-                ).finish()
+                try inject("/23andMe/Download => delay 600")
+                let done = try await runIntoTimeout(
+                    "import", "23andme", reaching: "/23andMe/Download", input: "started\nsecret-word\n")
                 #expect(done.ending == .status(6), "\(done)")
                 #expect(done.stderr.contains("Do not start it again."), "\(done)")
                 #expect(done.stderr.hasSuffix("handshake sequencing import 23andme --resume\n"), "\(done)")

@@ -9,11 +9,13 @@ extension CommandTests {
 
         init() throws { command = try Command() }
 
-        private func run(_ arguments: [String], secret: String = "short-secret") async throws -> FinishedCommand {
+        private func arguments(_ more: [String], secret: String = "short-secret") throws -> [String] {
             let file = try command.file("secret", secret + "\n")
-            return try await command.start(
-                ["sequencing", "connect", "ada@example.test", "--client-secret-file", file] + arguments
-            ).finish()
+            return ["sequencing", "connect", "ada@example.test", "--client-secret-file", file] + more
+        }
+
+        private func run(_ more: [String], secret: String = "short-secret") async throws -> FinishedCommand {
+            try await command.start(arguments(more, secret: secret)).finish()
         }
 
         @Test("C06: the link is printed, to the service unless another origin is given, and holds no readable secret")
@@ -44,41 +46,37 @@ extension CommandTests {
 
         @Test(
             "C07: a delivery without an answer may have worked: the error advises no second one",
-            arguments: [("drop", 6), ("delay 30", 6), ("status 502", 4)] as [(String, Int32)])
+            arguments: [("drop", 6), ("delay 600", 6), ("status 502", 4)] as [(String, Int32)])
         func unconfirmed(_ fault: String, _ status: Int32) async throws {
             let sandbox = try await Sandbox.start()
             sandbox.inject(try FaultRule(parsing: "sequencing /connect => \(fault)"))
-            let done = try await run([
+            let deliveries = { sandbox.requests(.sequencing).count { $0.path == "/connect" } }
+            let arguments = try arguments([
                 "--file", "ada.vcf.gz=https://files.example.test/ada.vcf.gz", "--base-url", sandbox.sequencing.origin,
-                "--deliver", "--timeout", fault.hasPrefix("delay") ? "3" : "40",
+                "--deliver",
             ])
+            let done =
+                fault.hasPrefix("delay")
+                ? try await command.runIntoTimeout(arguments, counting: deliveries)
+                : try await command.start(arguments).finish()
             #expect(done.ending == .status(status), "\(done)")
             #expect(done.stderr.contains("The files may still be copied"), "\(done)")
             #expect(!done.stderr.lowercased().contains("try again") && !done.stderr.contains("--timeout"), "\(done)")
-            #expect(sandbox.requests(.sequencing).count { $0.path == "/connect" } == 1)
+            #expect(deliveries() == 1)
             await sandbox.stop()
         }
 
         @Test("C07: Ctrl-C while a delivery is not answered says that the files may be copied")
         func interrupted() async throws {
             let sandbox = try await Sandbox.start()
-            sandbox.inject(try FaultRule(parsing: "sequencing /connect => delay 30"))
-            let running = try command.start([
-                "sequencing", "connect", "ada@example.test", "--client-secret-file",
-                try command.file("secret", "short-secret\n"), "--file",
-                "ada.vcf.gz=https://files.example.test/ada.vcf.gz", "--base-url", sandbox.sequencing.origin,
+            sandbox.inject(try FaultRule(parsing: "sequencing /connect => delay 600"))
+            let delivery = try arguments([
+                "--file", "ada.vcf.gz=https://files.example.test/ada.vcf.gz", "--base-url", sandbox.sequencing.origin,
                 "--deliver",
             ])
-            let hasEnded = Flag()
-            let ending = Task<FinishedCommand, Never> {
-                defer { hasEnded.set() }
-                return await running.finish()
+            let done = try await command.runInterrupted(delivery) {
+                sandbox.requests(.sequencing).contains { $0.path == "/connect" }
             }
-            while !hasEnded.isSet, !sandbox.requests(.sequencing).contains(where: { $0.path == "/connect" }) {
-                await Task.yield()
-            }
-            if !hasEnded.isSet { running.send(SIGINT) }
-            let done = await ending.value
             #expect(done.ending == .status(130), "\(done)")
             #expect(done.stderr.contains("The files may still be copied"), "\(done)")
             await sandbox.stop()

@@ -77,6 +77,40 @@ final class Command: Sendable {
         try await start(arguments, input: input, environment: environment).finish()
     }
 
+    /// Runs the command with a `--timeout` that ends it after something has happened, as when a request reached a server.
+    ///
+    /// On a busy machine the time may be over before. The command is then run again, with twice the time.
+    ///
+    /// - Parameters:
+    ///   - standardInput: the path of what it reads instead of `input`.
+    ///   - count: how often it has happened. It grows.
+    func runIntoTimeout(
+        _ arguments: [String], input: String? = nil, standardInput: String? = nil, counting count: () -> Int
+    ) async throws -> FinishedCommand {
+        var seconds = 2
+        while true {
+            let before = count()
+            let done = try await start(
+                arguments + ["--timeout", "\(seconds)"], input: input ?? "", standardInput: standardInput
+            ).finish()
+            guard count() == before, seconds < 256 else { return done }
+            seconds *= 2
+        }
+    }
+
+    /// Runs the command, and interrupts it when something has happened, as when a request reached a server.
+    func runInterrupted(_ arguments: [String], when hasHappened: () -> Bool) async throws -> FinishedCommand {
+        let running = try start(arguments)
+        let hasEnded = Flag()
+        let ending = Task<FinishedCommand, Never> {
+            defer { hasEnded.set() }
+            return await running.finish()
+        }
+        while !hasEnded.isSet, !hasHappened() { await Task.yield() }
+        if !hasEnded.isSet { running.send(SIGINT) }
+        return await ending.value
+    }
+
     /// Signs in the sandbox's client that has a key, without a user.
     func signIn(by grant: String, at sandbox: SandboxProcess, _ options: String...) async throws -> FinishedCommand {
         try await start(
