@@ -207,6 +207,8 @@ def test_a_file_has_details_with_labels(ada: Handshake) -> None:
 
 def test_a_search_finds_what_the_selector_finds(ada: Handshake) -> None:
     assert [file["display_name"].split(" - ")[0] for file in listed(ada, "--search", "female")] == ["Ada", "Grace", "Katherine", "Emmy"]
+    for word in ("male", "men"):
+        assert {file["sex"] for file in listed(ada, "--search", word)} == {"Male"}, word
     assert {file["id"] for file in listed(ada, "--search", ".fastq")} == {"227006"}
 
 

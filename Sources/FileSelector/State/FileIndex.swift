@@ -7,6 +7,8 @@ struct FileIndex: Sendable {
     private let places: [FileID: Int]
     private let groups: [FileSelectorState.Segment: [Int]]
     private let texts: FoldedTexts
+    /// The words for the sex of each file, each behind a space: a search finds them by their beginnings.
+    private let sexes: FoldedTexts
     private let titles: FoldedTexts
     private let dates: FoldedTexts
     private let categories: FoldedTexts
@@ -36,13 +38,14 @@ struct FileIndex: Sendable {
         }
         self.places = places
         groups = Self.grouped(files)
-        texts = FoldedTexts(files.lazy.map(\.searchText), followedBy: ShownWords.folded(of: files, in: locale))
+        // The first text that is needed costs the reading of all.
+        let words = files.isEmpty ? nil : ShownWords(locale)
+        texts = FoldedTexts(
+            files.lazy.map(\.searchText), followedBy: files.lazy.map { words?.category(of: $0) ?? [] })
+        sexes = FoldedTexts(unfolded: files.lazy.map { words?.sex(of: $0) ?? [] })
         titles = FoldedTexts(files.lazy.map(\.rowTitle), sortable: true)
-        categories = FoldedTexts(
-            unfolded: files.lazy.map { file in
-                String(decoding: file.categoryKey + FoldedTexts.sortable(file.rowTitle), as: UTF8.self)
-            })
-        dates = FoldedTexts(unfolded: files.lazy.map { $0.dateAdded ?? "" })
+        categories = FoldedTexts(unfolded: files.lazy.map { $0.categoryKey + FoldedTexts.sortable($0.rowTitle) })
+        dates = FoldedTexts(unfolded: files.lazy.map { ($0.dateAdded ?? "").utf8 })
         var seen: Set<Title> = []
         repeated = Set(files.lazy.map(Title.init).filter { !seen.insert($0).inserted })
     }
@@ -85,12 +88,15 @@ struct FileIndex: Sendable {
         files.indices.filter { files[$0].isSample == (tab == .sample) }
     }
 
-    /// The members whose text contains every word of the search.
+    /// The members of which every word of the search is somewhere in the text, or begins a word for the sex: “male” is not
+    /// found in “Female”.
     func matching(_ search: String, among members: [Int]) -> [Int] {
-        // Folding makes a space of every other blank.
-        let words = FoldedTexts.folded(search).split { (0x09...0x0D).contains($0) || $0 == 0x20 }.map(Array.init)
-        guard !words.isEmpty else { return members }
-        return texts.indices(among: members, containing: words)
+        let words = FoldedTexts.words(of: search).map { (anywhere: $0, atBeginning: [UInt8(ascii: " ")] + $0) }
+        return members.filter { index in
+            words.allSatisfy { word in
+                texts.contains(word.anywhere, at: index) || sexes.contains(word.atBeginning, at: index)
+            }
+        }
     }
 
     /// The members in order; ties keep the service's order.
@@ -107,32 +113,34 @@ struct FileIndex: Sendable {
     }
 }
 
-/// The words that are displayed in place of the service's for a file's category and sex.
+/// The words for a file's category and sex that a search finds, folded.
 private struct ShownWords {
+    /// The words that are displayed in place of the service's, each behind a separator, which belongs to no word.
     private let categories: [FileCategory: [UInt8]]
-    private let sexes: [Sex: [UInt8]]
+    private let sexes: [Sex: [String]]
 
-    private init(_ locale: FileSelectorLocale) {
-        /// The separator belongs to no word.
-        func folded(_ words: FileSelectorWords...) -> [UInt8] {
-            words.flatMap { [UInt8(ascii: "\n")] + FoldedTexts.folded($0.text(in: locale)) }
+    init(_ locale: FileSelectorLocale) {
+        func folded(_ words: FileSelectorWords) -> [UInt8] {
+            [UInt8(ascii: "\n")] + FoldedTexts.folded(words.text(in: locale))
         }
         categories = [
             .community: folded(.categorySample), .uploaded: folded(.uploaded), .sharedToMe: folded(.shared),
             .fromApps: folded(.fromApps), .altruist: folded(.altruist),
         ]
         // In the details, and over the list.
-        sexes = [.female: folded(.sexFemale, .women), .male: folded(.sexMale, .men)]
+        sexes = [
+            .female: [FileSelectorWords.sexFemale, .women].map { $0.text(in: locale) },
+            .male: [FileSelectorWords.sexMale, .men].map { $0.text(in: locale) },
+        ]
     }
 
-    /// The words of each file, folded.
-    static func folded(of files: [GeneticFile], in locale: FileSelectorLocale) -> [[UInt8]] {
-        // The first text that is needed costs the reading of all.
-        guard !files.isEmpty else { return [] }
-        let words = ShownWords(locale)
-        return files.map { file in
-            (words.categories[file.category] ?? []) + (file.sex.flatMap { words.sexes[$0] } ?? [])
-        }
+    func category(of file: GeneticFile) -> [UInt8] { categories[file.category] ?? [] }
+
+    /// The service's word for the sex and the displayed ones, each behind a space.
+    func sex(of file: GeneticFile) -> [UInt8] {
+        guard let sex = file.sex else { return [] }
+        let words = [sex.word] + (sexes[sex] ?? [])
+        return words.flatMap(FoldedTexts.words).flatMap { [UInt8(ascii: " ")] + $0 }
     }
 }
 
@@ -141,8 +149,9 @@ extension GeneticFile {
     ///
     /// - Parameters:
     ///   - files: the files to choose from.
-    ///   - search: every word must occur in a file's name, persona, description, type, population, sex, extension, category
-    ///     or identifier. Sex and category are also found by the English words that are displayed for them.
+    ///   - search: every word must occur in a file's name, persona, description, type, population, extension, category or
+    ///     identifier, or begin a word for its sex: “male” does not find “Female”. Sex and category are also found by the
+    ///     English words that are displayed for them.
     ///   - order: ties keep the order of `files`.
     public static func matching(
         _ files: [GeneticFile], search: String, order: FileSelectorState.Order = .service
@@ -171,8 +180,7 @@ extension GeneticFile {
     /// The searchable text; no word contains the separator.
     fileprivate var searchText: String {
         [
-            name, personaName, personaDescription, type, subtype, population, fileExtension, sex?.word, category.word,
-            id.string,
+            name, personaName, personaDescription, type, subtype, population, fileExtension, category.word, id.string,
         ].compactMap(\.self).joined(separator: "\n")
     }
 }

@@ -36,9 +36,9 @@ public struct FileSelectorState: Sendable {
     public private(set) var screen = Screen.intro
     /// The open tab. Own files unless there are none.
     public private(set) var tab = Tab.own
-    /// The search text. Every word must occur in the file's name, persona, description, type, population, sex, extension,
-    /// category or identifier. Sex and category are also found by the words that `FileSelector` displays for them in
-    /// the user's language; without it, by the English ones.
+    /// The search text. Every word must occur in the file's name, persona, description, type, population, extension,
+    /// category or identifier, or begin a word for its sex: “male” does not find “Female”. Sex and category are also found
+    /// by the words that `FileSelector` displays for them in the user's language; without it, by the English ones.
     public var search = ""
     /// The order of the rows.
     public var order = Order.service

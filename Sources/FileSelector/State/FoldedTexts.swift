@@ -34,12 +34,12 @@ struct FoldedTexts: Sendable {
         self.starts = starts
     }
 
-    /// Texts that are compared as they are.
-    init(unfolded texts: some Sequence<String>) {
+    /// Texts that are compared as they are, in UTF-8.
+    init<Texts: Sequence>(unfolded texts: Texts) where Texts.Element: Sequence, Texts.Element.Element == UInt8 {
         var bytes: [UInt8] = []
         var starts = [0]
         for text in texts {
-            bytes += text.utf8
+            bytes += text
             starts.append(bytes.count)
         }
         self.bytes = bytes
@@ -51,6 +51,12 @@ struct FoldedTexts: Sendable {
         var bytes: [UInt8] = []
         fold(text, into: &bytes)
         return bytes
+    }
+
+    /// The folded words of a text.
+    static func words(of text: String) -> [[UInt8]] {
+        // Folding makes a space of every other blank.
+        folded(text).split { (0x09...0x0D).contains($0) || $0 == 0x20 }.map(Array.init)
     }
 
     private static func fold(_ text: String, into bytes: inout [UInt8]) {
@@ -95,13 +101,11 @@ struct FoldedTexts: Sendable {
         return output
     }
 
-    /// The texts that contain every word.
-    func indices(among members: [Int], containing words: [[UInt8]]) -> [Int] {
+    /// Whether a text contains a word.
+    func contains(_ word: [UInt8], at index: Int) -> Bool {
         bytes.withUnsafeBytes { all in
-            members.filter { index in
-                let text = UnsafeRawBufferPointer(rebasing: all[starts[index]..<starts[index + 1]])
-                return words.allSatisfy { word in word.withUnsafeBytes { Self.contains($0, in: text) } }
-            }
+            let text = UnsafeRawBufferPointer(rebasing: all[starts[index]..<starts[index + 1]])
+            return word.withUnsafeBytes { Self.contains($0, in: text) }
         }
     }
 

@@ -228,8 +228,8 @@ const ORDERS = ["service", "name", "newest", "oldest", "category"];
  * and an unknown category under Other.
  */
 class Catalogue {
-  /** `shown(file)` are the words that the details have in place of the service's; a search finds them, too. */
-  constructor(files = [], skipped = 0, shown = () => []) {
+  /** `shown(file)` has the words for a category and a sex in place of the service's: `{ category, sexes }`. A search finds them, too. */
+  constructor(files = [], skipped = 0, shown = () => ({ category: null, sexes: [] })) {
     this.skipped = skipped;
     this.shown = shown;
     this.tabs = { own: files.filter((file) => !file.isSample), sample: files.filter((file) => file.isSample) };
@@ -282,16 +282,25 @@ function markRepeats(files) {
   for (const file of files) file.repeats = counts.get(file.title) > 1;
 }
 
-/** Whether every searched word is somewhere in a file's fields. */
-function matcher(search, shown) {
+/** The words of a text, folded. */
+function wordsOf(text) {
   // Folding makes a space of every other blank.
-  const words = fold(search).split(/[\t-\r ]+/).filter(Boolean);
+  return fold(text).split(/[\t-\r ]+/).filter(Boolean);
+}
+
+/** Whether every searched word is somewhere in a file's fields, or begins a word for its sex: "male" is not found in "Female". */
+function matcher(search, shown) {
+  const words = wordsOf(search);
   if (words.length === 0) return () => true;
   return (file) => {
     // Folding 5,000 files takes a while, so it waits for the first search.
-    file.haystack ??= fold([file.name ?? file.id, file.persona, file.description, file.type, file.subtype, file.population,
-                            file.extension, file.sexWord, file.category, file.id, ...shown(file)].filter(Boolean).join("\n"));
-    return words.every((word) => file.haystack.includes(word));
+    if (file.haystack === undefined) {
+      const { category, sexes } = shown(file);
+      file.haystack = fold([file.name ?? file.id, file.persona, file.description, file.type, file.subtype, file.population,
+                            file.extension, file.category, file.id, category].filter(Boolean).join("\n"));
+      file.sexes = wordsOf([file.sexWord, ...sexes].filter(Boolean).join(" "));
+    }
+    return words.every((word) => file.haystack.includes(word) || file.sexes.some((sex) => sex.startsWith(word)));
   };
 }
 
@@ -1082,8 +1091,10 @@ export class FileSelector extends HTMLElement {
     const isFirst = this.#phase !== "ready";
     // In place of "Loading"; a notice replaces it.
     this.#announce(this.#say("files", read.files.length));
-    this.#catalogue = new Catalogue(read.files, read.skipped, (file) =>
-      [this.#categoryOf(file), this.#sexOf(file), file.sex !== "unstated" && this.#say(file.sex)]);
+    this.#catalogue = new Catalogue(read.files, read.skipped, (file) => ({
+      // In the details, and over the list.
+      category: this.#categoryOf(file), sexes: file.sex === "unstated" ? [] : [this.#sexOf(file), this.#say(file.sex)],
+    }));
     this.#phase = "ready";
     this.#isRefreshing = false;
     this.#problem = null;
