@@ -113,6 +113,16 @@ struct FileSelectorModelTests {
         #expect(calls == 1 && model.state.remembered == nil && model.state.selected == FileShelf.own[1])
     }
 
+    @Test("D19: of an own file and a sample with one identifier, the user continues with the own file")
+    func oneIdentifier() async throws {
+        let sample = try #require(FileShelf.file(1, "Community", persona: "Ada", line: "Walks"))
+        let model = FileSelectorModel { [files] in
+            try FileList(.array(([sample] + files).map { .object($0.members) }))
+        }
+        await model.load()
+        #expect(model.choose(sample) == FileShelf.own[0] && model.state.selected == FileShelf.own[0])
+    }
+
     @Test("callers meanwhile wait for the same answer")
     func shared() async throws {
         let lists = HeldLists(holding: 1)

@@ -85,9 +85,14 @@ public final class FileSelectorModel {
     /// Takes the file with which the user continues.
     ///
     /// It is selected, and ends the choice of an earlier launch where that was another file.
-    public func choose(_ file: GeneticFile) {
+    ///
+    /// - Returns: the selected file. Of an own file and a sample with one identifier, it is the own file.
+    @discardableResult
+    public func choose(_ file: GeneticFile) -> GeneticFile {
         state.select(file.id)
-        state.remember(file)
+        let chosen = state.selected.flatMap { $0.id == file.id ? $0 : nil } ?? file
+        state.remember(chosen)
+        return chosen
     }
 
     /// Waits until no load is under way.

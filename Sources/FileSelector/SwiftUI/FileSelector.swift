@@ -167,8 +167,7 @@ public struct FileSelector: View {
     }
 
     private func finish(_ file: GeneticFile) {
-        model.choose(file)
-        onContinue(file)
+        onContinue(model.choose(file))
     }
 
     private func reload() {

@@ -924,9 +924,9 @@ export class FileSelector extends HTMLElement {
     this.#list = new RowWindow({
       fill: (row, file) => this.#fill(row, file),
       isSelected: (file) => file.id === this.#chosen?.id,
-      toggle: (file) => this.#choose(file.id === this.#chosen?.id ? null : file),
+      toggle: (file) => this.#choose(file.id === this.#chosen?.id ? null : this.#meant(file)),
       finish: (file) => {
-        this.#choose(file);
+        this.#choose(this.#meant(file));
         this.#continue();
       },
       details: (file) => this.#openDetails(file),
@@ -1180,6 +1180,11 @@ export class FileSelector extends HTMLElement {
     this.#list.mark();
     this.#update();
     if (!isQuiet) this.#emit("select", this.#choice);
+  }
+
+  /** The file that the identifier of a row means: of an own file and a sample with one identifier, the own one (4.5). */
+  #meant(file) {
+    return this.#catalogue.find(file.id).file;
   }
 
   #continue() {
