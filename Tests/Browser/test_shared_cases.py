@@ -9,15 +9,29 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from selector_page import SelectorServer, options, serving
+from selector_page import MODULE, SelectorServer, options, serving
 
 TABLE = Path(__file__).parents[1] / "FileSelectorTests/Fixtures/file-selector-cases.json"
 CASES: list[dict[str, Any]] = json.loads(TABLE.read_text())["cases"]
+VISITS: list[dict[str, Any]] = json.loads(TABLE.read_text())["visits"]
 # The component's words for what the kit calls otherwise.
 SEGMENTS = {"uploaded": "Uploaded", "shared": "Shared", "from_apps": "From Apps", "altruist": "Altruist", "other": "Other",
             "all": "All", "men": "Men", "women": "Women", "unstated": "Not stated"}
 ORDERS = {"name": "Name", "newest": "Newest first", "oldest": "Oldest first", "category": "Category"}
 TABS = {"My Files": ["uploaded", "shared", "from_apps", "altruist", "other"], "Sample Files": ["all", "men", "women", "unstated"]}
+
+
+WORDS: dict[str, Any] = json.loads((MODULE / "Words/Strings.xcstrings").read_text())["strings"]
+
+
+def notice(key: str) -> re.Pattern[str]:
+    """What a notice begins with, whatever is filled in."""
+    text = WORDS[key]["localizations"]["en-US"]
+    forms = text["variations"]["plural"].values() if "variations" in text else [text]
+    return re.compile("|".join(re.escape(form["stringUnit"]["value"]).replace(re.escape("%1$@"), ".+") for form in forms))
+
+
+NOTICES = {key: notice(key) for key in ("stale", "selection_gone", "remembered", "remembered_gone", "no_own", "no_samples", "skipped")}
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +162,45 @@ def test_a_persona_has_the_same_picture(page: Page, server: SelectorServer, case
                                 [identifier, record["FriendlyDesc1"]])
         arcs = [f"{arc['gap']} {arc['sweep']} {arc['weight']}" for arc in picture["arcs"]]
         assert [str(picture["hue"]), picture["initial"], *arcs] == drawn
+
+
+def take(page: Page, files: dict[str, dict[str, Any]], action: str, names: list[str]) -> None:
+    """Does what a step of a visit says."""
+    match action:
+        case "list":
+            page.evaluate("files => { selector.files = files }", [files[name] for name in names])
+        case "fail":
+            page.evaluate("selector.files = new Error('down')")
+        case "open":
+            open_tab(page, {"own": "My Files", "sample": "Sample Files"}[names[0]])
+        case "tap":
+            file = files[names[0]]
+            is_sample = file["FileCategory"] == "Community"
+            open_tab(page, "Sample Files" if is_sample else "My Files")
+            title = page.locator(".name", has_text=re.compile(f"^{re.escape(file['FriendlyDesc1' if is_sample else 'Name'])}$"))
+            options(page).filter(has=title).click()
+        case "select":
+            page.evaluate("id => { selector.selected = id }", names[0])
+        case "continue":
+            page.get_by_role("button", name="Continue").click()
+        case "forget":
+            page.evaluate("selector.forget()")
+        case _:
+            raise AssertionError(f"unknown step {action}")
+
+
+@pytest.mark.parametrize("visit", VISITS, ids=lambda visit: visit["name"])
+def test_after_each_step_of_a_visit_the_same_file_is_selected_and_the_same_notices_are_shown(
+        page: Page, server: SelectorServer, visit: dict[str, Any]) -> None:
+    files = visit["files"]
+    page.goto(server.url(remember="visitor"))
+    page.wait_for_function("window.selector?.shadowRoot")
+    if "remembered" in visit:
+        file = files[visit["remembered"]]
+        page.evaluate("kept => localStorage.setItem('file-selector:visitor', JSON.stringify(kept))", {"id": file["Id"], "name": file["Name"]})
+    for step in visit["steps"]:
+        action, *names = step["do"]
+        take(page, files, action, names)
+        told = page.locator(".notices > p").all_text_contents()
+        shown = [next((key for key, pattern in NOTICES.items() if pattern.match(text)), text) for text in told]
+        assert [page.evaluate("selector.selectedName"), shown] == [step["selected"], step["notices"]], step

@@ -239,13 +239,15 @@ struct FileSelectorStateTests {
         #expect(selector.matchCount(of: .all) == 4 && selector.matchCount(of: .own) == selector.count(of: .own))
     }
 
-    @Test("a selected file that is gone after a refresh is told until the user selects another")
+    @Test("D13: a selected file is told to be gone while the list lacks it, until the user selects another")
     func selectionGone() throws {
         var selector = selector()
         selector.select(try id(1))
         selector.show(Shelf.own.filter { $0.id.string != "1" } + Shelf.samples, at: 1)
         #expect(selector.notices == [.selectionGone] && !selector.canContinue)
         selector.show(Shelf.own + Shelf.samples, at: 2)
+        #expect(selector.notices.isEmpty && !selector.canContinue, "the file is back")
+        selector.show(Shelf.own.filter { $0.id.string != "1" } + Shelf.samples, at: 3)
         #expect(selector.notices == [.selectionGone])
         selector.toggle(try id(2))
         #expect(selector.notices.isEmpty)

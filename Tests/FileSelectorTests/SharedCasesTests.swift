@@ -28,17 +28,7 @@ struct SelectorCase: Sendable, CustomTestStringConvertible {
             })
     }
 
-    static let all: [SelectorCase] = {
-        do {
-            let file = URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "Fixtures/file-selector-cases.json")
-            let table = try JSONValue(parsing: Array(Data(contentsOf: file)))
-            return try (table.object?["cases"]?.array ?? []).map(SelectorCase.init)
-        } catch {
-            Issue.record(error, "the table of cases cannot be read")
-            return []
-        }
-    }()
+    static let all = SharedTable.rows("cases", SelectorCase.init)
 }
 
 @Suite("The file selector and the web component say the same")
@@ -49,6 +39,7 @@ struct SharedCasesTests {
         for kind in ["names", "orders", "searches", "pictures", "dates", "facts", "details"] {
             #expect(SelectorCase.all.contains { !$0.lists(kind).isEmpty }, "\(kind)")
         }
+        #expect(SelectorVisit.all.count >= 5)
     }
 
     @Test(
@@ -146,6 +137,18 @@ struct SharedCasesTests {
         for file in files {
             let date = FileDate(try #require(file.dateAdded))
             #expect([date.text(in: .american, style: .medium)] == shared.lists("dates")[file.id.string])
+        }
+    }
+
+    @Test(
+        "D19, D20: after each step of a visit the same file is selected, and the same notices are shown",
+        arguments: SelectorVisit.all)
+    func visits(_ visit: SelectorVisit) throws {
+        var selector = FileSelectorState(remembered: try visit.remembered())
+        for step in visit.steps {
+            try visit.take(step, in: &selector)
+            #expect(selector.selected?.displayName == step.selected, "\(step.action)")
+            #expect(selector.shownNotices.map(\.key) == step.notices, "\(step.action)")
         }
     }
 

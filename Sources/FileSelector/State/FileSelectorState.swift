@@ -53,8 +53,9 @@ public struct FileSelectorState: Sendable {
     }
 
     private var segments: [Tab: Segment] = [:]
-    private var selection: FileID? { didSet { isSelectionGone = false } }
-    private var isSelectionGone = false
+    private var selection: FileID? { didSet { lost = nil } }
+    /// The selected file that a refresh took away, until another is selected.
+    private var lost: FileID?
     private var index = FileIndex([])
     private var unreadableCount = 0
 
@@ -105,7 +106,7 @@ public struct FileSelectorState: Sendable {
         case noSamples
         /// Neither own nor sample files.
         case noFiles
-        /// The file that was selected is not in the refreshed list.
+        /// The list lacks the file that was selected. Where that is the remembered file, ``rememberedFileGone(name:)`` says so.
         case selectionGone
         /// No file matches the search here; so many do in other tabs and segments.
         case nothingFound(search: String, elsewhere: Int)
@@ -113,7 +114,7 @@ public struct FileSelectorState: Sendable {
         case unreadableEntries(count: Int)
         /// The remembered file is selected again.
         case rememberedFile(name: String)
-        /// The remembered file no longer exists.
+        /// The list lacks the remembered file.
         case rememberedFileGone(name: String)
     }
 
@@ -154,7 +155,7 @@ extension FileSelectorState {
         if !asksFirst, isEnabled(tab) { screen = .list }
         if let selection, index.file(selection) == nil {
             self.selection = nil
-            isSelectionGone = true
+            lost = selection
         }
         if isFirst, selection == nil, let remembered, index.file(remembered.id) != nil {
             select(remembered.id)
@@ -290,7 +291,8 @@ extension FileSelectorState {
         guard phase == .loaded else { return [] }
         var notices: [Notice] = []
         if let refreshProblem, let loadedAt { notices.append(.stale(loadedAt: loadedAt, refreshProblem)) }
-        if isSelectionGone { notices.append(.selectionGone) }
+        // By the list of now: a later refresh may bring a file back. The choice of last time is told by its name alone.
+        if let lost, lost != remembered?.id, index.file(lost) == nil { notices.append(.selectionGone) }
         if let remembered {
             if index.file(remembered.id) == nil {
                 notices.append(.rememberedFileGone(name: remembered.displayName))

@@ -904,11 +904,11 @@ export class FileSelector extends HTMLElement {
   #catalogue = new Catalogue();
   #view = { screen: "intro", tab: "own", segment: { own: "uploaded", sample: "all" }, search: "", order: "service" };
   #isListStale = true;
-  #isSelectionGone = false; // the selected file is not in the refreshed list
+  #lost = null; // the id of the selected file that a refresh took away, until another is selected
   #isFound = false; // a file was selected by id: the list scrolls to it
   #chosen = null;
   #wanted = null; // an id to select as soon as there is a list
-  #remembered = null; // { id, name, isGone } of last time
+  #remembered = null; // { id, name } of last time
   #asksForChoice = false;
   #loading = null; // the AbortController of the request under way
   #isGiven = false; // whether the list came through `files`
@@ -1130,13 +1130,12 @@ export class FileSelector extends HTMLElement {
   #place(isFirst = false) {
     const before = this.#chosen;
     const view = this.#view;
-    let found = this.#catalogue.find(this.#wanted ?? before?.id);
+    let found = this.#catalogue.find(this.#wanted) ?? this.#catalogue.find(before?.id);
     this.#wanted = null;
     const kept = isFirst && this.#memory.read();
     if (kept) {
-      const place = this.#catalogue.find(kept.id);
-      this.#remembered = { ...kept, isGone: !place };
-      if (!this.hasAttribute("selected")) found ??= place;
+      this.#remembered = kept;
+      if (!this.hasAttribute("selected")) found ??= this.#catalogue.find(kept.id);
     }
     // On a refresh the person stays where they are.
     if (found && found.file.id !== before?.id) {
@@ -1153,8 +1152,11 @@ export class FileSelector extends HTMLElement {
     if (filled.length === 1) Object.assign(view, { screen: "browse", tab: filled[0] });
     this.#isListStale = true;
     this.#chosen = found?.file ?? null;
-    this.#isSelectionGone = !found && (this.#isSelectionGone || before !== null);
-    if (before && !found) this.#emit("select", this.#choice);
+    if (found) this.#lost = null;
+    else if (before) {
+      this.#lost = before.id;
+      this.#emit("select", this.#choice);
+    }
   }
 
   /** Whether there are both kinds of files. */
@@ -1175,7 +1177,7 @@ export class FileSelector extends HTMLElement {
   #choose(file, { isQuiet = false } = {}) {
     if (this.#chosen === file) return;
     this.#chosen = file;
-    this.#isSelectionGone = false;
+    this.#lost = null;
     this.#asksForChoice &&= file === null;
     this.#list.mark();
     this.#update();
@@ -1464,8 +1466,10 @@ export class FileSelector extends HTMLElement {
         address ? element("a", { href: address }, this.#say("sign_in")) : button("retry", () => this.refresh())));
     }
     if (!browse.hidden) {
-      if (this.#isSelectionGone) add(this.#say("selection_gone"));
-      if (last?.isGone) add(this.#say("remembered_gone", `\u2068${last.name}\u2069`));
+      // By the list of now: a later refresh may bring a file back. The choice of last time is told by its name alone.
+      const isGone = (id) => !this.#catalogue.find(id);
+      if (this.#lost !== null && this.#lost !== last?.id && isGone(this.#lost)) add(this.#say("selection_gone"));
+      if (last && isGone(last.id)) add(this.#say("remembered_gone", `\u2068${last.name}\u2069`));
       else if (last && last.id === this.selected) {
         add(this.#say("remembered", `\u2068${this.selectedName}\u2069`), " ", button("forget", () => this.forget()));
       }
