@@ -161,6 +161,14 @@ def test_a_double_click_continues_with_that_file(page: Page, server: SelectorSer
     expect(page.locator(".sheet")).to_be_hidden()
 
 
+def test_a_third_click_adds_nothing_to_a_double_click(page: Page, server: SelectorServer) -> None:
+    page.goto(server.url(src="/files?all", selected="910001"))
+    expect(page.locator(".card[aria-busy=false]")).to_be_visible()
+    options(page).nth(1).locator(".name").click(click_count=3)
+    assert [detail["id"] for detail in heard(page, "continue")] == ["910002"]
+    assert page.evaluate("selector.selected") == "910002"
+
+
 def test_two_taps_of_a_finger_take_the_choice_back(telephone: Page, server: SelectorServer) -> None:
     page = telephone
     shown(page, server)

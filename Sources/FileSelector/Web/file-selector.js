@@ -833,8 +833,9 @@ class RowWindow {
     this.mark();
     if (event.target.closest(".more")) this.actions.details(file);
     // A finger that taps twice takes its choice back.
-    else if (event.detail > 1 && event.pointerType !== "touch") this.actions.finish(file);
-    else this.actions.toggle(file);
+    else if (event.detail < 2 || event.pointerType === "touch") this.actions.toggle(file);
+    // A third click adds nothing to a double click.
+    else if (event.detail === 2) this.actions.finish(file);
   }
 
   onKey(event) {
