@@ -797,6 +797,34 @@ def test_an_older_answer_never_replaces_a_newer_one(page: Page, server: Selector
     assert "old.vcf" not in page.evaluate("seen")
 
 
+def test_a_new_address_ends_the_load_of_the_old_one_also_in_a_closed_sheet(page: Page, server: SelectorServer) -> None:
+    server.answer("old", [own("1", "old.vcf")], delay=(gate := Event()))
+    server.answer("new", [own("2", "new.vcf")])
+    page.goto(server.url(src="/files?old", modal=""))
+    page.wait_for_function("window.selector?.shadowRoot?.querySelector('.sheet')")
+    with page.expect_request("**/files?old"):
+        page.evaluate("selector.show()")
+    page.evaluate("() => { selector.hide(); selector.setAttribute('src', '/files?new') }")
+    gate.set()
+    page.evaluate("selector.show()")
+    expect(option(page, "new.vcf")).to_be_visible()
+    expect(options(page)).to_have_count(1)
+
+
+def test_what_is_set_while_the_selector_is_off_the_page_counts_when_it_is_put_back(page: Page, server: SelectorServer) -> None:
+    server.answer("new", [own("2", "new.vcf"), own("3", "newer.vcf")])
+    opened(page, server, src="/files?uploaded=true")
+    expect(option(page, "ada_genome.vcf.gz")).to_be_visible()
+    away = """change => { const place = selector.parentElement; selector.remove()
+      for (const [name, value] of Object.entries(change)) selector.setAttribute(name, value)
+      place.append(selector) }"""
+    page.evaluate(away, {"src": "/files?new"})
+    expect(option(page, "new.vcf")).to_be_visible()
+    expect(option(page, "ada_genome.vcf.gz")).to_have_count(0)
+    page.evaluate(away, {"selected": "3"})
+    expect(option(page, "newer.vcf")).to_have_attribute("aria-selected", "true")
+
+
 # With the keyboard alone
 
 def test_a_person_chooses_a_file_with_the_keyboard_alone(page: Page, server: SelectorServer) -> None:

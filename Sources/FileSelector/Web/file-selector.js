@@ -951,13 +951,13 @@ export class FileSelector extends HTMLElement {
       this[property] = value;
     }
     if (this.#phase === "loading" && !this.#isGiven && this.hasAttribute("src") && !this.#isSheet) this.#load();
+    // Off the page no row has a size.
+    this.#isListStale = true;
     this.#update();
   }
 
   disconnectedCallback() {
-    this.#loading?.abort();
-    this.#loading = null;
-    this.#isRefreshing = false;
+    this.#endLoad();
     clearInterval(this.#aging);
     // A dialog that leaves the page stays open, but is modal no longer: put back, it could not be opened.
     this.#parts.dialog?.close();
@@ -969,12 +969,15 @@ export class FileSelector extends HTMLElement {
 
   attributeChangedCallback(name, before, value) {
     if (name === "selected" && value) this.#wanted = readIdentifier(value);
-    if (!this.isConnected || !this.#parts.card) return;
-    if (name === "src" && value !== null && value !== before) {
+    const hasNewAddress = name === "src" && value !== null && value !== before;
+    if (hasNewAddress) {
+      // The list of the old address must not arrive any more, also where the sheet is closed or the element is off the page.
+      this.#endLoad();
       this.#isGiven = false;
       this.#phase = "loading";
-      if (!this.#isSheet || this.#parts.sheet.open) this.#load();
     }
+    if (!this.#parts.card) return;
+    if (hasNewAddress && this.isConnected && (!this.#isSheet || this.#parts.sheet.open)) this.#load();
     if (name === "selected" && this.#wanted !== null && this.#phase === "ready") this.#place();
     this.#update();
   }
@@ -990,8 +993,7 @@ export class FileSelector extends HTMLElement {
   }
 
   set files(answer) {
-    this.#loading?.abort();
-    this.#loading = null;
+    this.#endLoad();
     this.#isGiven = true;
     if (answer === null || answer === undefined) this.#wait();
     else if (answer instanceof Error) {
@@ -1067,8 +1069,15 @@ export class FileSelector extends HTMLElement {
     this.#update();
   }
 
-  async #load() {
+  /** Ends the load under way, if there is one. */
+  #endLoad() {
     this.#loading?.abort();
+    this.#loading = null;
+    this.#isRefreshing = false;
+  }
+
+  async #load() {
+    this.#endLoad();
     const loading = this.#loading = new AbortController();
     const given = Number(this.getAttribute("timeout"));
     const seconds = given > 0 && given <= 86400 ? given : LOAD_TIMEOUT;
