@@ -77,6 +77,7 @@ struct WeatherView: View {
             Task { await model.openSelector() }
         }
         place
+        if let warning = model.warning { WarningView(text: warning) }
         if model.isAsking {
             ProgressView()
             Text(verbatim: WeatherWords.asking.rawValue)
@@ -102,6 +103,18 @@ struct WeatherView: View {
     }
 }
 
+/// The alert in force at the place.
+struct WarningView: View {
+    let text: String
+
+    var body: some View {
+        Text(verbatim: text).fontWeight(.semibold)
+            .padding(12).frame(maxWidth: .infinity, alignment: .leading)
+            .background(Color.red.opacity(0.15), in: RoundedRectangle(cornerRadius: 10))
+            .accessibilityAddTraits(.isHeader)
+    }
+}
+
 /// What the chains found, and the seven days.
 struct ReportView: View {
     let report: WeatherReport
@@ -111,12 +124,6 @@ struct ReportView: View {
 
     var body: some View {
         VStack(alignment: .leading, spacing: 12) {
-            if let warning = report.warning {
-                Text(verbatim: warning).fontWeight(.semibold)
-                    .padding(12).frame(maxWidth: .infinity, alignment: .leading)
-                    .background(Color.red.opacity(0.15), in: RoundedRectangle(cornerRadius: 10))
-                    .accessibilityAddTraits(.isHeader)
-            }
             if genes?.lacksData == true { Text(verbatim: WeatherWords.lacksData.rawValue) }
             if let error = genes?.error {
                 Text(verbatim: "\(error)").foregroundStyle(Color.red)

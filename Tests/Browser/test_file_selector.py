@@ -1298,6 +1298,6 @@ def test_scrolling_far_and_back_shows_the_right_rows(page: Page, server: Selecto
 def test_the_component_is_one_file_without_imports_and_small() -> None:
     """Comments included, without the texts: a minified file is smaller still."""
     script = (MODULE / "Web/shared.js").read_bytes() + SCRIPT.read_bytes()
-    assert len(gzip.compress(script)) <= 26_000
+    assert len(gzip.compress(script)) <= 27_000
     assert len(gzip.compress(served_script())) <= 70_000, "with the texts of all languages"
     assert not re.search(rb"^\s*import\b|\bimport\(", script, re.M)

@@ -182,6 +182,33 @@ def test_another_place_or_a_reload_while_the_chains_run_does_not_start_them_agai
     assert len([line for line in weather.requests().splitlines() if "StartAppBatch" in line]) == 1
 
 
+def test_an_alert_is_told_while_the_chains_run_and_where_the_session_has_ended(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)
+    sign_in(page, weather)
+    held: list[Route] = []
+    page.route("**/report?*", lambda route: held.append(route))
+    choose(page, "Enjoys long walks")
+    expect(page.locator("#chosen")).to_have_text("Ada - Enjoys long walks and longer proofs")
+    place = page.get_by_label("Place", exact=True)
+    place.select_option("Miami")
+    hurricane = page.get_by_role("alert").filter(has_text="A hurricane warning is in force.")
+    expect(hurricane).to_be_visible()
+    expect(page.locator("#report")).to_be_hidden()
+    place.select_option("Oslo")
+    expect(hurricane).to_have_count(0)
+    while len(held) < 3:
+        page.wait_for_timeout(20)
+    for route in held:
+        route.abort()
+    page.unroute("**/report?*")
+    end_session(weather, "/v2/StartAppBatch")
+    place.select_option("Miami")
+    expect(page.locator("#status")).to_have_text("Your sign-in has expired. Sign in again")
+    expect(hurricane).to_be_visible()
+    fine(page)
+
+
 def test_an_answer_takes_no_focus_from_a_user_who_has_gone_on(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(reduced_motion="reduce")
     serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)
@@ -387,7 +414,7 @@ def find_session_ended(page: Page, weather: Weather) -> None:
     """The user asks for the files, and the page says that the session has ended; the service is well again."""
     end_session(weather, "/DataSourceList")
     page.get_by_role("button", name="Choose a file").click()
-    expect(page.get_by_role("alert")).to_contain_text("Your sign-in has expired.")
+    expect(page.get_by_role("alert").filter(has_text="Your sign-in has expired.")).to_be_visible()
     weather.reset()
 
 

@@ -64,12 +64,22 @@ struct AdviceTable: Sendable {
     ///   - condition: the weather, as a weather service names it.
     ///   - alert: the code of a severe-weather alert; `--` and an unknown code are none.
     func advice(for genes: Genes, condition: String, alert: String? = nil) -> Advice {
-        if let alert = alert.flatMap(weather.alert) {
-            return .warning(sentence(alert, self.care(of: alert, for: genes) ?? ""))
-        }
+        if let warning = warning(alert, for: genes) { return .warning(warning) }
         guard let weather = weather.condition(condition) else { return .unknownWeather }
         if let care = care(of: weather, for: genes) { return .sentence(sentence(weather, care)) }
         return genes.error.map(Advice.noAnswer) ?? .fileLacksData
+    }
+
+    /// The alert in force at a place, which stands above everything else; nil without one.
+    ///
+    /// - Parameter genes: what the chains found in the user's file; nil while it is not known. The alert waits for nothing.
+    func warning(at place: Place, for genes: Genes? = nil) -> String? {
+        warning(place.days.first?.alert, for: genes)
+    }
+
+    private func warning(_ code: String?, for genes: Genes?) -> String? {
+        guard let alert = code.flatMap(weather.alert) else { return nil }
+        return sentence(alert, genes.flatMap { care(of: alert, for: $0) } ?? "")
     }
 
     /// What it is and what to do, in one text.

@@ -86,11 +86,6 @@ struct WeatherReport: Sendable {
         }
     }
 
-    /// The alert in force, for a place above everything else; nil without one.
-    var warning: String? {
-        days.lazy.compactMap { if case .warning(let text) = $0.advice { text } else { nil } }.first
-    }
-
     init(_ place: Place, for genes: Genes, by table: AdviceTable) {
         self.place = place
         days = place.days.enumerated().map { offset, day in

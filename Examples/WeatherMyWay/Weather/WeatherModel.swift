@@ -67,6 +67,11 @@ final class WeatherModel {
         self.device = device
     }
 
+    private var place: Place? { places.first { $0.name == placeName } }
+
+    /// The alert in force at the place, also while the chains run and where the session has ended; nil without one.
+    var warning: String? { place.flatMap { table?.warning(at: $0, for: genes) } }
+
     /// Asks for accounts and new passwords.
     func registration() throws -> RegistrationModel {
         let client = try device.client()
@@ -184,9 +189,7 @@ final class WeatherModel {
     ///
     /// Where the session has ended, no page opens unasked: ``needsSignIn`` says so, and the user signs in.
     func look() async {
-        guard case .signedIn(let genome) = step, let choice, let table,
-            let place = places.first(where: { $0.name == placeName })
-        else { return }
+        guard case .signedIn(let genome) = step, let choice, let table, let place else { return }
         (isAsking, needsSignIn, problem) = (true, false, nil)
         looks += 1
         let look = looks

@@ -32,6 +32,7 @@ extension App {
             "answers": .array(
                 genes.words.map { .object(["title": .string($0.title), "answer": .string($0.answer)]) }),
             "lacks_data": .bool(genes.lacksData), "failure": genes.error.map { JSONValue.string("\($0)") } ?? .null,
+            "warning": .string(table.warning(at: place, for: genes) ?? ""),
             "days": .array(report.days.map(Self.json)), "disclaimer": .string(WeatherReport.disclaimer),
         ])
     }
@@ -49,11 +50,10 @@ extension App {
     }
 
     private static func json(_ entry: WeatherReport.Entry) -> JSONValue {
-        let isWarning = if case .warning = entry.advice { true } else { false }
-        return .object([
+        .object([
             "offset": .number("\(entry.offset)"), "condition": .string(entry.day.condition),
             "high": .number("\(entry.day.high)"), "low": .number("\(entry.day.low)"),
-            "advice": .string(entry.sentence ?? ""), "is_warning": .bool(isWarning),
+            "advice": .string(entry.sentence ?? ""),
         ])
     }
 

@@ -121,7 +121,7 @@ struct App: Sendable {
         let visit = visitors.visit(session)
         return Pages.app(
             identity, after: event, isExpired: isExpired, file: visit.file?.name, place: visit.place,
-            places: places.places.map(\.name))
+            places: places.places.map { ($0.name, table.warning(at: $0)) })
     }
 
     // MARK: What a page asks for

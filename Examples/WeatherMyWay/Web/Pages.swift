@@ -63,8 +63,9 @@ enum Pages {
         <p id="chosen">{{#file}}{{.}}{{/file}}{{^file}}Pick one of your own genetic files, or a sample.{{/file}}</p>
         <button type="button" id="choose" class="first">\(WeatherWords.chooseFile.rawValue)</button>
         <label for="place">Place</label>
-        <select id="place">{{#places}}<option{{#isCurrent}} selected{{/isCurrent}}>{{name}}</option>{{/places}}</select>
+        <select id="place">{{#places}}<option data-warning="{{warning}}"{{#isCurrent}} selected{{/isCurrent}}>{{name}}</option>{{/places}}</select>
         </section>
+        <p id="warning" class="warning" role="alert" hidden></p>
         <p id="status" role="status"></p>
         <section id="report" aria-labelledby="heading" hidden></section>
         <section class="more" aria-labelledby="more"><h2 id="more">Bring in more data</h2>
@@ -112,6 +113,8 @@ enum Pages {
 
     private struct PlaceOption {
         let name: String
+        /// The alert in force there, which waits for no genes; nil without one.
+        let warning: String?
         let isCurrent: Bool
     }
 
@@ -145,14 +148,16 @@ enum Pages {
     ///   - identity: who has signed in; nil when the service has not said.
     ///   - event: how the last sign-in ended.
     ///   - isExpired: whether the user has to sign in again.
+    ///   - places: all places, each with the alert in force there.
     static func app(
-        _ identity: Identity?, after event: String?, isExpired: Bool, file: String?, place: String?, places: [String]
+        _ identity: Identity?, after event: String?, isExpired: Bool, file: String?, place: String?,
+        places: [(name: String, warning: String?)]
     ) -> Response {
         // An event in an address that is loaded again says nothing to a user who has signed in since.
         let notice = isExpired ? words(after: event) ?? WeatherWords.expired.rawValue : nil
         let values = Values(
             notice: notice, user: identity?.name, account: identity?.subject, file: file,
-            places: places.map { PlaceOption(name: $0, isCurrent: $0 == place) })
+            places: places.map { PlaceOption(name: $0.name, warning: $0.warning, isCurrent: $0.name == place) })
         return .page(app?.render(values) ?? "")
     }
 

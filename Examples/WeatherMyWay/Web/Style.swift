@@ -35,7 +35,7 @@ enum Style {
         .answers{display:grid;grid-template-columns:repeat(auto-fit,minmax(12rem,1fr));gap:.75rem;margin:0 0 1rem;padding:0}
         .answers div{padding:1rem 1.25rem;border:1px solid var(--line);border-radius:.9rem;background:var(--card)}
         dt{color:var(--quiet);font-size:.92rem}dd{margin:0;font-size:1.15rem;font-weight:650}
-        .warning{display:flex;gap:.75rem;margin-bottom:1rem;color:var(--warn);font-weight:600}
+        .warning{margin:1rem 0;color:var(--warn);font-weight:600}
         .days{display:grid;gap:.6rem;margin:0;padding:0;list-style:none}
         .day{display:grid;grid-template-columns:2.75rem 16rem 1fr;gap:.25rem 1rem;align-items:center;padding:.9rem 1.25rem;
           border:1px solid var(--line);border-radius:.9rem;background:var(--card)}

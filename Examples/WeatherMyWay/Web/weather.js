@@ -78,6 +78,16 @@ function day(entry) {
     ...(entry.advice ? [element("p", entry.advice)] : []));
 }
 
+/** Shows the alert in force. It stands above everything else, and waits for nothing. */
+function warn(text) {
+  const warning = $("warning");
+  warning.hidden = !text;
+  // What stands there already is not read out again.
+  if (warning.textContent !== text) warning.textContent = text;
+}
+
+const warnOfPlace = () => warn($("place").selectedOptions[0].dataset.warning);
+
 let asked = 0;
 
 async function report() {
@@ -98,14 +108,9 @@ async function report() {
     return;
   }
   if (found.failure) retry();
+  warn(found.warning);
   const answers = element("dl.answers", ...found.answers.map(({ title, answer }) => element("div", element("dt", title), element("dd", answer))));
   const parts = [answers];
-  const warning = found.days.find((entry) => entry.is_warning);
-  if (warning) {
-    const banner = element("p.warning", warning.advice);
-    banner.setAttribute("role", "alert");
-    parts.push(banner);
-  }
   if (found.lacks_data) parts.push(element("p.notice", WORDS.lacksData));
   parts.push(element("h2", `${found.place}, ${found.country}`), element("ol.days", ...found.days.map(day)));
   $("report").replaceChildren(...parts);
@@ -124,6 +129,7 @@ function retry() {
 
 const selector = document.querySelector("file-selector");
 if (selector) {
+  warnOfPlace();
   // Files come meanwhile: each opening asks for the list again, with the last one in view.
   $("choose").addEventListener("click", () => {
     selector.show();
@@ -134,13 +140,17 @@ if (selector) {
     if (chosen.problem) return tell($("status"), chosen);
     $("chosen").textContent = chosen.name;
     $("choice").dataset.file = chosen.name;
+    warnOfPlace();
     $("heading").textContent = "Your forecast";
     $("choose").textContent = WORDS.changeFile;
     // Now: when the report comes, the user may have gone on.
     $("heading").focus();
     await report();
   });
-  $("place").addEventListener("change", () => $("choice").dataset.file && report());
+  $("place").addEventListener("change", () => {
+    warnOfPlace();
+    if ($("choice").dataset.file) report();
+  });
   if ($("choice").dataset.file) {
     $("choose").textContent = WORDS.changeFile;
     report();

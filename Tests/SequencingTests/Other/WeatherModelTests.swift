@@ -226,6 +226,32 @@ struct WeatherModelTests {
         await phone.sandbox.stop()
     }
 
+    @Test("E16: the alert in force is told while the chains run, and where the session has ended")
+    func warning() async throws {
+        let phone = try await Phone()
+        let model = try await phone.chosen()
+        guard case .signedIn(let genome) = model.step else {
+            Issue.record("\(model.step), \(model.problem ?? "")")
+            return
+        }
+        let samples = try await genome.files(.sample)
+        try #require(samples.count > 1)
+        let choosing = Task { await model.choose(samples[0]) }
+        while !model.isAsking { await Task.yield() }
+        #expect(model.report == nil)
+        #expect(model.warning == "A warning of high wind is in force. Keep away from trees and scaffolds.")
+        await choosing.value
+        model.placeName = "Oslo"
+        #expect(model.warning == nil)
+        phone.sandbox.expireAccessTokens(.sequencing)
+        phone.sandbox.revokeRefreshTokens(.sequencing)
+        model.placeName = "Miami"
+        await model.choose(samples[1])
+        #expect(model.needsSignIn && model.report == nil)
+        #expect(model.warning == "A hurricane warning is in force. Stay inside and follow the authorities.")
+        await phone.sandbox.stop()
+    }
+
     @Test("E16: a file that the user comes back to is not run again, while its chains run and after")
     func back() async throws {
         let phone = try await Phone()

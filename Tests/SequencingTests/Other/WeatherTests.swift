@@ -284,12 +284,16 @@ struct WeatherTests {
         #expect(days == Array(1...7))
     }
 
-    @Test("E16: an alert stands above the forecast, and only where there is one")
+    @Test("E16: an alert stands above the forecast, only where there is one, and also before the genes are known")
     func banner() throws {
         let genes = genes(.low, .noIssue)
         for place in places.places {
-            let warning = WeatherReport(place, for: genes, by: table).warning
+            let warning = table.warning(at: place, for: genes)
             #expect((warning != nil) == (place.days.first?.alert != nil), "\(place.name)")
+            let advice = WeatherReport(place, for: genes, by: table).days.first?.advice
+            if let warning { #expect(advice == .warning(warning)) }
+            let early = table.warning(at: place)
+            #expect((early != nil) == (warning != nil) && warning?.hasPrefix(early ?? "") != false, "\(place.name)")
         }
         #expect(places.places.contains { $0.days.first?.alert != nil })
     }
