@@ -182,6 +182,41 @@ def test_another_place_or_a_reload_while_the_chains_run_does_not_start_them_agai
     assert len([line for line in weather.requests().splitlines() if "StartAppBatch" in line]) == 1
 
 
+def test_the_report_of_a_file_goes_when_another_file_is_chosen(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)
+    sign_in(page, weather)
+    choose(page, "Carries a nanosecond")
+    expect(page.locator(".answers")).to_contain_text(re.compile(r"Melanoma risk\s*High"))
+    # The chains run for as long as the request is held.
+    held: list[Route] = []
+    page.route("**/report?*", lambda route: held.append(route))
+    choose(page, "Enjoys long walks")
+    expect(page.locator("#chosen")).to_have_text("Ada - Enjoys long walks and longer proofs")
+    expect(page.locator("#report")).to_be_hidden()
+    expect(days(page)).to_have_count(0)
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    expect(page.locator(".answers")).to_contain_text(re.compile(r"Melanoma risk\s*Moderate"))
+    expect(days(page)).to_have_count(7)
+
+
+def test_a_tab_names_the_file_whose_advice_it_shows(open_page: OpenPage, weather: Weather) -> None:
+    page = open_page(reduced_motion="reduce")
+    serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)
+    sign_in(page, weather)
+    choose(page, "Carries a nanosecond")
+    expect(days(page)).to_have_count(7)
+    other = page.context.new_page()
+    other.goto(weather.origin)
+    choose(other, "Enjoys long walks")
+    expect(other.locator(".answers")).to_contain_text("Moderate")
+    page.get_by_label("Place", exact=True).select_option("Oslo")
+    expect(page.locator(".answers")).to_contain_text("Moderate")
+    expect(page.locator("#chosen")).to_have_text("Ada - Enjoys long walks and longer proofs")
+
+
 def test_an_alert_is_told_while_the_chains_run_and_where_the_session_has_ended(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(reduced_motion="reduce")
     serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)

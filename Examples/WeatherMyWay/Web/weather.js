@@ -88,6 +88,10 @@ function warn(text) {
 
 const warnOfPlace = () => warn($("place").selectedOptions[0].dataset.warning);
 
+function nameFile(name) {
+  $("chosen").textContent = $("choice").dataset.file = name;
+}
+
 let asked = 0;
 
 async function report() {
@@ -108,6 +112,8 @@ async function report() {
     return;
   }
   if (found.failure) retry();
+  // Another tab may have chosen another file: name and advice come together.
+  nameFile(found.file);
   warn(found.warning);
   const answers = element("dl.answers", ...found.answers.map(({ title, answer }) => element("div", element("dt", title), element("dd", answer))));
   const parts = [answers];
@@ -138,8 +144,10 @@ if (selector) {
   selector.addEventListener("continue", async ({ detail }) => {
     const chosen = await ask("/file", { id: detail.id });
     if (chosen.problem) return tell($("status"), chosen);
-    $("chosen").textContent = chosen.name;
-    $("choice").dataset.file = chosen.name;
+    nameFile(chosen.name);
+    // Advice for another file's genes must not stand under this one's name, whatever follows.
+    $("report").hidden = true;
+    $("report").replaceChildren();
     warnOfPlace();
     $("heading").textContent = "Your forecast";
     $("choose").textContent = WORDS.changeFile;
