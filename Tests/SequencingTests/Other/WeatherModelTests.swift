@@ -16,6 +16,19 @@ struct WeatherModelTests {
         if case .signedOut = model.step { true } else { false }
     }
 
+    /// The kit of a model whose user is signed in.
+    private func genome(of model: WeatherModel) throws -> Sequencing {
+        guard case .signedIn(let genome) = model.step else {
+            throw SignedOut(step: "\(model.step)", problem: model.problem)
+        }
+        return genome
+    }
+
+    private struct SignedOut: Error {
+        let step: String
+        let problem: String?
+    }
+
     /// Whether nothing of a user is left in what the app shows.
     private func isBlank(_ model: WeatherModel) -> Bool {
         model.choice == nil && model.report == nil && model.genes == nil
@@ -120,10 +133,7 @@ struct WeatherModelTests {
         let phone = try await Phone()
         let model = await phone.launched()
         await model.signIn()
-        guard case .signedIn(let genome) = model.step else {
-            Issue.record("\(model.step), \(model.problem ?? "")")
-            return
-        }
+        let genome = try genome(of: model)
         let keys = [genome.account.id.vaultKey(.imports), genome.account.id.vaultKey(.jobs)]
         for key in keys { try await phone.vault.update(key) { try await $0.replace(with: Array("[]".utf8)) } }
         func areThere() async throws -> [Bool] {
@@ -158,10 +168,7 @@ struct WeatherModelTests {
     func anotherFile() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()
-        guard case .signedIn(let genome) = model.step else {
-            Issue.record("\(model.step), \(model.problem ?? "")")
-            return
-        }
+        let genome = try genome(of: model)
         let other = try #require(try await genome.files(.sample).first)
         #expect(model.report != nil && model.choice?.id != other.id)
         phone.sandbox.expireAccessTokens(.sequencing)
@@ -211,10 +218,7 @@ struct WeatherModelTests {
     func anotherLook() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()
-        guard case .signedIn(let genome) = model.step else {
-            Issue.record("\(model.step), \(model.problem ?? "")")
-            return
-        }
+        let genome = try genome(of: model)
         let other = try #require(try await genome.files(.sample).first)
         phone.sandbox.clearRequests()
         let first = Task { await model.choose(other) }
@@ -230,10 +234,7 @@ struct WeatherModelTests {
     func warning() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()
-        guard case .signedIn(let genome) = model.step else {
-            Issue.record("\(model.step), \(model.problem ?? "")")
-            return
-        }
+        let genome = try genome(of: model)
         let samples = try await genome.files(.sample)
         try #require(samples.count > 1)
         let choosing = Task { await model.choose(samples[0]) }
@@ -256,10 +257,7 @@ struct WeatherModelTests {
     func back() async throws {
         let phone = try await Phone()
         let model = try await phone.chosen()
-        guard case .signedIn(let genome) = model.step else {
-            Issue.record("\(model.step), \(model.problem ?? "")")
-            return
-        }
+        let genome = try genome(of: model)
         let own = try #require(try await genome.files(.uploaded).first)
         let samples = try await genome.files(.sample)
         try #require(samples.count > 1)
@@ -287,10 +285,7 @@ struct WeatherModelTests {
         let phone = try await Phone()
         let model = try await phone.chosen()
         func chooseSample() async throws {
-            guard case .signedIn(let genome) = model.step else {
-                Issue.record("\(model.step), \(model.problem ?? "")")
-                return
-            }
+            let genome = try genome(of: model)
             await model.choose(try #require(try await genome.files(.sample).first))
         }
         try await chooseSample()
@@ -345,10 +340,7 @@ struct WeatherModelTests {
         await sheet.finish()
         #expect(sheet.state.step == .accepted)
         phone.sandbox.advanceClock(by: 60)
-        guard case .signedIn(let genome) = model.step else {
-            Issue.record("\(model.step)")
-            return
-        }
+        let genome = try genome(of: model)
         let names = try await genome.files(.uploaded).map(\.name)
         #expect(names.contains("copied.vcf.gz"), "\(names)")
         await phone.sandbox.stop()
