@@ -43,8 +43,6 @@ let sandboxTLS: Target.Dependency = .product(
 let serviceLifecycle: Target.Dependency = .product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle",
     condition: .when(traits: [everything, "Server", "Sandbox"]))
-let sandboxClient: Target.Dependency = .product(
-    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [everything, "Sandbox"]))
 // GRDB and the system's SQLite.
 let grdb: Target.Dependency = .product(
     name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite", "Databases"]))
@@ -391,7 +389,7 @@ let package = Package(
         .target(
             name: "SandboxIFTTT",
             dependencies: [
-                "SandboxCore", httpTypes, sandboxClient, mustache, nio("NIOCore"), nio("NIOHTTP1"),
+                "SandboxCore", httpTypes, mustache, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],
             swiftSettings: strict),
         .target(

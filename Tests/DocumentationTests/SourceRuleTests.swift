@@ -119,6 +119,16 @@ struct SourceRuleTests {
         #expect(Self.has(text, " message.timeoutInterval = limits.timeout.bounded / .seconds(1) + 5\n"))
     }
 
+    @Test("C9: AsyncHTTPClient, whose process one answer can stop, is used behind the transport's validator alone")
+    func oneClient() throws {
+        let files = try Repository.files(below: ["Sources", "Examples", "Benchmarks"], ending: ["swift"])
+        let users = try files.filter { file in
+            let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+            return Self.has(text, "import AsyncHTTPClient")
+        }
+        #expect(users == ["Sources/Handshake/Transport/AsyncHTTPTransport.swift"])
+    }
+
     /// What makes a test depend on the machine's speed, or on the time of day.
     private static let clockPatterns = [
         "Task.sleep": #"\bTask\.sleep\b"#, "Thread.sleep": #"\bThread\.sleep\b"#, "usleep": #"\busleep\("#,

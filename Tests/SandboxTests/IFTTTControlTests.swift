@@ -1,5 +1,6 @@
 import Foundation
 import Sandbox
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -168,6 +169,36 @@ struct IFTTTControlTests {
                 #expect(try attempts(steps).compactMap { $0["status"] as? Int } == [503, 200])
                 #expect(!sandbox.setWebhookPrefix("http://example.test"))
             }
+        }
+    }
+
+    @Test(
+        "an answer to a webhook that HTTP does not have is noted as a failure, and the sandbox lives and tries again",
+        arguments: [
+            "HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\nhi",
+            "HTTP/1.1 000 X\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+            "HTTP/1.1 101 X\r\n\r\n", "HTTP/1.1 600 X\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 1000 X\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
+            "220 mail.example ESMTP\r\n\r\n", "",
+        ])
+    func webhookAnswers(_ answer: String) async throws {
+        let isFirst = Mutex(true)
+        let partner = try RawServer { _ in
+            isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst ? [.send(answer), .close] : [.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]
+            }
+        }
+        defer { partner.stop() }
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            #expect(sandbox.setWebhookPrefix(partner.origin))
+            _ = try await steps.send("POST", IFTTTSteps.leaving + "/disable", as: .ada)
+            while try attempts(steps).isEmpty { await Task.yield() }
+            // Of an answer that counted, there would be no second attempt to wait for.
+            try #require(try attempts(steps).first?["failure"] is String)
+            while try attempts(steps).count < 2 { await Task.yield() }
+            #expect(try attempts(steps).map { $0["status"] as? Int } == [nil, 200])
         }
     }
 

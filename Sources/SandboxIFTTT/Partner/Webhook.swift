@@ -16,7 +16,7 @@ struct Webhook: Sendable {
     /// How one attempt to deliver it ended.
     enum Attempt: Sendable, Equatable {
         case answered(status: Int)
-        /// There was no answer.
+        /// There was no answer, or one that HTTP does not have.
         case failed(reason: String)
 
         fileprivate var json: JSON {

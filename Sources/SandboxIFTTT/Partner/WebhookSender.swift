@@ -1,13 +1,10 @@
 #if Sandbox
-import AsyncHTTPClient
-import NIOCore
-import NIOHTTP1
 import SandboxCore
 
 /// Delivers webhooks to a partner outside the sandbox, one after another (IFTTT Connect dossier, section 2.11).
 ///
-/// A webhook is tried three times at most: again only when nothing answered or the answer was 5xx. Redirects are not
-/// followed, so that nothing leaves loopback.
+/// A webhook is tried three times at most: again only when no answer came, or one with status 5xx or that HTTP does not
+/// have. Redirects are not followed, so that nothing leaves loopback.
 ///
 /// A class, since it owns the task that delivers, which ends with it.
 final class WebhookSender: Sendable {
@@ -61,25 +58,17 @@ final class WebhookSender: Sendable {
     }
 
     private static func attempt(_ job: Job) async -> Webhook.Attempt {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout = .init(connect: .seconds(2), read: .seconds(5))
-        // One client for each attempt, since a client must be shut down before its last reference goes.
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        var request = HTTPClientRequest(url: (job.hook.prefix ?? "") + job.hook.path)
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json")
-        request.headers.add(name: "IFTTT-Service-Key", value: job.serviceKey)
-        request.headers.add(name: "X-Request-ID", value: job.hook.requestID)
-        request.body = .bytes(ByteBuffer(string: job.hook.body.text))
-        let outcome: Webhook.Attempt
+        let post = LoopbackPost(
+            url: (job.hook.prefix ?? "") + job.hook.path,
+            fields: [
+                "Content-Type": "application/json", "IFTTT-Service-Key": job.serviceKey,
+                "X-Request-ID": job.hook.requestID,
+            ], content: job.hook.body.text)
         do {
-            let response = try await client.execute(request, timeout: .seconds(5))
-            outcome = .answered(status: Int(response.status.code))
+            return .answered(status: try await post.status())
         } catch {
-            outcome = .failed(reason: String(describing: type(of: error)))
+            return .failed(reason: String(describing: type(of: error)))
         }
-        try? await client.shutdown()
-        return outcome
     }
 }
 #endif
