@@ -107,6 +107,9 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
 }
 
 extension AuthorizationServerMetadata {
+    /// The longest document that is read, in bytes. What it lists is stored with each account.
+    public static let maximumLength = 262_144
+
     /// Reads a metadata document of RFC 8414 or of OpenID Connect Discovery.
     ///
     /// At an address that many tenants share, the document may name the template, or the issuer of one tenant: that is the
@@ -119,11 +122,16 @@ extension AuthorizationServerMetadata {
     ///   - security: the rules for the addresses.
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when the document names another issuer than
     ///   the one asked (RFC 8414, section 3.3); ``OAuthError/malformed(step:member:expected:found:)`` naming the member
-    ///   that is wrong.
+    ///   that is wrong, or `content` when the document is longer than ``maximumLength``.
     public init(
         parsing content: [UInt8], expected issuer: Issuer, of template: IssuerTemplate? = nil,
         security: TransportSecurity = .httpsOnly
     ) throws(OAuthError) {
+        guard content.count <= Self.maximumLength else {
+            throw .malformed(
+                step: .metadata, member: "content", expected: "at most \(Self.maximumLength) bytes",
+                found: "\(content.count)")
+        }
         let document = try ResponseReader(step: .metadata, content: content)
         let stated = try document.requiredString("issuer")
         self.init(

@@ -49,9 +49,7 @@ public struct TokenResponse: Sendable {
         idToken = deviations.ignoresIDToken ? nil : try response.token("id_token")
         issuedTokenType = try response.string("issued_token_type").map(TokenType.init)
         authorizationDetails = try Self.authorizationDetails(in: response)
-        scopes =
-            deviations.listsScopes
-            ? try response.strings("scope")?.filter(Scope.isToken) : try Self.scopes(in: response)
+        scopes = try deviations.listsScopes ? Self.listedScopes(in: response) : Self.scopes(in: response)
         self.secrets = secrets + [accessToken, refreshToken, idToken].compactMap(\.self)
     }
 
@@ -130,10 +128,21 @@ public struct TokenResponse: Sendable {
     /// A hundred years, in seconds: longer lifetimes are a mistake of units.
     static let longestLifetime: Int64 = 3_155_760_000
 
+    /// The longest list of scopes, in bytes. It is stored with the grant.
+    private static let maximumScopesLength = 16_384
+
+    private static func listedScopes(in response: ResponseReader) throws(OAuthError) -> [String]? {
+        guard let words = try response.strings("scope")?.filter(Scope.isToken) else { return nil }
+        guard words.joined(separator: " ").utf8.count <= maximumScopesLength else {
+            throw response.malformed("scope", expected: "a list of scopes of at most \(maximumScopesLength) bytes")
+        }
+        return words
+    }
+
     /// Scopes are separated by spaces. A comma or a bar may be part of one (RFC 6749, section 3.3).
     private static func scopes(in response: ResponseReader) throws(OAuthError) -> [String]? {
         guard let text = try response.string("scope") else { return nil }
-        guard text.utf8.count <= 16_384, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+        guard text.utf8.count <= maximumScopesLength, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
             throw .malformed(
                 step: .token, member: "scope", expected: "a list of printable ASCII words", found: "other characters")
         }

@@ -170,6 +170,16 @@ struct MetadataTests {
         #expect(metadata == nil)
     }
 
+    @Test("C9: a document of more than 256 KiB is none: what it lists is stored with each account")
+    func length() throws {
+        let other = document("response_modes_supported", #"[""]"#).utf8.count
+        func padded(to length: Int) -> String {
+            document("response_modes_supported", #"["\#(String(repeating: "a", count: length - other))"]"#)
+        }
+        #expect(try read(padded(to: 262_144)).responseModes?.count == 1)
+        #expect(failure { _ = try read(padded(to: 262_145)) } == "malformed content")
+    }
+
     @Test(
         "bad documents end in a typed error that names the member",
         arguments: [

@@ -25,6 +25,21 @@ struct TokenDeviationTests {
         #expect(try Self.exchange(content) { $0.listsScopes = true }.scopes == ["a", "e"])
     }
 
+    @Test("C9: a list of scopes is as long as their text may be, because it is stored with the grant")
+    func longList() throws {
+        func scopes(_ count: Int) throws -> Int? {
+            let list = Array(repeating: #""aaa""#, count: count).joined(separator: ",")
+            let content = #"{"access_token":"a","token_type":"bearer","scope":[\#(list)]}"#
+            return try Self.exchange(content) { $0.listsScopes = true }.scopes?.count
+        }
+        #expect(try scopes(4_096) == 4_096)
+        let error = #expect(throws: OAuthError.self) { try scopes(4_097) }
+        guard case .malformed(.token, "scope", _, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test("C1: a parameter that a JSON request repeats is a list, and none of its values is lost")
     func repeatedInJSON() throws {
         var deviations = TokenDeviations()

@@ -34,6 +34,14 @@ struct DiscoveryTests {
         Row(name: "nothing") { answer(404, "text/html", "") },
         Row(name: "a gateway before nothing") { answer(502, "text/html", "") },
         Row(name: "an answer that is too long") { throw TransportError.tooLarge(host: "op.example", limit: 1) },
+        Row(name: "a document that is too long") {
+            .json(
+                200,
+                [
+                    "issuer": "https://op.example", "token_endpoint": "https://op.example/other",
+                    "padding": String(repeating: "a", count: AuthorizationServerMetadata.maximumLength),
+                ])
+        },
         Row(name: "a document of another issuer") {
             .json(200, ["issuer": "https://evil.example", "token_endpoint": "https://evil.example/t"])
         },
