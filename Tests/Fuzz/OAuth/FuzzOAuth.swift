@@ -57,7 +57,7 @@ private let timed: [UInt8: @Sendable ([UInt8]) -> Void] = [
 /// The longest content that a reader takes, where that is less than 1 MiB: longer ones are refused unread, and would show nothing. The transport takes
 /// no more header fields than 80 KiB.
 private let lengths: [UInt8: Int] = [
-    UInt8(ascii: "C"): 81_920,
+    UInt8(ascii: "C"): 81_920, UInt8(ascii: "M"): AuthorizationServerMetadata.maximumLength,
     UInt8(ascii: "R"): AuthorizationResponse.maximumLength, UInt8(ascii: "N"): BackchannelNotification.maximumLength,
     UInt8(ascii: "J"): 65_536, UInt8(ascii: "P"): 49_000, UInt8(ascii: "L"): 49_000, UInt8(ascii: "A"): 49_000,
     UInt8(ascii: "U"): 49_000, UInt8(ascii: "I"): 49_000, UInt8(ascii: "F"): 65_536,
