@@ -32,7 +32,7 @@ struct FailureTests {
             (VaultError.locked("l"), 7, "vault_locked"),
             (VaultError.denied(what: "w", reason: "r"), 7, "vault_denied"),
             (CommandError.usage("u"), 64, "usage"),
-            (CommandError.notBuilt("--vault sqlite"), 64, "not_built"),
+            (CommandError.withoutTrait("SQLite", "the vault “sqlite”", library: "libsqlite3-dev"), 64, "not_built"),
             (CommandError.timedOut("t.", retry: "--timeout 4"), 6, "timed_out"),
             (KnownAccount.absent("mine"), 3, "sign_in_required"),
         ]

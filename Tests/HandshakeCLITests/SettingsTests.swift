@@ -36,6 +36,18 @@ struct SettingsTests {
         _ = try VaultChoice(nil, key: nil, settings: Settings(home: "/nowhere", environment: [:], file: file))
     }
 
+    @Test("the vault “keychain” is status 64, and the error says why and which vault to use")
+    func keychain() throws {
+        let settings = Settings(home: "/nowhere", environment: [:], file: try read(""))
+        for value in ["keychain", "keychain:work"] {
+            let error = try #require(
+                #expect(throws: CommandError.self) { try VaultChoice(value, key: nil, settings: settings) })
+            #expect(error.status == .usage)
+            #expect(error.message.contains("--vault") && error.message.contains("signed apps"))
+            #expect(error.message.contains("files:DIR"))
+        }
+    }
+
     @Test(
         "settings that make no sense are status 64, name the file and quote nothing that steers a terminal",
         arguments: [

@@ -96,12 +96,6 @@ struct CommandError: Error, Sendable {
             status: .usage, code: "file_unwritable", message: "\(GivenFile.name(path)) cannot be written: \(reason)")
     }
 
-    /// The command line asks for something that this version does not have.
-    static func notBuilt(_ what: String) -> CommandError {
-        CommandError(
-            status: .usage, code: "not_built", message: "This version does not have \(what). Nothing was done.")
-    }
-
     /// The command line asks for what another build of the command has.
     ///
     /// - Parameters:

@@ -124,7 +124,10 @@ struct VaultChoice {
                 "PostgreSQL", "the vault “postgres” (\(choice.name))", library: "libpq-dev")
             #endif
         case ("keychain", _):
-            throw CommandError.notBuilt("the vault “\(parts[0])” (\(choice.name))")
+            // Its items need the entitlement of an app, which a command that is built from source does not have.
+            throw CommandError.usage(
+                "The Keychain is for signed apps, and this command cannot use it (“keychain”, \(choice.name)). Use files:DIR: its key is in a file apart from it."
+            )
         default: throw unknown(choice)
         }
     }
