@@ -12,9 +12,9 @@ import Glibc
 /// Many processes, one PostgreSQL server and a service that rotates refresh tokens, some of which are killed all the time.
 ///
 ///     Benchmarks/Load/run [--accounts 100000] [--processes 1,2,4,10] [--seconds 60] [--life 600] [--kill 10] [--restarts 2] [--forgive 60]
-///         [--cut 0]
+///         [--cut 0] [--alone 0]
 ///     Benchmarks/Load/run --keepers 2 --accounts 20000 --life 120 --seconds 300
-///     Benchmarks/Load/run --accounts 40 --processes 0 --life 0.01 --forgive 0   # the last look alone, which refreshes all of them
+///     Benchmarks/Load/run --accounts 40 --processes 0 --life 0 --forgive 0   # the last look alone, which refreshes all of them
 @main
 struct Load {
     struct Options {
@@ -28,6 +28,8 @@ struct Load {
         var forgive = 60.0
         /// The share of refreshes whose answer is lost on its way.
         var cut = 0.0
+        /// Seconds in which one task of one process uses accounts, before the others; 0 for none.
+        var alone = 0.0
         var keepers = 0
         var connections = 8
 
@@ -44,6 +46,7 @@ struct Load {
                 case "--restarts": restarts = Int(value) ?? restarts
                 case "--forgive": forgive = Double(value) ?? forgive
                 case "--cut": cut = Double(value) ?? cut
+                case "--alone": alone = Double(value) ?? alone
                 case "--keepers": keepers = Int(value) ?? keepers
                 case "--connections": connections = Int(value) ?? connections
                 default: throw UnixSocket.Failure(what: "unknown option \(name)")

@@ -4,7 +4,7 @@ import Handshake
 /// A process that keeps accounts and uses none.
 enum LoadKeeper {
     static func run(_ place: LoadApp.Place) async throws {
-        let handshake = try LoadApp.handshake(try await LoadApp.vault(place), try place.transport())
+        let handshake = try await place.handshake()
         var options = Keeper.Options()
         options.limit = Keeper.RateLimit(perSecond: 5_000, concurrent: 64)
         options.scanInterval = 3_600

@@ -30,18 +30,18 @@ struct LoadRun {
         ])
         defer { tokens.kill() }
         for await _ in tokens.lines { break }
-        let place = LoadApp.Place(
+        var place = LoadApp.Place(
             connection: server.connection, keys: keys, socket: socket, accounts: options.accounts, life: options.life,
             connections: options.connections, cut: options.cut)
-        let handshake = try LoadApp.handshake(try await LoadApp.vault(place), try place.transport())
-        try await seed(handshake, server)
+        place.delay = try await seed(place, server)
         var lapsed: Int?
         if options.keepers > 0 {
             lapsed = try await keep(place)
         } else {
-            for count in options.processes { try await measure(count, place, server) }
+            if options.alone > 0 { try await measure(Line(alone: options.alone), place, server) }
+            for count in options.processes { try await measure(Line(count, options), place, server) }
         }
-        let lost = try await verify(handshake)
+        let lost = try await verify(try await place.handshake())
         // Asked after the last look, which has seen the rest.
         let verdict = LoadVerdict(lost: lost, counts: try await Self.counts(at: socket), lapsed: lapsed)
         for line in verdict.lines { say(line) }
@@ -54,8 +54,12 @@ struct LoadRun {
         return try JSONDecoder().decode(TokenServer.Counts.self, from: Data(text.utf8))
     }
 
-    private func seed(_ handshake: Handshake, _ server: PostgresServer) async throws {
-        let (clock, now) = (ContinuousClock(), Date().timeIntervalSince1970)
+    /// Stores the accounts, and lets their first tokens begin to live.
+    ///
+    /// - Returns: how many seconds passed between the time that the tokens are stored with and the beginning of their lives.
+    private func seed(_ place: LoadApp.Place, _ server: PostgresServer) async throws -> Double {
+        let handshake = try await place.handshake()
+        let (clock, now) = (ContinuousClock(), TimeSource.system.now())
         let start = clock.now
         let next = Guarded(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -83,12 +87,39 @@ struct LoadRun {
         say(
             "\(options.accounts) accounts stored in \(Int(seconds)) s (\(Int(Double(options.accounts) / seconds)) a second); "
                 + "\(bytes / max(options.accounts, 1)) bytes an account in PostgreSQL")
+        // What storing has left to the server would otherwise be done during the first line.
+        for work in ["VACUUM ANALYZE", "CHECKPOINT"] { _ = try server.number(work) }
+        _ = await (try LoadTransport(to: place.socket)).ask("B -")
+        return TimeSource.system.now() - now
+    }
+
+    /// Processes that use accounts for some time.
+    struct Line {
+        let processes: Int
+        /// Of each process.
+        let tasks: Int
+        let seconds: Double
+        /// Seconds between two kills; 0 for none.
+        let kill: Double
+        let restarts: Int
+
+        init(_ processes: Int, _ options: Load.Options) {
+            self.processes = processes
+            tasks = max(1, 32 / processes)
+            (seconds, kill, restarts) = (options.seconds, options.kill, options.restarts)
+        }
+
+        /// One task of one process, whose requests wait for nothing but their own work.
+        init(alone seconds: Double) {
+            (processes, tasks, kill, restarts) = (1, 1, 0, 0)
+            self.seconds = seconds
+        }
     }
 
     /// Lets processes use accounts, and kills one of them now and then.
-    private func measure(_ count: Int, _ place: LoadApp.Place, _ server: PostgresServer) async throws {
+    private func measure(_ line: Line, _ place: LoadApp.Place, _ server: PostgresServer) async throws {
         var place = place
-        place.tasks = max(1, 32 / count)
+        place.tasks = line.tasks
         let workers = Guarded<[Child]>([])
         let told = Guarded(LoadWorker.Told())
         let kills = Guarded(0)
@@ -106,20 +137,19 @@ struct LoadRun {
                     }
                 }
             }
-            for _ in 0..<count { try add() }
+            for _ in 0..<line.processes { try add() }
             var (sinceKill, restarts) = (0.0, 0)
-            for second in 1...Int(options.seconds) {
+            for second in 1...max(1, Int(line.seconds)) {
                 try await Task.sleep(for: .seconds(1))
                 sinceKill += 1
-                if options.kill > 0, sinceKill >= options.kill {
+                if line.kill > 0, sinceKill >= line.kill {
                     sinceKill = 0
                     let killed = workers.withLock { $0.remove(at: Int.random(in: $0.indices)) }
                     killed.kill()
                     kills.withLock { $0 += 1 }
                     try add()
                 }
-                if restarts < options.restarts, second == Int(options.seconds) * (restarts + 1) / (options.restarts + 1)
-                {
+                if restarts < line.restarts, second == Int(line.seconds) * (restarts + 1) / (line.restarts + 1) {
                     restarts += 1
                     // As after a crash, and in order.
                     try await server.restart(isImmediate: restarts % 2 == 1)
@@ -133,9 +163,10 @@ struct LoadRun {
             "p50 \(Self.text(LoadWorker.Told.quantile(0.5, of: times))) ms, p99 \(Self.text(LoadWorker.Told.quantile(0.99, of: times))) ms"
         }
         say(
-            "\(count) processes, \(place.tasks) tasks each: \(Int(Double(all.requests) / seconds)) requests a second, \(quantiles(all.times)); "
-                + "\(Int(Double(all.refreshes) / seconds)) refreshes a second, \(quantiles(all.refreshTimes)); "
-                + "\(kills.withLock { $0 }) processes killed, \(options.restarts) restarts; ended \(all.ended); failures \(all.failures)"
+            "\(line.processes) processes, \(line.tasks) tasks each: \(Int(Double(all.requests) / seconds)) requests a second, "
+                + "those without a refresh \(quantiles(all.times)); "
+                + "\(Int(Double(all.refreshes) / seconds)) refreshes a second, requests with one \(quantiles(all.refreshTimes)); "
+                + "\(kills.withLock { $0 }) processes killed, \(line.restarts) restarts; ended \(all.ended); failures \(all.failures)"
         )
     }
 
@@ -143,10 +174,6 @@ struct LoadRun {
     ///
     /// - Returns: how many tokens ended meanwhile. The service is asked before the accounts are used once more, which refreshes them.
     private func keep(_ place: LoadApp.Place) async throws -> Int {
-        let before = try await Self.counts(at: place.socket).lapsed
-        if before > 0 {
-            say("\(before) tokens had ended before a keeper was started: storing the accounts took too long")
-        }
         var running: [Child] = []
         var reports: [Task<String, Never>] = []
         func add() throws {
@@ -167,7 +194,7 @@ struct LoadRun {
                 try add()
             }
         }
-        let lapsed = try await Self.counts(at: place.socket).lapsed - before
+        let lapsed = try await Self.counts(at: place.socket).lapsed
         for keeper in running { keeper.kill() }
         for (number, report) in reports.enumerated() { say("keeper \(number + 1): \(await report.value)") }
         say("\(lapsed) tokens ended before a keeper had refreshed them")

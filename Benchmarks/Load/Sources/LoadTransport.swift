@@ -70,17 +70,19 @@ final class LoadTransport: Transport {
 
 /// The app that every process of the load test is.
 enum LoadApp {
-    static func handshake(_ vault: any Vault, _ transport: LoadTransport) throws -> Handshake {
+    private static func handshake(_ vault: any Vault, _ transport: LoadTransport, delay: Double) throws -> Handshake {
         let metadata = AuthorizationServerMetadata(
             issuer: try Issuer("https://load.example"), tokenEndpoint: try EndpointURL("https://load.example/token"))
         let service = try Service(
             name: "load", authorizationServer: .described(metadata),
             apiRoot: try EndpointURL("https://load.example/"), defaultScopes: [])
         let client = Client(service: service, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback")))
-        return try Handshake(client, vault: vault, transport: transport)
+        let system = TimeSource.system
+        let time = TimeSource(now: { system.now() - delay }, clock: system.clock)
+        return try Handshake(client, vault: vault, transport: transport, time: time)
     }
 
-    static func vault(_ place: Place) async throws -> PostgresVault {
+    private static func vault(_ place: Place) async throws -> PostgresVault {
         var options = PostgresVault.Options()
         options.connections = place.connections
         for _ in 0..<120 {
@@ -104,7 +106,13 @@ enum LoadApp {
         let connections: Int
         let cut: Double
         var tasks = 32
+        /// How long the accounts were stored, in seconds. The apps' clocks are behind by as much: tokens begin to live when all are stored.
+        var delay = 0.0
 
-        func transport() throws -> LoadTransport { try LoadTransport(to: socket, cut: cut) }
+        /// The app, with connections of its own.
+        func handshake() async throws -> Handshake {
+            let transport = try LoadTransport(to: socket, cut: cut)
+            return try LoadApp.handshake(try await LoadApp.vault(self), transport, delay: delay)
+        }
     }
 }

@@ -13,12 +13,17 @@ struct LoadWorker {
         var ended = 0
         /// Requests that found no token, by the code of the error.
         var failures: [String: Int] = [:]
-        /// Microseconds of all requests, in 20 steps a factor of ten.
+        /// Microseconds of requests without a refresh, in 20 steps a factor of ten.
         var times = [Int](repeating: 0, count: 160)
-        /// The same of those that refreshed.
+        /// The same of requests that waited for a refresh, in this process or another one.
         var refreshTimes = [Int](repeating: 0, count: 160)
 
-        static func step(of microseconds: Double) -> Int { min(max(Int(log10(max(microseconds, 1)) * 20), 0), 159) }
+        /// Counts a request that took so many microseconds.
+        mutating func count(_ microseconds: Double, isRefreshed: Bool) {
+            let step = min(max(Int(log10(max(microseconds, 1)) * 20), 0), 159)
+            requests += 1
+            if isRefreshed { refreshTimes[step] += 1 } else { times[step] += 1 }
+        }
 
         mutating func add(_ other: Told) {
             requests += other.requests
@@ -44,9 +49,7 @@ struct LoadWorker {
     }
 
     static func run(_ place: LoadApp.Place) async throws {
-        let transport = try place.transport()
-        let vault = try await LoadApp.vault(place)
-        let handshake = try LoadApp.handshake(vault, transport)
+        let handshake = try await place.handshake()
         let told = Guarded(Told())
         let events = handshake.events
         let counting = Task {
@@ -92,12 +95,10 @@ struct LoadWorker {
             }
             let before = account.status.generation
             let response = try await account.send(.get, "me")
-            let step = Told.step(of: start.duration(to: .now) / .microseconds(1))
+            let microseconds = start.duration(to: .now) / .microseconds(1)
             let isRefreshed = account.status.generation != before
             told.withLock { told in
-                told.requests += 1
-                told.times[step] += 1
-                if isRefreshed { told.refreshTimes[step] += 1 }
+                told.count(microseconds, isRefreshed: isRefreshed)
                 if response.head.status.code != 200 {
                     told.failures["status \(response.head.status.code)", default: 0] += 1
                 }

@@ -10,7 +10,7 @@ import Darwin
 /// A token endpoint that rotates refresh tokens and notices reuse, as a process of its own. It keeps nine bytes an account.
 ///
 /// Lines over a Unix socket: `NUMBER R a.n` asks for a refresh with the n-th refresh token of account a, `NUMBER A a.n` is a request with its access
-/// token, `NUMBER S -` asks for the counts.
+/// token, `NUMBER S -` asks for the counts. With `NUMBER B -` the first access tokens begin to live: the accounts are stored.
 final class TokenServer: Sendable {
     /// What the server has seen.
     struct Counts: Codable, Sendable {
@@ -33,12 +33,13 @@ final class TokenServer: Sendable {
         var expiry: [Float]
         var isRevoked: [Bool]
         var counts = Counts()
+        /// When the first access tokens began to live.
+        var start: Double
     }
 
     private let life: Double
     private let forgiving: Double
     private let now: @Sendable () -> Double
-    private let start: Double
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -53,16 +54,15 @@ final class TokenServer: Sendable {
         self.life = life
         self.forgiving = forgiving
         self.now = now
-        start = now()
         // As a service that has run for long: in each minute the same share expires.
         state = Mutex(
             State(
                 generation: [UInt32](repeating: 0, count: accounts),
                 expiry: (0..<accounts).map { Float(Self.firstLife(of: $0, life, isKept: isKept)) },
-                isRevoked: [Bool](repeating: false, count: accounts)))
+                isRevoked: [Bool](repeating: false, count: accounts), start: now()))
     }
 
-    /// How long the first access token of an account lives from the start, in seconds.
+    /// How long the first access token of an account lives from the verb `B` on, in seconds.
     ///
     /// Where keepers have run for long, no token is in the last quarter of its life: it was refreshed.
     static func firstLife(of account: Int, _ life: Double, isKept: Bool) -> Double {
@@ -95,10 +95,15 @@ final class TokenServer: Sendable {
     }
 
     func answer(_ verb: Substring, _ token: Substring) -> String {
-        let now = now() - start
+        let time = now()
+        if verb == "B" {
+            state.withLock { $0.start = time }
+            return "200"
+        }
         if verb == "S" {
             let counts = state.withLock { state in
                 var counts = state.counts
+                let now = time - state.start
                 counts.lapsed += state.expiry.count(where: { Double($0) < now })
                 return counts
             }
@@ -109,6 +114,7 @@ final class TokenServer: Sendable {
         return state.withLock { state in
             guard state.generation.indices.contains(account), !state.isRevoked[account] else { return "400" }
             let (current, expiry) = (state.generation[account], Double(state.expiry[account]))
+            let now = time - state.start
             if verb == "A" {
                 state.counts.requests += 1
                 // A token that was replaced lives to its end, as at most services.

@@ -48,6 +48,30 @@ struct LoadRunTests {
         #expect(try lapsed() == 2)
     }
 
+    @Test("the first tokens begin to live when the accounts are stored, however long that takes")
+    func begins() throws {
+        let now = Guarded(1_000.0)
+        let server = TokenServer(accounts: 3, life: 100, forgiving: 0, isKept: true) { now.withLock { $0 } }
+        now.withLock { $0 += 500 }
+        #expect(server.answer("B", "-") == "200")
+        now.withLock { $0 += 20 }
+        let counts = try JSONDecoder().decode(TokenServer.Counts.self, from: Data(server.answer("S", "-").utf8))
+        #expect(counts.lapsed == 0)
+        #expect(server.answer("A", "0.0") == "200")
+        now.withLock { $0 += 100 }
+        #expect(server.answer("A", "0.0") == "401")
+    }
+
+    @Test("the times of requests that waited for a refresh stand apart from those of the others")
+    func times() {
+        var told = LoadWorker.Told()
+        for _ in 0..<10 { told.count(100, isRefreshed: false) }
+        for _ in 0..<20 { told.count(10_000, isRefreshed: true) }
+        #expect(told.requests == 30)
+        #expect((0.1...0.12).contains(LoadWorker.Told.quantile(0.99, of: told.times)))
+        #expect((10...12).contains(LoadWorker.Told.quantile(0.01, of: told.refreshTimes)))
+    }
+
     @Test(
         "a run of keepers says what they did and how many tokens ended meanwhile", .heavy,
         .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
@@ -90,7 +114,7 @@ struct LoadRunTests {
             let process = Process()
             process.executableURL = program
             process.arguments =
-                ["--accounts", "40", "--processes", "0", "--life", "0.01", "--forgive", "0"] + more
+                ["--accounts", "40", "--processes", "0", "--life", "0", "--forgive", "0"] + more
             let pipe = Pipe()
             process.standardOutput = pipe
             try process.run()
