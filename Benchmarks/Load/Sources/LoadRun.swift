@@ -114,6 +114,24 @@ struct LoadRun {
             (processes, tasks, kill, restarts) = (1, 1, 0, 0)
             self.seconds = seconds
         }
+
+        /// What is printed of it; Benchmarks/scale reads it.
+        func text(_ told: LoadWorker.Told, seconds: Double, kills: Int) -> String {
+            let requests = Int(Double(told.requests) / seconds)
+            let refreshes = Int(Double(told.refreshes) / seconds)
+            return "\(processes) processes, \(tasks) tasks each: \(requests) requests a second, "
+                + "those without a refresh \(Self.quantiles(of: told.times)); "
+                + "\(refreshes) refreshes a second, requests with one \(Self.quantiles(of: told.refreshTimes)); "
+                + "\(kills) processes killed, \(restarts) restarts; ended \(told.ended); failures \(told.failures)"
+        }
+
+        private static func quantiles(of times: [Int]) -> String {
+            func text(_ share: Double) -> String {
+                let time = LoadWorker.Told.quantile(share, of: times)
+                return time.isFinite ? "\((time * 100).rounded() / 100)" : "–"
+            }
+            return "p50 \(text(0.5)) ms, p99 \(text(0.99)) ms"
+        }
     }
 
     /// Lets processes use accounts, and kills one of them now and then.
@@ -158,16 +176,7 @@ struct LoadRun {
             for child in workers.withLock({ $0 }) { child.kill() }
         }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        let all = told.withLock { $0 }
-        func quantiles(_ times: [Int]) -> String {
-            "p50 \(Self.text(LoadWorker.Told.quantile(0.5, of: times))) ms, p99 \(Self.text(LoadWorker.Told.quantile(0.99, of: times))) ms"
-        }
-        say(
-            "\(line.processes) processes, \(line.tasks) tasks each: \(Int(Double(all.requests) / seconds)) requests a second, "
-                + "those without a refresh \(quantiles(all.times)); "
-                + "\(Int(Double(all.refreshes) / seconds)) refreshes a second, requests with one \(quantiles(all.refreshTimes)); "
-                + "\(kills.withLock { $0 }) processes killed, \(line.restarts) restarts; ended \(all.ended); failures \(all.failures)"
-        )
+        say(line.text(told.withLock { $0 }, seconds: seconds, kills: kills.withLock { $0 }))
     }
 
     /// Lets keepers alone refresh all accounts, and kills one of them now and then.
@@ -234,10 +243,6 @@ struct LoadRun {
         let failures = lost.withLock { $0 }
         say("\(sample.count) accounts used once more: \(failures.isEmpty ? "every one alive" : "\(failures)")")
         return failures.values.reduce(0, +)
-    }
-
-    private static func text(_ number: Double) -> String {
-        number.isFinite ? String((number * 100).rounded() / 100) : "–"
     }
 }
 

@@ -36,9 +36,10 @@ struct LoadWorker {
             }
         }
 
-        /// The time in milliseconds below which this share of requests stayed.
+        /// The time in milliseconds below which this share of requests stayed; infinite without requests.
         static func quantile(_ share: Double, of times: [Int]) -> Double {
             let all = times.reduce(0, +)
+            guard all > 0 else { return .infinity }
             var count = 0
             for (step, number) in times.enumerated() {
                 count += number

@@ -65,11 +65,19 @@ struct LoadRunTests {
     @Test("the times of requests that waited for a refresh stand apart from those of the others")
     func times() {
         var told = LoadWorker.Told()
+        #expect(LoadWorker.Told.quantile(0.5, of: told.times) == .infinity)
         for _ in 0..<10 { told.count(100, isRefreshed: false) }
         for _ in 0..<20 { told.count(10_000, isRefreshed: true) }
         #expect(told.requests == 30)
         #expect((0.1...0.12).contains(LoadWorker.Told.quantile(0.99, of: told.times)))
         #expect((10...12).contains(LoadWorker.Told.quantile(0.01, of: told.refreshTimes)))
+        told.refreshes = 20
+        // Tests/Interop/test_scale.py has the same line.
+        #expect(
+            LoadRun.Line(alone: 10).text(told, seconds: 10, kills: 0)
+                == "1 processes, 1 tasks each: 3 requests a second, those without a refresh p50 0.11 ms, p99 0.11 ms; "
+                + "2 refreshes a second, requests with one p50 11.22 ms, p99 11.22 ms; "
+                + "0 processes killed, 0 restarts; ended 0; failures [:]")
     }
 
     @Test(
