@@ -14,13 +14,15 @@ extension Benchmark {
         run: { options in try await ServerRoutes.run(options) })
 }
 
-/// Asks routes of a server in a process of its own, each in turn with a plain one, and then holds its streams open.
+/// Asks routes of a server in a process of its own, each in turn with a plain one, and holds streams of another one open.
 enum ServerRoutes {
     private static let connection = "aB3dE5fG"
     private static let client = "benchmark"
     private static let rounds = 5
     /// How many streams are held open.
     private static let streams = [1_000, 10_000]
+    /// How many of them are opened concurrently: as many connections as wrk has.
+    private static let batch = 32
 
     // MARK: The server
 
@@ -93,10 +95,18 @@ enum ServerRoutes {
     ]
 
     static func run(_ options: Options) async throws -> [Figure] {
-        guard let wrk = ["/usr/bin/wrk", "/usr/local/bin/wrk"].first(where: FileManager.default.isExecutableFile) else {
-            note("wrk is not installed (Debian: wrk); left out")
-            return []
+        var figures: [Figure] = []
+        if let wrk = ["/usr/bin/wrk", "/usr/local/bin/wrk"].first(where: FileManager.default.isExecutableFile) {
+            figures = try await withServer { _, port in try await rates(wrk, port) }
+        } else {
+            note("wrk is not installed (Debian: wrk); the rates of routes are left out")
         }
+        // In a process that has answered nothing: memory that requests have used and freed would hide what streams take.
+        return figures + (try await withServer { id, port in try await held(port, by: id) })
+    }
+
+    /// Runs a body with a new server, given its process and port.
+    private static func withServer(_ body: (pid_t, UInt16) async throws -> [Figure]) async throws -> [Figure] {
         let server = try ChildPart.serveRoutes.start()
         defer {
             server.kill()
@@ -105,6 +115,11 @@ enum ServerRoutes {
         guard let port = server.readLine().flatMap({ UInt16($0) }), port > 0 else {
             throw Failure("the server did not start")
         }
+        return try await body(server.id, port)
+    }
+
+    /// Asks each route in turn.
+    private static func rates(_ wrk: String, _ port: UInt16) async throws -> [Figure] {
         for route in asked {
             let status = try Connection(to: port, route.path, user: "1").status()
             guard status == route.status else { throw Failure("\(route.path) answered \(status)") }
@@ -120,7 +135,7 @@ enum ServerRoutes {
         figures += zip(asked, rates).dropFirst().map { route, rates in
             Figure("\(route.name), by the plain one", "%", samples: zip(rates, plain).map { $0 / $1 * 100 })
         }
-        return figures + (try await held(port, by: server.id))
+        return figures
     }
 
     /// Runs wrk once, and returns the requests a second.
@@ -139,19 +154,29 @@ enum ServerRoutes {
     private static func held(_ port: UInt16, by id: pid_t) async throws -> [Figure] {
         var figures: [Figure] = []
         var open: [Connection] = []
-        let before = try resident(id)
-        for count in streams {
-            while open.count < count {
-                let stream = try Connection(to: port, "/connect/\(connection)/changes", user: "s\(open.count)")
-                guard try stream.status() == 200 else { throw Failure("stream \(open.count) was refused") }
-                open.append(stream)
+        func add(_ count: Int) throws {
+            let more = try (open.count..<open.count + count).map { number in
+                try Connection(to: port, "/connect/\(connection)/changes", user: "s\(number)")
             }
+            for stream in more {
+                guard try stream.status() == 200 else { throw Failure("a stream was refused") }
+            }
+            open += more
+        }
+        // What the server makes for its first streams belongs to none of them.
+        try add(batch)
+        let (before, first) = (try resident(id), open.count)
+        for count in streams {
+            let added = count - open.count
+            let time = try await seconds { while open.count < count { try add(min(batch, count - open.count)) } }
+            let rate = Double(added) / time
+            figures.append(Figure("\(added) streams opened, \(batch) concurrently", "a second", samples: [rate]))
             // Their first 15 s they look more often.
             try await Task.sleep(for: .seconds(20))
             let start = try processorTime(id)
             try await Task.sleep(for: .seconds(10))
             let busy = (try processorTime(id) - start) / 10 * 100
-            let bytes = Double(try resident(id) - before) / Double(count) / 1_000
+            let bytes = Double(try resident(id) - before) / Double(count - first) / 1_000
             figures.append(Figure("\(count) open streams, resting: resident for each", "kB", samples: [bytes]))
             figures.append(Figure("\(count) open streams, resting: of a core", "%", samples: [busy]))
         }
