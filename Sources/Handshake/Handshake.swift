@@ -65,6 +65,7 @@ public final class Handshake: Sendable {
         self.refreshMargin = refreshMargin
         environment = Environment(
             vault: vault, transport: transport, time: time, random: random, limits: limits, log: log)
+        telemetry?.begin(at: clients.map(\.service.name))
     }
 
     deinit { environment.letGo() }

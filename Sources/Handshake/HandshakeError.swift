@@ -60,7 +60,7 @@ public enum HandshakeError: Error, Sendable, Hashable {
     case signInAbandoned(Abandonment)
 
     /// Why there is no working session.
-    public enum SignInReason: String, Sendable, Hashable, Codable {
+    public enum SignInReason: String, Sendable, Hashable, Codable, CaseIterable {
         /// The account is not in the vault: it never was, or was signed out.
         case absent
         /// The service refused the refresh token.

@@ -291,6 +291,8 @@ struct StreamEndTests {
         var limits = ConnectButtonSettings.Streams()
         limits.maximumPerUser = 1
         let streams = withMetricsFactory(metrics) { ChangeStreams(limits) }
+        // It begins with 0: a rule sees the first refusal as a rise.
+        #expect(try metrics.expectCounter("handshake_event_streams_refused_total").totalValue == 0)
         let subject = ChangeStreams.Subject(user: "ada") {
             nil
         } isPresent: {

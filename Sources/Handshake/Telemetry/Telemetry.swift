@@ -48,8 +48,11 @@ package final class Telemetry: Sendable {
 
     // MARK: Figures
 
-    /// Adds one to a counter.
-    package func count(_ name: String, at service: String? = nil, _ labels: Labels = [:]) {
+    /// Adds a number to a counter.
+    ///
+    /// Adding 0 lets the counter begin. Otherwise it appears with its first event, which is no rise to a backend that reads values from time
+    /// to time, so that no rule sees it.
+    package func count(_ name: String, by number: Int64 = 1, at service: String? = nil, _ labels: Labels = [:]) {
         guard let factory else { return }
         let (key, dimensions) = describe(name, service, labels)
         let counter = handlers.withLock { handlers in
@@ -58,7 +61,7 @@ package final class Telemetry: Sendable {
             handlers.counters[key] = new
             return new
         }
-        counter.increment()
+        counter.increment(by: number)
     }
 
     /// Records how long something took that began at an instant.
@@ -162,16 +165,33 @@ package final class Telemetry: Sendable {
 }
 
 extension Telemetry {
+    /// One change for each counter of changes.
+    private static let changes: [AccountEvent.Change] =
+        [
+            .signedIn(scopes: [], asked: []), .refreshed(rotated: false), .adopted, .refreshUncertain,
+            .refreshFailed(code: ""), .signedOut(revoked: false),
+        ] + HandshakeError.SignInReason.allCases.map(AccountEvent.Change.ended)
+
+    /// Lets an app's counters begin whose labels are known when it is made.
+    func begin(at services: [String]) {
+        for code in VaultError.codes { count("handshake_vault_failures_total", by: 0, ["code": code]) }
+        for service in services {
+            count("handshake_refresh_joins_total", by: 0, at: service)
+            for change in Self.changes { count(change, by: 0, at: service) }
+        }
+    }
+
     /// Counts what happened to an account's tokens.
-    func count(_ change: AccountEvent.Change, at service: String) {
+    func count(_ change: AccountEvent.Change, by number: Int64 = 1, at service: String) {
+        func add(_ name: String, _ labels: Labels) { count(name, by: number, at: service, labels) }
         switch change {
-        case .signedIn: count("handshake_sign_ins_total", at: service, ["outcome": "signed_in"])
-        case .refreshed: count("handshake_refreshes_total", at: service, ["outcome": "refreshed"])
-        case .adopted: count("handshake_refreshes_total", at: service, ["outcome": "adopted"])
-        case .refreshUncertain: count("handshake_refreshes_total", at: service, ["outcome": "uncertain"])
-        case .refreshFailed: count("handshake_refreshes_total", at: service, ["outcome": "failed"])
-        case .ended(let reason): count("handshake_sessions_ended_total", at: service, ["reason": reason.rawValue])
-        case .signedOut: count("handshake_sessions_ended_total", at: service, ["reason": "signed_out"])
+        case .signedIn: add("handshake_sign_ins_total", ["outcome": "signed_in"])
+        case .refreshed: add("handshake_refreshes_total", ["outcome": "refreshed"])
+        case .adopted: add("handshake_refreshes_total", ["outcome": "adopted"])
+        case .refreshUncertain: add("handshake_refreshes_total", ["outcome": "uncertain"])
+        case .refreshFailed: add("handshake_refreshes_total", ["outcome": "failed"])
+        case .ended(let reason): add("handshake_sessions_ended_total", ["reason": reason.rawValue])
+        case .signedOut: add("handshake_sessions_ended_total", ["reason": "signed_out"])
         }
     }
 }

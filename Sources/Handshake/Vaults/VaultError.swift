@@ -26,6 +26,9 @@ extension VaultError: CustomStringConvertible {
         }
     }
 
+    /// Every ``code``.
+    static let codes = ["vault_locked", "vault_damaged", "vault_denied", "vault_busy", "vault_unavailable"]
+
     public var description: String {
         switch self {
         case .locked(let reason): "The vault is locked: \(reason.clause)."

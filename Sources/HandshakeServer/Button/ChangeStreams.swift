@@ -27,9 +27,11 @@ final class ChangeStreams: Sendable {
     private let limits: ConnectButtonSettings.Streams
     private let open = Mutex(Open())
     private let telemetry = Telemetry.chosen()
+    private static let refused = "handshake_event_streams_refused_total"
 
     init(_ limits: ConnectButtonSettings.Streams) {
         self.limits = limits
+        telemetry?.count(Self.refused, by: 0)
     }
 
     /// What a stream sends.
@@ -82,7 +84,7 @@ final class ChangeStreams: Sendable {
             return nil
         }
         if let refusal {
-            telemetry?.count("handshake_event_streams_refused_total")
+            telemetry?.count(Self.refused)
             throw refusal
         }
         tell()

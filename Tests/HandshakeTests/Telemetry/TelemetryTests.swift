@@ -155,6 +155,34 @@ struct TelemetryTests {
         #expect(total("counted", [("service", "service 0")]) == 2)
     }
 
+    @Test("counters whose labels are known begin with 0 when an app is made, so that their first event is a rise")
+    func beginning() throws {
+        _ = try withMetricsFactory(metrics) { try StrictAccounts().app(MemoryVault()) }
+        let errors: [VaultError] = [
+            .locked(""), .damaged(what: "", reason: ""), .denied(what: "", reason: ""), .busy(""), .unavailable(""),
+        ]
+        var labels: [(name: String, label: String, value: String)] = [
+            ("handshake_sign_ins_total", "outcome", "signed_in"),
+            ("handshake_sessions_ended_total", "reason", "signed_out"),
+        ]
+        for outcome in ["refreshed", "adopted", "uncertain", "failed"] {
+            labels.append(("handshake_refreshes_total", "outcome", outcome))
+        }
+        for reason in HandshakeError.SignInReason.allCases {
+            labels.append(("handshake_sessions_ended_total", "reason", reason.rawValue))
+        }
+        let service = ("service", "strict")
+        for (name, label, value) in labels {
+            #expect(try metrics.expectCounter(name, [service, (label, value)]).totalValue == 0, "\(name) \(value)")
+        }
+        for error in errors {
+            let code = [("code", error.code)]
+            #expect(try metrics.expectCounter("handshake_vault_failures_total", code).totalValue == 0)
+        }
+        #expect(try metrics.expectCounter("handshake_refresh_joins_total", [service]).totalValue == 0)
+        #expect(metrics.counters.count == labels.count + errors.count + 1)
+    }
+
     @Test("without figures and traces an app has none")
     func nothing() throws {
         #expect(Telemetry.chosen() == nil)
