@@ -2,6 +2,7 @@ import CoreMetrics
 import Foundation
 import HandshakeServer
 import Hummingbird
+import TestFixtures
 import Testing
 import Tracing
 
@@ -67,8 +68,40 @@ struct MonitoringTests {
         let page = try Self.text("Documentation/Monitoring.md")
         let alerts = try Self.text("Documentation/Monitoring/alerts.yml").matches(of: /alert: (\w+)/)
         #expect(alerts.count >= 6)
-        for alert in alerts { #expect(page.contains("\n| \(alert.output.1) | ")) }
+        let tests = try Self.text(Promtool.tests)
+        for alert in alerts {
+            #expect(page.contains("\n| \(alert.output.1) | "))
+            #expect(tests.contains("alertname: \(alert.output.1)\n"), "no test lets \(alert.output.1) fire")
+        }
     }
+
+    @Test(
+        "the alerts fire on a first burst and after a restart, and not on less", .heavy,
+        .enabled(if: Promtool.path != nil, "promtool is not installed (Debian: prometheus)"))
+    func rules() async throws {
+        let folder = try TemporaryFolder()
+        _ = FileManager.default.createFile(atPath: folder.path + "/log", contents: nil)
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(Promtool.path))
+        process.arguments = ["test", "rules", Repository.root.appending(path: Promtool.tests).path]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle(forWritingAtPath: folder.path + "/log")
+        process.standardError = process.standardOutput
+        let status = try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Int32, any Error>) in
+            process.terminationHandler = { ended.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { ended.resume(throwing: error) }
+        }
+        let output = try String(contentsOfFile: folder.path + "/log", encoding: .utf8)
+        #expect(status == 0, "\(output)")
+    }
+}
+
+/// The program that evaluates rules of Prometheus.
+private enum Promtool {
+    static let tests = "Tests/DocumentationTests/Monitoring/alerts-test.yml"
+
+    static let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/promtool" }
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
 }
 
 /// The code of the page. It is compiled, and not run: a process chooses its figures once.
