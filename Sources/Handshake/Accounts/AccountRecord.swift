@@ -57,6 +57,8 @@ struct AccountRecord: Sendable {
     /// The thumbprint of the certificate that the grant is bound to (RFC 8705, section 3.1); nil for none, and in
     /// records of before it was noted.
     var certificate: String?
+    /// Whether a keeper's webhook has taken a report that the session has ended.
+    var isReported = false
     /// The tokens that the grant replaced and that do not look like tokens. A server may still quote them.
     var replaced: [Secret] = []
     private static let longestReplaced = 200
@@ -166,6 +168,7 @@ struct AccountRecord: Sendable {
     func ended(_ reason: HandshakeError.SignInReason) -> AccountRecord {
         var next = self
         next.state = .ended(reason)
+        next.isReported = false
         next.unchecked = nil
         next.replaced = []
         next.grant = Grant(

@@ -42,6 +42,8 @@ struct StoredAccount: Codable {
     let replaced: [String]?
     /// Nil when the server did not say, and in older records.
     let refreshTokenExpiresAt: Double?
+    /// Absent until a webhook has taken the report of the session's end.
+    let isReported: Bool?
 }
 
 /// A grant without its identity, which is still to be verified.
@@ -114,7 +116,7 @@ extension AccountRecord {
                 isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init),
                 certificate: certificate, authorizationDetails: grant.authorizationDetails,
                 replaced: replaced.isEmpty ? nil : replaced.map { $0.reveal() },
-                refreshTokenExpiresAt: grant.refreshTokenExpiresAt))
+                refreshTokenExpiresAt: grant.refreshTokenExpiresAt, isReported: isReported ? true : nil))
     }
 
     /// Reads what ``stored()`` wrote.
@@ -161,6 +163,7 @@ extension AccountRecord {
             binding: stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) },
             certificate: stored.certificate)
         replaced = (stored.replaced ?? []).map(Secret.init)
+        isReported = stored.isReported ?? false
     }
 }
 

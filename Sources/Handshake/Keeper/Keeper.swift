@@ -103,7 +103,7 @@ public final class Keeper: Sendable {
             group.addTask {
                 await withDiscardingTaskGroup { group in
                     if self.options.listsAccounts {
-                        group.addTask { await self.scanRepeatedly { finding.yield($0) } }
+                        group.addTask { await self.scanRepeatedly(hook) { finding.yield($0) } }
                     }
                     group.addTask { await self.repeatUnfinished { finding.yield($0) } }
                 }
@@ -133,7 +133,7 @@ public final class Keeper: Sendable {
         var failure: (any Error)?
         do {
             let until = time.now() + max(horizon.isFinite ? horizon : 0, 0)
-            try await scan(isOnce: true) { _ in }
+            try await scan(hook, isOnce: true) { _ in }
             await withDiscardingTaskGroup { group in
                 for lane in lanes.withLock({ Array($0.values) }) {
                     group.addTask { await lane.run(for: self, hook, until: until) }
@@ -195,14 +195,14 @@ public final class Keeper: Sendable {
 }
 
 extension Keeper {
-    private func scanRepeatedly(_ found: @escaping @Sendable (KeeperLane) -> Void) async {
+    private func scanRepeatedly(_ hook: KeeperHook, _ found: @escaping @Sendable (KeeperLane) -> Void) async {
         let backOff = BackOff(first: .seconds(5), longest: .seconds(300))
         var failures = 0
         while !Task.isCancelled {
             let elapsed = Self.elapsed(on: time.clock)
             var pause = options.scanInterval
             do {
-                try await scan(isOnce: false, found)
+                try await scan(hook, isOnce: false, found)
                 failures = 0
                 tellAccounts()
                 // At most a tenth of the time goes into listing, however large the vault is.
@@ -225,9 +225,13 @@ extension Keeper {
         return { start.duration(to: clock.now) }
     }
 
-    /// Lists the accounts and queues those that are not queued yet.
-    private func scan(isOnce: Bool, _ found: @escaping @Sendable (KeeperLane) -> Void) async throws {
-        try await forEachAccount(concurrently: Self.concurrentReads) { try await self.queue($0, isOnce: isOnce, found) }
+    /// Lists the accounts and queues those that are not queued yet, and the reports that no webhook has taken.
+    private func scan(
+        _ hook: KeeperHook, isOnce: Bool, _ found: @escaping @Sendable (KeeperLane) -> Void
+    ) async throws {
+        try await forEachAccount(concurrently: Self.concurrentReads) {
+            try await self.queue($0, hook, isOnce: isOnce, found)
+        }
     }
 
     /// How many records of a page are read concurrently. One after the other, a listing of a million takes a quarter of an hour where each
@@ -271,12 +275,15 @@ extension Keeper {
         }
     }
 
-    private func queue(_ id: AccountID, isOnce: Bool, _ found: (KeeperLane) -> Void) async throws {
+    private func queue(
+        _ id: AccountID, _ hook: KeeperHook, isOnce: Bool, _ found: (KeeperLane) -> Void
+    ) async throws {
         if let lane = lanes.withLock({ $0[LaneKey(id)] }), lane.contains(id) { return }
         do {
             guard let record = try await accounts.stored(id) else { return }
             guard let schedule = options.schedule(of: record, within: accounts.refreshMargin(of: id)) else {
                 listing.withLock { $0.left += 1 }
+                if let ending = record.unreportedEnding { hook.add(ending, isListed: true) }
                 return
             }
             let due = isOnce ? schedule.earliest : schedule.time(chance: chance())

@@ -15,8 +15,11 @@ import Foundation
 ///
 /// Each report is a POST with the JSON object
 /// `{"type":"account.ended","timestamp":"…","data":{"account","service","issuer","client_id","reason"}}`. Any status from 200 to 299 confirms it;
-/// after another answer, or none, it is repeated up to four times within two minutes. Every keeper reports each ending that it
-/// finds, of a session in its queue, and their reports of one ending have the same `webhook-id`: drop those that you have. With a secret, `webhook-signature` has the HMAC-SHA256 of id, time and content. No redirect is followed.
+/// after another answer, or none, it is repeated up to four times within two minutes, and again whenever a keeper lists the vault, until one is
+/// confirmed: that is stored with the account, so that neither a receiver that is away nor a keeper that is killed loses an ending. Every keeper
+/// reports each ending that it finds, of a session in its queue, and all reports of one ending have the same `webhook-id`: drop those that you
+/// have. A new webhook gets a report of every session that had ended before and is still stored. With a secret, `webhook-signature` has the
+/// HMAC-SHA256 of id, time and content. No redirect is followed.
 ///
 /// Source: the Standard Webhooks specification, version 1.
 public struct KeeperWebhook: Sendable {
@@ -66,6 +69,14 @@ struct KeeperEnding: Sendable {
     }
 }
 
+extension AccountRecord {
+    /// The ending that no webhook has taken a report of; nil where there is none to report.
+    var unreportedEnding: KeeperEnding? {
+        guard case .ended(let reason) = state, reason != .absent, reason != .signingOut, !isReported else { return nil }
+        return KeeperEnding(account: id, reason: reason, generation: generation, issuedAt: grant.issuedAt)
+    }
+}
+
 /// The reports on their way to a webhook.
 final class KeeperHook: Sendable {
     private let webhook: KeeperWebhook?
@@ -75,8 +86,10 @@ final class KeeperHook: Sendable {
     private let endings: AsyncStream<KeeperEnding>
     private let queue: AsyncStream<KeeperEnding>.Continuation
     private let end = KeeperHookEnd()
+    /// The identifiers of the reports that are queued or on their way, which each listing finds too.
+    private let waiting = Mutex<Set<String>>([])
 
-    /// How many reports wait at most. More are only logged.
+    /// How many reports wait at most. More are left to the next listing.
     private static let capacity = 10_000
     private static let attempts = 5
     /// How long one request may take, and how long all of them together delay the end of a keeper that was cancelled.
@@ -90,12 +103,18 @@ final class KeeperHook: Sendable {
         (endings, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.capacity))
     }
 
-    func add(_ ending: KeeperEnding) {
-        guard webhook != nil else { return }
-        if case .dropped = queue.yield(ending) {
-            log.error(
-                "too many reports wait for the webhook; one was dropped", metadata: ["account": "\(ending.account)"])
-        }
+    /// Queues a report, unless it waits already.
+    ///
+    /// - Parameter isListed: whether a listing has found the ending, as the next one will: one that there is no room for is then not logged.
+    func add(_ ending: KeeperEnding, isListed: Bool = false) {
+        guard webhook != nil, waiting.withLock({ $0.insert(ending.identifier).inserted }) else { return }
+        guard case .dropped = queue.yield(ending) else { return }
+        _ = waiting.withLock { $0.remove(ending.identifier) }
+        if !isListed { warn("too many reports wait; this one is sent at a keeper's next listing", ending) }
+    }
+
+    private func warn(_ message: Logger.Message, _ ending: KeeperEnding) {
+        log.warning(message, metadata: ["account": "\(ending.account)", "reason": "\(ending.reason.rawValue)"])
     }
 
     /// Takes no more reports. What waits is still delivered.
@@ -109,11 +128,14 @@ final class KeeperHook: Sendable {
     func deliver() async {
         // In a task that is not cancelled: what has ended is reported also at the end of the program.
         let delivery = Task {
-            var lost = 0
             for await ending in endings {
-                if await !report(ending) { lost += 1 }
+                if await report(ending) {
+                    await note(ending)
+                } else {
+                    warn("a report did not reach the webhook; it is sent again at a keeper's next listing", ending)
+                }
+                _ = waiting.withLock { $0.remove(ending.identifier) }
             }
-            if lost > 0 { log.error("reports did not reach the webhook", metadata: ["count": "\(lost)"]) }
         }
         await withTaskCancellationHandler {
             await delivery.value
@@ -124,7 +146,7 @@ final class KeeperHook: Sendable {
 
     /// - Returns: whether the webhook took it.
     private func report(_ ending: KeeperEnding) async -> Bool {
-        guard let webhook, let handshake = accounts.first else { return true }
+        guard let webhook, let handshake = accounts.first else { return false }
         let backOff = BackOff(first: .seconds(2), longest: .seconds(60))
         for attempt in 1...Self.attempts {
             let left = end.secondsLeft(of: Self.longestRequest, at: time.now())
@@ -138,10 +160,21 @@ final class KeeperHook: Sendable {
                 log.warning("the webhook could not be reached", metadata: ["host": "\(webhook.url.origin)"])
             }
             guard attempt < Self.attempts else { break }
-            let isOver = await end.pause(for: backOff.pause(afterFailures: attempt), on: time.clock)
+            let pause = backOff.pause(afterFailures: attempt)
+            let isOver = await end.untilCancelled { [time] in try await time.clock.sleep(for: pause) }
             if isOver { break }
         }
         return false
+    }
+
+    /// Stores that the webhook has taken a report. A keeper that was cancelled does not: the next listing then sends the report again.
+    private func note(_ ending: KeeperEnding) async {
+        _ = await end.untilCancelled { [self] in
+            do { try await accounts.noteReported(ending) } catch {
+                guard !(error is CancellationError) else { return }
+                warn("the webhook took a report, and that could not be stored: it is sent again", ending)
+            }
+        }
     }
 
     private func request(of ending: KeeperEnding, to webhook: KeeperWebhook) throws -> RequestMessage {
@@ -192,7 +225,8 @@ private final class KeeperHookEnd: Sendable {
     private struct State {
         var isCancelled = false
         var finishedAt: Double?
-        var pause: Task<Void, Never>?
+        /// What cancellation ends early.
+        var work: Task<Void, Never>?
         /// When the later of both came.
         var beganAt: Double?
     }
@@ -200,12 +234,12 @@ private final class KeeperHookEnd: Sendable {
     private let state = Mutex(State())
 
     func cancel(at now: Double) {
-        let pause = state.withLock { state in
+        let work = state.withLock { state in
             state.isCancelled = true
             if state.finishedAt != nil { state.beganAt = state.beganAt ?? now }
-            return state.pause
+            return state.work
         }
-        pause?.cancel()
+        work?.cancel()
     }
 
     func finish(at now: Double) {
@@ -223,19 +257,19 @@ private final class KeeperHookEnd: Sendable {
         }
     }
 
-    /// Waits, unless the keeper was cancelled.
+    /// Runs what is cancelled when the keeper is, or was.
     ///
     /// - Returns: whether it was.
-    func pause(for duration: Duration, on clock: any Clock<Duration>) async -> Bool {
-        let pause = Task { _ = try? await clock.sleep(for: duration) }
+    func untilCancelled(_ body: @escaping @Sendable () async throws -> Void) async -> Bool {
+        let work = Task { _ = try? await body() }
         let isCancelled = state.withLock { state in
-            state.pause = pause
+            state.work = work
             return state.isCancelled
         }
-        if isCancelled { pause.cancel() }
-        await pause.value
+        if isCancelled { work.cancel() }
+        await work.value
         return state.withLock { state in
-            state.pause = nil
+            state.work = nil
             return state.isCancelled
         }
     }

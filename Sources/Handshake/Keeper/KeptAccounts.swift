@@ -95,6 +95,21 @@ extension KeptAccounts {
         }
     }
 
+    /// Stores that a webhook has taken the report of an ending, unless another session has begun since.
+    ///
+    /// - Throws: `VaultError`, ``HandshakeError/vault(_:)``, `CancellationError`.
+    func noteReported(_ ending: KeeperEnding) async throws {
+        let id = ending.account
+        guard let handshake = handshake(of: id) else { return }
+        try await handshake.environment.vault.update(id.vaultKey) { record in
+            guard let bytes = await record.contents else { return }
+            var stored = try AccountRecord(stored: bytes, expected: id)
+            guard stored.unreportedEnding?.identifier == ending.identifier else { return }
+            stored.isReported = true
+            try await record.replace(with: stored.stored())
+        }
+    }
+
     /// How many seconds before its token expires an account can be refreshed; nil for at any time.
     func refreshMargin(of id: AccountID) -> Double? {
         handshake(of: id)?.keptClient(id)?.service.deviations.refreshMargin

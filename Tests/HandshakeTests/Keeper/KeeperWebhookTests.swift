@@ -82,6 +82,70 @@ struct KeeperWebhookTests {
         #expect(ids.count == 2 && Set(ids).count == 1)
     }
 
+    @Test("an ending whose report was lost with its keeper is reported by the next listing, until it was taken")
+    func lostReport() async throws {
+        server.answer { _, _ in .json(400, ["error": "invalid_grant"]) }
+        let hook = HookedServer(server)
+        hook.answer.change { $0 = { _ in .json(204, [:]) } }
+        let app = try Handshake(server.client(), vault: vault, transport: hook, time: server.time)
+        let webhook = try KeeperWebhook(EndpointURL("https://hook.example/ended"))
+        for session in 1...2 {
+            try await server.store(["gone"], in: vault, age: 3_500 - Double(session))
+            // As one that is killed before it reports.
+            #expect(try await Keeper(app).runOnce().ended == 1)
+            for _ in 0..<2 {
+                let report = try await Keeper(app, webhook: webhook).runOnce()
+                #expect(report.ended == 0 && report.left == 1)
+                #expect(hook.received.count == session)
+            }
+        }
+        let ids = hook.received.compactMap { $0.head.headerFields[HTTPField.Name(constant: "webhook-id")] }
+        #expect(Set(ids).count == 2)
+    }
+
+    @Test("a report that is given up is named in a warning, and sent again with the same id by the next listing")
+    func givenUp() async throws {
+        try await server.store(["gone"], in: vault, age: 3_500)
+        server.answer { _, _ in .json(400, ["error": "invalid_grant"]) }
+        let hook = HookedServer(server)
+        hook.answer.change { $0 = { _ in .json(500, [:]) } }
+        let lines = LogLines()
+        let app = try Handshake(
+            server.client(), vault: vault, transport: hook, time: server.time, log: lines.logger)
+        let webhook = try KeeperWebhook(EndpointURL("https://hook.example/ended"))
+        let isOver = Shared(false)
+        let running = Task {
+            defer { isOver.change { $0 = true } }
+            _ = try await Keeper(app, webhook: webhook).runOnce()
+        }
+        await pass { isOver.value }
+        try await running.value
+        #expect(hook.received.count == 5)
+        let given = lines.all.filter { $0.hasPrefix("warning a report did not reach the webhook") }
+        #expect(given.count == 1)
+        #expect(given.first?.contains("gone") == true && given.first?.hasSuffix("reason=refresh_rejected") == true)
+        hook.answer.change { $0 = { _ in .json(204, [:]) } }
+        _ = try await Keeper(app, webhook: webhook).runOnce()
+        let ids = hook.received.compactMap { $0.head.headerFields[HTTPField.Name(constant: "webhook-id")] }
+        #expect(ids.count == 6 && Set(ids).count == 1)
+    }
+
+    @Test("a report that waits is not queued again by a listing")
+    func waiting() async throws {
+        let received = HookedServer(server)
+        received.answer.change { $0 = { _ in .json(204, [:]) } }
+        let app = try Handshake(server.client(), vault: vault, transport: received, time: server.time)
+        let webhook = try KeeperWebhook(EndpointURL("https://hook.example/ended"))
+        let hook = KeeperHook(webhook, by: app, time: server.time, log: app.environment.log)
+        let id = AccountID(try server.client(), name: "gone")
+        let ending = KeeperEnding(account: id, reason: .refreshRejected, generation: 0, issuedAt: 0)
+        hook.add(ending)
+        hook.add(ending, isListed: true)
+        hook.finish()
+        await hook.deliver()
+        #expect(received.received.count == 1)
+    }
+
     @Test("a keeper that is stopped tries each report once more at most, and none after ten seconds")
     func stopped() async throws {
         let received = HookedServer(server)
