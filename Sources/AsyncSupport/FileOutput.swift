@@ -6,6 +6,19 @@ import Musl
 import Darwin
 #endif
 
+/// Writes a new file that only its owner can read and write.
+///
+/// - Returns: nil, or the system's error number: `EEXIST` where the name is taken, also by a symbolic link. Of a file that could not be
+///   written whole, nothing stays.
+package func writeNewFile(_ bytes: [UInt8], at path: String) -> CInt? {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return errno }
+    let failure = writeAll(bytes, to: descriptor)
+    close(descriptor)
+    if failure != nil { unlink(path) }
+    return failure
+}
+
 /// Writes all bytes to a descriptor, however few the system takes at a time.
 ///
 /// - Returns: nil, or the system's error number; what was written until then stays.

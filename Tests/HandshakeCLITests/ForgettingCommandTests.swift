@@ -7,6 +7,7 @@ import Testing
 
 @testable import HandshakeCLI
 @testable import Nearby
+@testable import RecurseCenter
 
 extension CommandTests {
     @Suite("What is stored about a person, and what a sign-out leaves of it")
@@ -106,6 +107,36 @@ extension CommandTests {
             let shown = try await command.run("nearby", "show", "31415", "--vault", place)
             #expect(shown.ending == .status(0) && shown.stdout.contains("Friend until"), "\(shown)")
             #expect(shown.stdout.contains("Zoë Ångström"), "\(shown)")
+        }
+
+        @Test("RC-22: show writes the photo into a new file that only the user can read, and replaces no other")
+        func photoFile() async throws {
+            let bytes = [0xFF, 0xD8, 0xFF] + Array("a face".utf8)
+            let photo = Photo(bytes: bytes, format: .jpeg, validators: .init())
+            try await PhotoStore(vault: vault(), community: community, account: "recurse-center").write(
+                .init(photo: photo, url: "https://photos.example/31415.jpg", fetchedAt: now),
+                of: try #require(PersonID(31_415)))
+
+            let new = command.folder + "/new.jpg"
+            let done = try await show(photoIn: new)
+            #expect(done.ending == .status(0), "\(done)")
+            #expect(FileManager.default.contents(atPath: new) == Data(bytes))
+            #expect(try FileManager.default.attributesOfItem(atPath: new)[.posixPermissions] as? Int == 0o600)
+
+            let notes = try command.file("notes.txt", "mine")
+            let taken = try await show(photoIn: notes)
+            #expect(taken.ending == .status(64) && taken.error["code"] as? String == "file_unwritable", "\(taken)")
+            #expect("\(taken.error["message"] ?? "")".contains("it exists already. Name a new file"), "\(taken)")
+            #expect(FileManager.default.contents(atPath: notes) == Data("mine".utf8))
+
+            let nowhere = try await show(photoIn: command.folder + "/none/face.jpg")
+            #expect(nowhere.error["code"] as? String == "file_unwritable", "\(nowhere)")
+            let reason = "the folder “\(command.folder)/none” does not exist"
+            #expect("\(nowhere.error["message"] ?? "")".contains(reason), "\(nowhere)")
+        }
+
+        private func show(photoIn file: String) async throws -> FinishedCommand {
+            try await command.run("nearby", "show", "31415", "--photo", file, "--vault", place, "--json")
         }
 
         @Test("CI49: a sign-out that leaves damaged records says so, removes the account and ends with status 7")

@@ -80,7 +80,9 @@ struct CommandError: Error, Sendable {
     }
 
     /// A file that the user wants written.
-    static func unwritable(_ path: String) -> CommandError {
+    ///
+    /// - Parameter isTaken: whether the file has to be new, and there is one of this name.
+    static func unwritable(_ path: String, isTaken: Bool = false) -> CommandError {
         let absolute = Settings.absolute(path)
         let folder = absolute.lastIndex(of: "/").map { String(absolute[..<$0]) } ?? ""
         var isFolder: ObjCBool = false
@@ -89,6 +91,8 @@ struct CommandError: Error, Sendable {
                 "the folder “\(quoted(folder, limit: 200))” does not exist."
             } else if FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder), isFolder.boolValue {
                 "it is a folder. Name a file in it."
+            } else if isTaken {
+                "it exists already. Name a new file, or remove this one first."
             } else {
                 "check that you may write there and that space is left."
             }

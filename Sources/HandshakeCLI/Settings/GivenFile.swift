@@ -1,5 +1,6 @@
 #if CommandLine
 import AsyncSupport
+import Foundation
 import OAuth
 import Synchronization
 
@@ -42,6 +43,14 @@ enum GivenFile {
                 message: "\(name(path)) is longer than \(limit) bytes. Split it.")
         }
         return contents
+    }
+
+    /// Writes a new file that only its owner can read and write.
+    ///
+    /// - Throws: ``CommandError`` for a file that exists or cannot be written.
+    static func create(_ path: String, _ contents: [UInt8]) throws {
+        guard let failure = writeNewFile(contents, at: Settings.absolute(path)) else { return }
+        throw CommandError.unwritable(path, isTaken: failure == EEXIST)
     }
 }
 #endif

@@ -69,17 +69,14 @@ struct NearbyShow: AsyncParsableCommand {
         return await acquaintances.photo(of: person)?.bytes
     }
 
-    /// Writes a photo into a file that only its owner can read.
+    /// Writes a photo into a new file that only its owner can read.
     private static func write(_ picture: [UInt8]?, of person: UserNumber, to file: String) throws {
         guard let picture else {
             throw CommandError(
-                status: .usage, code: "no_photo", message: "No photo of number \(person) is stored.")
+                status: .usage, code: "no_photo",
+                message: "No photo of number \(person) is stored. Leave out --photo to see what is.")
         }
-        let path = Settings.absolute(file)
-        guard
-            FileManager.default.createFile(
-                atPath: path, contents: Data(picture), attributes: [.posixPermissions: 0o600])
-        else { throw CommandError.usage("“\(quoted(file, limit: 200))” cannot be written.") }
+        try GivenFile.create(file, picture)
     }
 }
 
