@@ -1,6 +1,7 @@
 import ArgumentParser
 import Handshake
 import OAuth
+import Positions
 import Testing
 
 @testable import HandshakeCLI
@@ -676,6 +677,19 @@ struct ParsingTests {
             failure = Failure.report(of: error)
         }
         #expect(failure?.message.contains(name) == true, "\(failure?.message ?? "nothing")")
+    }
+
+    @Test("a source of positions that this system does not have is refused with those that it has")
+    func positionSource() throws {
+        #if os(Linux)
+        let (absent, forms) = (["gps"], "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -.")
+        #else
+        let (absent, forms) = (["gps", "geoclue"], "gpsd[:HOST:PORT], gpx:FILE, nmea:FILE or -.")
+        #endif
+        for source in absent {
+            let error = #expect(throws: CommandError.self) { try PlacesSource.open(source, speed: .maximum) }
+            #expect(error?.message.hasSuffix("Use \(forms)") == true, "\(error?.message ?? "nothing")")
+        }
     }
 
     @Test("the page of nearby open shows alerts itself, so its help and its option know no terminal")

@@ -5,6 +5,14 @@ import Positions
 
 /// The source that a command line names.
 enum PlacesSource {
+    #if os(Linux)
+    /// What a source may be on this system, beside standard input.
+    static let forms = "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE"
+    #else
+    /// What a source may be on this system, beside standard input.
+    static let forms = "gpsd[:HOST:PORT], gpx:FILE, nmea:FILE"
+    #endif
+
     static func open(_ text: String, speed: TrackReplay.Speed) throws -> any PositionSource {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts[0], parts.count) {
@@ -15,9 +23,7 @@ enum PlacesSource {
         case ("gpx", 2): return TrackReplay(file: parts[1], as: .gpx, speed: speed)
         case ("nmea", 2): return TrackReplay(file: parts[1], as: .nmea, speed: speed)
         default:
-            throw CommandError.usage(
-                "“\(quoted(text, limit: 80))” is not a source. "
-                    + "Use gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -.")
+            throw CommandError.usage("“\(quoted(text, limit: 80))” is not a source. Use \(forms) or -.")
         }
     }
 
@@ -32,7 +38,7 @@ enum PlacesSource {
         #if Desktop && os(Linux)
         return try GeoClue(desktopID: "handshake", environment: ProcessInfo.processInfo.environment)
         #else
-        throw CommandError.usage("GeoClue is a service of Linux desktops. Use another source")
+        throw CommandError.usage("GeoClue is a service of Linux desktops. Use \(forms) or -.")
         #endif
     }
 }

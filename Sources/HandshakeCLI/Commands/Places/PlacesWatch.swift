@@ -13,8 +13,7 @@ struct PlacesWatch: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE, or - for GPX or NMEA on standard input.",
-            valueName: "source"))
+            "\(PlacesSource.forms), or - for GPX or NMEA on standard input.", valueName: "source"))
     var source = "gpsd"
 
     @Option(help: ArgumentHelp("The speed, as a multiple of the recording's, or max.", valueName: "factor"))
