@@ -54,7 +54,10 @@ extension Handshake {
         timeout: Duration = .seconds(300)
     ) async throws -> Account {
         guard let client = clients.first(where: { AccountID($0, name: account.id.name) == account.id }) else {
-            throw HandshakeError.configuration(member: "account", problem: "\(account.id) is of no client of this app")
+            throw HandshakeError.configuration(
+                member: "account",
+                problem: "This app has no client for the account \(account.id). "
+                    + "Call the Handshake that opened the account.")
         }
         let status = account.status
         guard demand.isForUser else {

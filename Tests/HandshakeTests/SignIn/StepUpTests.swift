@@ -67,6 +67,20 @@ struct StepUpTests {
         #expect(provider.count("/me") == count + 1)
     }
 
+    @Test("M518: another app's account is refused before the user is asked, with the app to call")
+    func otherApp() async throws {
+        let (provider, _, account, browser, asked) = try await Self.scene()
+        let own = try provider.client()
+        let other = try provider.app(Client(service: own.service, id: "other", redirect: own.redirect))
+        let error = await handshakeError {
+            try await other.signIn(again: account, for: .scopes(["b"]), through: browser)
+        }
+        #expect(
+            error?.description
+                == "This app has no client for the account op. Call the Handshake that opened the account.")
+        #expect(asked.value.isEmpty)
+    }
+
     @Test("M212: a demanded authentication is asked for with the account's scopes and user")
     func stepUp() async throws {
         let (provider, app, account, browser, asked) = try await Self.scene()
