@@ -301,6 +301,8 @@ let package = Package(
         .target(
             name: "RecurseCenter",
             dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes, crypto],
+            exclude: unusedPrivacyManifest,
+            resources: privacyManifest,
             swiftSettings: strict),
         .testTarget(
             name: "RecurseCenterTests",
@@ -315,6 +317,8 @@ let package = Package(
                 "AsyncSupport", "Circles", "Handshake", "OAuth", "Beacons", "Radio", crypto, desktop("DBus"),
                 desktop("DesktopServices"),
             ],
+            exclude: unusedPrivacyManifest,
+            resources: privacyManifest,
             swiftSettings: strict),
         .testTarget(
             name: "NearbyTests",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The privacy manifests, which Apple demands of libraries that use certain functions.
+/// The privacy manifests, in which Apple wants to read which functions a library uses and which data of the user it sends.
 @Suite("The privacy manifests")
 struct PrivacyTests {
     private struct Manifest: Decodable {
@@ -51,22 +51,33 @@ struct PrivacyTests {
     /// Modules that no app for Apple's platforms can contain.
     private static let elsewhere = ["DBus", "DesktopServices", "HandshakeCLI", "HandshakeServer", "SecretServiceVault"]
 
+    /// Libraries that send no data of the user: the messages of OAuth, and what a user clicks on a page of the app's own server.
+    private static let withoutData: Set = ["ConnectedAccountsUI", "Handshake", "OAuth"]
+
+    /// The modules for Apple's platforms with a source that meets a condition.
+    private static func modules(where isMet: (String) -> Bool) throws -> Set<String> {
+        let sources = try Repository.files(below: ["Sources"], ending: ["swift"]).filter { file in
+            !elsewhere.contains(module(file)) && !module(file).hasPrefix("Sandbox")
+        }
+        return try Set(
+            sources.filter { isMet(try String(contentsOf: Repository.root.appending(path: $0), encoding: .utf8)) }
+                .map(module))
+    }
+
+    private static func manifest(of module: String) throws -> Manifest {
+        let file = Repository.root.appending(path: "Sources/\(module)/PrivacyInfo.xcprivacy")
+        return try PropertyListDecoder().decode(Manifest.self, from: Data(contentsOf: file))
+    }
+
     @Test("state the reason of every library that reads metadata of files")
     func files() throws {
-        let sources = try Repository.files(below: ["Sources"], ending: ["swift"]).filter { file in
-            let module = Self.module(file)
-            return !Self.elsewhere.contains(module) && !module.hasPrefix("Sandbox")
+        let readers = try Self.modules { text in
+            ["stat(", "lstat(", "fstat(", "fstatat(", "attributesOfItem(", ".contentModificationDateKey"]
+                .contains { text.contains($0) }
         }
-        let readers = try Set(
-            sources.filter { file in
-                let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
-                return ["stat(", "lstat(", "fstat(", "fstatat(", "attributesOfItem(", ".contentModificationDateKey"]
-                    .contains { text.contains($0) }
-            }.map(Self.module))
         #expect(readers.isSuperset(of: ["Handshake", "Sequencing"]))
         for module in readers {
-            let file = Repository.root.appending(path: "Sources/\(module)/PrivacyInfo.xcprivacy")
-            let manifest = try PropertyListDecoder().decode(Manifest.self, from: Data(contentsOf: file))
+            let manifest = try Self.manifest(of: module)
             let access = manifest.accesses.first {
                 $0.type == "NSPrivacyAccessedAPICategoryFileTimestamp"
             }
@@ -75,17 +86,33 @@ struct PrivacyTests {
         }
     }
 
+    @Test("declare data in every library that sends some")
+    func senders() throws {
+        let senders = try Self.modules { $0.contains(/[( ]\.(?:patch|post|put),/) }
+        let kits: Set = ["IFTTTConnect", "Nearby", "RecurseCenter", "Sequencing"]
+        #expect(senders.isSuperset(of: Self.withoutData.union(kits)))
+        for module in senders.subtracting(Self.withoutData) {
+            #expect(try !Self.manifest(of: module).collected.isEmpty, "\(module)")
+        }
+    }
+
     @Test("declare the personal data that each library sends to its service, for which purpose, and never for tracking")
     func collected() throws {
-        let email = Manifest.Collection("EmailAddress", isLinked: true, "AppFunctionality")
-        let expected = [
+        func linked(_ types: String...) -> [Manifest.Collection] {
+            types.map { Manifest.Collection($0, isLinked: true, "AppFunctionality") }
+        }
+        let expected: [String: [Manifest.Collection]] = [
             "Handshake": [],
-            "IFTTTConnect": [
-                email, Manifest.Collection("PreciseLocation", isLinked: true, "AppFunctionality"),
-                Manifest.Collection("ProductInteraction", isLinked: false, "Analytics"),
+            "IFTTTConnect": linked("EmailAddress", "PreciseLocation") + [
+                Manifest.Collection("ProductInteraction", isLinked: false, "Analytics")
             ],
+            // A circle's server stores the member's number, the keys by which others recognise the device, the members who do not see
+            // the user, and the settings.
+            "Nearby": linked("UserID", "DeviceID", "Contacts", "OtherDataTypes"),
+            // A visit says on which day the user was at the hub, and has notes.
+            "RecurseCenter": linked("CoarseLocation", "OtherUserContent"),
             // Registration and password resets post the user's address.
-            "Sequencing": [email],
+            "Sequencing": linked("EmailAddress"),
         ]
         var declared: [String: [Manifest.Collection]] = [:]
         for path in try Repository.files(below: ["Sources"], ending: ["xcprivacy"]) {
