@@ -177,6 +177,13 @@ struct CompanionStateTests {
         }
     }
 
+    @Test("the page says as the terminal does that one device sends for several people")
+    func oneTransmitter() async throws {
+        state.note(.oneTransmitter)
+        let sentence = "One device sends the identifiers of several people. They are listed, but not announced."
+        #expect(try await shown().contains(#""code":"one_transmitter","message":"\#(sentence)""#))
+    }
+
     private func shown() async throws -> String {
         var snapshots = state.snapshots().makeAsyncIterator()
         return try #require(await snapshots.next())

@@ -141,10 +141,10 @@ struct CompanionActions: Sendable {
         Task {
             do {
                 let summary = try await joining.finish().summary()
-                state.say("You are in \(quoted(summary.circle, limit: 80)) as \(quoted(summary.name, limit: 80)).")
+                state.announce("You are in \(quoted(summary.circle, limit: 80)) as \(quoted(summary.name, limit: 80)).")
                 try await stored.renewWatches()
             } catch {
-                state.fail("circle_failed", (error as? NearbyError)?.message ?? "\(error)")
+                state.note(trouble: "circle_failed", (error as? NearbyError)?.message ?? "\(error)")
             }
             state.endJoining(attempt)
             await refresh()

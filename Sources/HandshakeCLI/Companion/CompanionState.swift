@@ -25,10 +25,12 @@ struct CircleReading: Sendable {
 ///
 /// A class with a lock, because the radio, the watch, circles and the page's actions report concurrently.
 final class CompanionState: NearbySink {
+    /// Something that does not work, as a line of the page.
     fileprivate struct Trouble {
         let code: String
         let message: String
-        let at: Double
+        /// Seconds since 1970.
+        let at = Now.seconds
     }
 
     fileprivate struct Contents {
@@ -49,8 +51,8 @@ final class CompanionState: NearbySink {
         var joining: (attempt: Int, code: String, page: String)?
         /// How many attempts to join have begun.
         var attempts = 0
-        /// What was last announced, for a screen reader: the text and how many there were before it.
-        var said = (text: "", count: 0)
+        /// The text for a screen reader to speak, and how many there have been: an equal text is spoken again.
+        var announcement = (text: "", count: 0)
         var sent = ""
         var readers: [Int: AsyncStream<String>.Continuation] = [:]
         var readerCount = 0
@@ -76,24 +78,9 @@ final class CompanionState: NearbySink {
         change { contents in
             switch update {
             case .people(let people): contents.people = Array(people.prefix(Self.maximumPeople))
-            case .full(let kind, let places, _):
-                contents.note(
-                    Trouble(
-                        code: "too_many",
-                        message: "The list is full (\(places) \(kind.word)). Others are not added.",
-                        at: Now.seconds))
-            case .oneTransmitter:
-                contents.note(
-                    Trouble(
-                        code: "one_transmitter",
-                        message: "One device is several people. They are listed, and not announced.",
-                        at: Now.seconds))
-            case .repeatedSignal:
-                contents.note(
-                    Trouble(code: "repeated_signal", message: "Another device repeats your signal.", at: Now.seconds))
-            case .logFailed(let error):
-                contents.note(Trouble(code: error.code, message: quoted(error.message), at: Now.seconds))
-            case .arrived, .introduced, .unknown, .left: break
+            case .logFailed(let error): contents.add(Trouble(code: error.code, message: quoted(error.message)))
+            case .full, .oneTransmitter, .repeatedSignal, .arrived, .introduced, .unknown, .left:
+                if let (code, message) = update.trouble { contents.add(Trouble(code: code, message: message)) }
             }
         }
     }
@@ -114,7 +101,7 @@ final class CompanionState: NearbySink {
                 contents.radio["send"] = "failed"
                 // There is something to send, and the radio does not send it.
                 contents.troubles.removeAll { $0.code == Self.silence }
-                contents.note(Trouble(code: error.code, message: quoted(error.message), at: Now.seconds))
+                contents.add(Trouble(code: error.code, message: quoted(error.message)))
             }
         case .damage: break
         }
@@ -125,7 +112,7 @@ final class CompanionState: NearbySink {
             contents.radio["send"] = Self.word(.silent)
             contents.troubles.removeAll { $0.code == Self.silence }
             guard let reason else { return }
-            contents.note(Trouble(code: Self.silence, message: Self.sentence(reason), at: Now.seconds))
+            contents.add(Trouble(code: Self.silence, message: Self.sentence(reason)))
         }
     }
 
@@ -143,30 +130,29 @@ final class CompanionState: NearbySink {
         }
     }
 
-    func note(trouble code: String, _ message: String) { fail(code, message) }
+    func note(trouble code: String, _ message: String) {
+        change { $0.add(Trouble(code: code, message: quoted(message))) }
+    }
 
     func note(turns sentence: String) {
-        change { $0.note(Trouble(code: "taking_turns", message: sentence, at: Now.seconds)) }
+        change { $0.add(Trouble(code: "taking_turns", message: sentence)) }
     }
 
     func note(signInEnded error: HandshakeError) {
         change {
-            $0.note(
+            $0.add(
                 Trouble(
-                    code: error.code, message: "People appear as numbers from now on: \(quoted(error.description))",
-                    at: Now.seconds))
+                    code: error.code, message: "People appear as numbers from now on: \(quoted(error.description))"))
         }
     }
 
-    func note(circleFailed error: NearbyError) {
-        change { $0.note(Trouble(code: error.code, message: quoted(error.message), at: Now.seconds)) }
-    }
+    func note(circleFailed error: NearbyError) { note(trouble: error.code, error.message) }
 
     func show(_ wave: MutualWave) {
         change { contents in
             contents.answers = Array(([wave] + contents.answers).prefix(Self.remembered))
             contents.waiting.removeAll { $0 == wave.person }
-            contents.say(NearbyWave.line(wave))
+            contents.announce(NearbyWave.line(wave))
         }
     }
 
@@ -243,16 +229,12 @@ final class CompanionState: NearbySink {
             contents.people.removeAll { person == nil || $0.person == person }
             contents.answers.removeAll { person == nil || $0.person == person }
             contents.waiting.removeAll { person == nil || $0 == person }
-            contents.said.text = ""
+            contents.announcement.text = ""
         }
     }
 
-    /// Announces a text to users of assistive technology.
-    func say(_ text: String) { change { $0.say(text) } }
-
-    func fail(_ code: String, _ message: String) {
-        change { $0.note(Trouble(code: code, message: quoted(message), at: Now.seconds)) }
-    }
+    /// Lets a screen reader speak a text.
+    func announce(_ text: String) { change { $0.announce(text) } }
 
     // MARK: The page's readers
 
@@ -299,23 +281,24 @@ final class CompanionState: NearbySink {
 
 extension CompanionState: Alerts {
     func show(_ alert: Alert) async {
-        say(quoted([alert.title, alert.body].filter { !$0.isEmpty }.joined(separator: ", ")))
+        announce(quoted([alert.title, alert.body].filter { !$0.isEmpty }.joined(separator: ", ")))
     }
-    func show(_ crowd: CrowdAlert) async { say("\(crowd.title). \(crowd.body)") }
+    func show(_ crowd: CrowdAlert) async { announce("\(crowd.title). \(crowd.body)") }
 }
 
 extension CompanionState.Contents {
-    fileprivate mutating func note(_ trouble: CompanionState.Trouble) {
+    /// Lists a trouble first, in place of an earlier one with its code, and removes the oldest of too many.
+    fileprivate mutating func add(_ trouble: CompanionState.Trouble) {
         troubles.removeAll { $0.code == trouble.code }
         troubles.insert(trouble, at: 0)
-        // What holds until something else is reported is not pushed out by what has happened.
+        // These describe a state, not an event: they stay until the state ends.
         let lasting = [CompanionState.silence, CompanionState.unknownNumber]
         while troubles.count > CompanionState.remembered,
             let oldest = troubles.lastIndex(where: { !lasting.contains($0.code) })
         { troubles.remove(at: oldest) }
     }
 
-    fileprivate mutating func say(_ text: String) { said = (text, said.count + 1) }
+    fileprivate mutating func announce(_ text: String) { announcement = (text, announcement.count + 1) }
 
     /// The state as the page reads it. Seconds of silence are left out, so that nothing changes while nothing happens.
     fileprivate var json: String {
@@ -351,7 +334,10 @@ extension CompanionState.Contents {
                 "joining",
                 joining.map { .object([("code", .string($0.code)), ("page", .string($0.page))]) } ?? .null
             ),
-            ("said", .object([("text", .string(said.text)), ("count", .integer(Int64(said.count)))])),
+            (
+                "said",
+                .object([("text", .string(announcement.text)), ("count", .integer(Int64(announcement.count)))])
+            ),
         ]).text
     }
 

@@ -97,11 +97,8 @@ private struct NearbyReport: ~Copyable, Sendable {
             )
             proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
-        case .oneTransmitter:
-            trouble("one_transmitter", "One device is several people. They are listed, and not announced.")
-        case .full(let kind, let places, _):
-            trouble("too_many", "The list is full (\(places) \(kind.word)). Others are not added.")
-        case .repeatedSignal: trouble("repeated_signal", "Another device repeats your signal.")
+        case .full, .oneTransmitter, .repeatedSignal:
+            if let (code, message) = update.trouble { trouble(code, message) }
         case .logFailed(let error): trouble(error.code, error.impersonal)
         }
     }

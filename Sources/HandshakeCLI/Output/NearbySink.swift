@@ -38,6 +38,23 @@ extension NearbySink {
     func note(trouble code: String, _ message: String) {}
 }
 
+extension NearbyUpdate {
+    /// The code and the sentence of an event that says what does not work; nil for other events. The log's have their own.
+    var trouble: (code: String, message: String)? {
+        switch self {
+        case .full(let kind, let places, _):
+            ("too_many", "The list is full (\(places) \(kind.word)). Others are not added.")
+        case .oneTransmitter:
+            (
+                "one_transmitter",
+                "One device sends the identifiers of several people. They are listed, but not announced."
+            )
+        case .repeatedSignal: ("repeated_signal", "Another device repeats your signal.")
+        case .arrived, .introduced, .unknown, .left, .people, .logFailed: nil
+        }
+    }
+}
+
 /// Why a watch sends nothing, although the user wants it.
 enum NearbySilence: Sendable {
     /// Published keys have ended: a sentence with the cure.

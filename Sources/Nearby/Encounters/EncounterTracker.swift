@@ -89,7 +89,7 @@ struct EncounterTracker: Sendable {
     }
 
     /// Whether another device may relay the person's identifier: two transmitters send it at the same time, or the one that sends it
-    /// is several people whom keys verify.
+    /// sends for several people whom keys verify.
     func isRelayed(_ person: UserNumber) -> Bool { presences[person].map(isRelayed) ?? false }
 
     private func isRelayed(_ presence: Presence) -> Bool { presence.isRelayed || isShared(presence) }

@@ -1,6 +1,6 @@
 import Beacons
 
-/// Which people were heard from which transmitter: one that is several people in a term is suspect (circles dossier 7).
+/// Which people were heard from which transmitter: one that sends for several people in a term is suspect (circles dossier 7).
 ///
 /// Any device can send plain numbers under the address of another one, and relay identifiers of people who are elsewhere.
 /// People whom keys verify therefore count for themselves: three of them may be relayed, and only nine make their transmitter
@@ -41,12 +41,12 @@ struct Transmitters: Sendable {
         if records.count > Self.capacity { forgetOldest() }
     }
 
-    /// Whether a transmitter is several people who are as trusted, or more.
+    /// Whether a transmitter sends for too many people of this trust or a higher one.
     func isSuspect(_ transmitter: DeviceAddress, of trust: Trust) -> Bool {
         records[transmitter]?.isSuspect(of: trust) ?? false
     }
 
-    /// Whether a transmitter is several people whom keys verify: one device has one person's keys.
+    /// Whether a transmitter sends for several people whom keys verify, although a device has the keys of one person.
     func isShared(_ transmitter: DeviceAddress) -> Bool {
         (records[transmitter]?.count(of: .circle) ?? 0) >= Self.sharedCount
     }

@@ -90,7 +90,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise", abstract: "Let others notice you, until interrupted, without listening.",
         discussion:
-            "Say what is sent: --advertise rolling, or --advertise static. It ends when the published keys of a circle do. `watch --advertise` listens and sends."
+            "Say what is sent: --advertise rolling, or --advertise static. It also ends when your keys in a circle expire, because its members could no longer recognise you. `watch --advertise` listens and sends."
     )
 
     @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
@@ -147,7 +147,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
 }
 
 extension NearbyAdvertise {
-    /// Sends until the radio ends, or the published keys of a circle do: members have no key of later days.
+    /// Sends until the radio ends, or until the keys that a circle has of the user expire: by later ones its members recognise no one.
     ///
     /// - Parameters:
     ///   - scopes: whose rolling identifiers are sent; nil for a static number.

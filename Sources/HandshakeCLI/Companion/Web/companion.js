@@ -215,7 +215,7 @@ function forgetFaces(numbers) {
 
 function card(person) {
   const distance = person.metres !== null && person.metres <= 10 && !person.relayed ? `about ${Math.max(0.5, person.metres)} m` : ''
-  const doubts = [person.trust === 'unverified' && 'unverified', person.suspect && 'sent by a device that is several people',
+  const doubts = [person.trust === 'unverified' && 'unverified', person.suspect && 'its device sends the identifiers of several people',
     person.relayed && 'may be relayed by another device'].filter(Boolean).join('; ')
   const facts = [person.batch, near(person.proximity, person.rough), distance].filter(Boolean).join(', ')
   const name = person.page?.startsWith('http') ? element('a', { href: person.page, target: '_blank', rel: 'noopener noreferrer', textContent: named(person) }) : named(person)
