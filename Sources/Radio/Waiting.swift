@@ -3,7 +3,7 @@ import Synchronization
 /// Runs `body` for the newest element of `source`: when the next one arrives, cancels `body`, awaits it and runs it again.
 ///
 /// - Throws: What `source` or `body` throws; `CancellationError`. It returns when `source` ends.
-func forNewest<Source: AsyncSequence & Sendable>(
+func runForNewest<Source: AsyncSequence & Sendable>(
     of source: Source, _ body: @escaping @Sendable (Source.Element) async throws -> Void
 ) async throws where Source.Element: Sendable {
     let (events, continuation) = AsyncStream.makeStream(of: NewestEvent<Source.Element>.self)

@@ -38,9 +38,9 @@ public struct GeoClue: PositionSource {
     }
 
     private func run(_ report: @escaping @Sendable (PositionUpdate) -> Void) async throws {
-        let kept = ReconnectingConnection(addresses, options: .init(clock: clock))
+        let bus = ReconnectingConnection(addresses, options: .init(clock: clock))
         do {
-            try await kept.run(
+            try await bus.run(
                 interrupted: { error, _ in
                     report(.unavailable(.unreachable(source: "The system bus", reason: error.description)))
                 },

@@ -51,7 +51,7 @@ struct BlueZAdvertising<Instance: AsyncSequence & Sendable>: Sendable where Inst
             defer { group.cancelAll() }
             for (number, (instance, state)) in instances.enumerated() {
                 group.addTask {
-                    try await forNewest(of: instance) { broadcast in
+                    try await runForNewest(of: instance) { broadcast in
                         switch broadcast {
                         case .silence: status.note(isSending: false, in: number)
                         case .data(let data):

@@ -16,20 +16,20 @@ struct BlueZSession: Sendable {
     ///
     /// - Throws: ``RadioError`` for permanent errors; `CancellationError`.
     func run(_ work: @escaping @Sendable (ReadyAdapter) async throws -> Void) async throws {
-        let kept = ReconnectingConnection(
+        let bus = ReconnectingConnection(
             addresses, options: .init(clock: options.time.clock), backOff: options.backOff)
         let progress = Progress()
         do {
-            try await kept.run(
+            try await bus.run(
                 interrupted: { error, _ in status(.unavailable(RadioError(noBus: error))) },
                 { connection in
                     let presence = try await connection.presence(of: .bluez)
-                    try await forNewest(of: presence) { presence in
+                    try await runForNewest(of: presence) { presence in
                         switch presence {
                         case .absent: await waitForDaemon(connection, progress)
                         case .present(let owner):
-                            let attendance = Attendance(session: self, connection: connection, owner: owner, work: work)
-                            try await persist(attendance, progress)
+                            let daemon = DaemonSession(session: self, connection: connection, owner: owner, work: work)
+                            try await follow(daemon, progress)
                         }
                     }
                 })
@@ -38,8 +38,9 @@ struct BlueZSession: Sendable {
         }
     }
 
-    /// The daemon does not run. It is called once, because the bus may start it; a daemon that was stopped later stays
-    /// stopped.
+    /// Calls the daemon once, because the bus may start it, and otherwise reports that it does not run.
+    ///
+    /// A daemon that was stopped later is not called: it stays stopped.
     private func waitForDaemon(_ connection: Connection, _ progress: Progress) async {
         if progress.shouldAskForDaemon(),
             (try? await connection.object(.root, of: .bluez).managedObjects()) != nil
@@ -50,16 +51,16 @@ struct BlueZSession: Sendable {
     }
 
     /// Follows the daemon until it stops; retries after transient failures.
-    private func persist(_ attendance: Attendance, _ progress: Progress) async throws {
+    private func follow(_ daemon: DaemonSession, _ progress: Progress) async throws {
         while true {
             let failure: RadioError
             do {
-                try await attendance.run(progress)
+                try await daemon.run(progress)
                 return
             } catch let error as RadioError {
                 guard error.isTransient || (progress.hasWorked && !error.isOwnFault) else { throw error }
                 failure = error
-            } catch let error as DBusError where attendance.connection.ending == nil {
+            } catch let error as DBusError where daemon.connection.ending == nil {
                 failure =
                     RadioError(error, operation: "following BlueZ", adapter: options.adapter ?? "")
                     ?? .lost(reason: error.description)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DBus
 
-@Suite("A connection that is kept", .heavy)
+@Suite("A connection that is opened again", .heavy)
 struct ReconnectingConnectionTests {
     @Test("waits double up to the longest")
     func waits() {
@@ -19,11 +19,11 @@ struct ReconnectingConnectionTests {
     func noBus() async throws {
         let clock = ManualClock()
         let (waits, waiting) = AsyncStream.makeStream(of: Duration.self)
-        let kept = ReconnectingConnection(
+        let bus = ReconnectingConnection(
             [Address(.path("/nonexistent/bus"))], options: .init(clock: clock),
             backOff: .init(first: .seconds(1), longest: .seconds(3)))
         let task = Task {
-            try await kept.run(interrupted: { _, wait in waiting.yield(wait) }) { _ in }
+            try await bus.run(interrupted: { _, wait in waiting.yield(wait) }) { _ in }
         }
         var iterator = waits.makeAsyncIterator()
         for expected in [1, 2, 3, 3] {
@@ -38,13 +38,13 @@ struct ReconnectingConnectionTests {
     @Test("a body that ends by itself ends it, with a result or an error")
     func bodyEnds() async throws {
         let listener = try UnixListener()
-        let kept = ReconnectingConnection([listener.address])
-        let first = Task { try await kept.run { $0.uniqueName } }
+        let bus = ReconnectingConnection([listener.address])
+        let first = Task { try await bus.run { $0.uniqueName } }
         let firstPeer = try await listener.accept()
         try await firstPeer.welcome()
         #expect(try await first.value == ":1.7")
         await firstPeer.waitForEnd()
-        let second = Task { try await kept.run { _ in throw DBusError.timeout(of: "something of the body's") } }
+        let second = Task { try await bus.run { _ in throw DBusError.timeout(of: "something of the body's") } }
         let secondPeer = try await listener.accept()
         try await secondPeer.welcome()
         await #expect(throws: DBusError.timeout(of: "something of the body's")) { try await second.value }
@@ -57,10 +57,10 @@ struct ReconnectingConnectionTests {
         let clock = ManualClock()
         let runs = Mutex(0)
         let reasons = Mutex<[DBusError]>([])
-        let kept = ReconnectingConnection(
+        let bus = ReconnectingConnection(
             [listener.address], options: .init(clock: clock), backOff: .init(first: .seconds(1), longest: .seconds(30)))
         let task = Task {
-            try await kept.run(interrupted: { reason, _ in reasons.withLock { $0.append(reason) } }) { connection in
+            try await bus.run(interrupted: { reason, _ in reasons.withLock { $0.append(reason) } }) { connection in
                 let run = runs.withLock { runs in
                     runs += 1
                     return runs

@@ -5,7 +5,7 @@ import DBus
 import Synchronization
 
 /// Follows one daemon's objects while it runs, and runs the work while an adapter is ready.
-struct Attendance: Sendable {
+struct DaemonSession: Sendable {
     let session: BlueZSession
     let connection: Connection
     /// The daemon's unique name, which changes when it restarts.
@@ -24,7 +24,7 @@ struct Attendance: Sendable {
             defer { group.cancelAll() }
             group.addTask { try await listen(to: signals, view) }
             group.addTask {
-                try await forNewest(of: view.conditions) { condition in
+                try await runForNewest(of: view.conditions) { condition in
                     try await use(condition, view, progress)
                 }
             }
