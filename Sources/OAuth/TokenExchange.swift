@@ -19,9 +19,9 @@ public struct TokenExchange: Sendable {
         }
     }
 
-    /// `subject_token`: stands for the one on whose behalf the new token will be used.
+    /// `subject_token`: represents the party on whose behalf the new token will be used.
     public let subject: TypedToken
-    /// `actor_token`: stands for the one who will use it, when that is another one.
+    /// `actor_token`: represents the party that will use the new token. Nil where the subject uses it itself.
     public let actor: TypedToken?
     /// `requested_token_type`: what to issue. Nil leaves it to the server.
     public let requestedType: TokenType?

@@ -28,13 +28,13 @@ struct PostgresRequest: Sendable {
 
 /// Callers that wait for a connection, by lane. The one that came first is served first; those of its lane that wait too go along.
 struct PostgresLines {
-    /// How a caller goes on.
+    /// What a caller gets when its turn comes.
     enum Lent: Sendable {
-        /// With a connection, or nil for the place of one that it makes, for itself and those that go along.
+        /// A connection, for its own request and those of the companions; nil for a place in the pool, where it opens one.
         case connection(PostgresConnection?, [Companion])
-        /// Another caller has sent it along.
+        /// The answer to its request, which another caller sent in the same transaction.
         case answer(PostgresExchange.Answer)
-        /// Another caller has sent it along, and nothing was done. It must go alone.
+        /// Another caller sent its request in a transaction that failed, so nothing was done. It sends the request again, alone.
         case alone
         case failure(PostgresFailure)
     }

@@ -7,7 +7,7 @@ extension Service {
     /// Two of them take less than the standard's check demands, so each has to be known of this one service: ``assumesS256``
     /// and ``acceptsLogoutTokensWithoutExpiry``. No other one weakens a check.
     public struct Deviations: Sendable, Hashable {
-        /// What stands between two scopes in requests.
+        /// The text between two scopes in requests.
         public var scopeDelimiter: String
         /// The name of the parameter with the scopes in authorization requests.
         public var scopeParameter = "scope"
@@ -18,17 +18,17 @@ extension Service {
         public var offlineParameters: [String: String] = [:]
         /// How Basic credentials are encoded.
         public var credentialEncoding: ClientAuthentication.CredentialEncoding
-        /// Whom the assertions of clients with keys are addressed to.
+        /// The audience (`aud`) of the assertions by which clients with keys authenticate (RFC 7523, section 3).
         public var assertionAudience = ClientAssertion.Audience.issuer
-        /// The `typ` of their header.
+        /// The type (`typ`) in the header of these assertions.
         public var assertionType = "client-authentication+jwt"
-        /// What the signed text says that stands in the place of a client secret. Nil for a fixed secret.
+        /// The claims of the signed token that the service takes as a client secret. Nil for a fixed secret.
         public var signedSecret: ClientAssertion.SignedSecret?
         /// Whether the APIs take only tokens that are bound to a key (RFC 9449). A resource's metadata says so by
         /// `dpop_bound_access_tokens_required` (RFC 9728, section 2).
         public var requiresDPoP = false
-        /// The parameters that are repeated in the browser's address. They stand there although the request was handed
-        /// over (RFC 9126, section 4).
+        /// The parameters of a pushed request that the browser's address repeats. The standard has only `client_id` and
+        /// `request_uri` there (RFC 9126, section 4).
         public var repeatedWhenPushed: Set<String> = []
         /// Parameters that every token request carries.
         public var tokenParameters: [String: String] = [:]
@@ -41,7 +41,8 @@ extension Service {
         /// The parameter of the redirect that means that the user declined. It counts where there is neither a code nor an
         /// `error`. Nil for none.
         public var denialParameter: String?
-        /// Whether sign-in on another device is of the service's own kind. This package does not speak it.
+        /// Whether sign-in on another device follows a protocol of the service's own, which this package does not implement. It has
+        /// that of RFC 8628.
         public var hasOwnDeviceGrant = false
         /// Whether the service refuses redirects to this machine. A sign-in with a loopback redirect (RFC 8252, section 7.3)
         /// stops before anything is sent.

@@ -113,7 +113,7 @@ extension ServiceFacts {
         return lists.compactMap(\.self)
     }
 
-    /// S256 of a service that is known to take PKCE; of one that is known not to, that it is not listed.
+    /// Compares PKCE: the server lists S256, or does not where the description says that PKCE is unsupported.
     private func challengeMethods(_ published: [String]?) throws -> ServiceComparison? {
         switch try text("pkce") {
         case nil: return Self.list("pkce", [], published)

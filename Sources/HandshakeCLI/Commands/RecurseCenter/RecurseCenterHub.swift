@@ -30,10 +30,10 @@ struct RecurseCenterHub: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How far around it counts, in metres, from 50 to 1000.", valueName: "radius"))
     var radius = 100.0
 
-    @Flag(help: "You agree that arriving there checks you in. It is remembered until --withdraw.")
+    @Flag(help: "Agree that arriving there checks you in. This is remembered until --withdraw.")
     var iAgreeToCheckIn = false
 
-    @Flag(help: "Forget that you agreed, and the days that wait.")
+    @Flag(help: "Withdraw your consent, and remove the days that wait to be sent.")
     var withdraw = false
 
     @OptionGroup var options: RecurseCenterOptions
@@ -64,7 +64,7 @@ struct RecurseCenterHub: AsyncParsableCommand {
             let checkIn = HubCheckIn(center, fence: fence.id, vault: vault)
             if withdraw {
                 try await checkIn.withdraw()
-                return Output.note("Forgotten. Nothing checks you in any more.")
+                return Output.note("Withdrawn. Arriving no longer checks you in, and no day waits to be sent.")
             }
             if iAgreeToCheckIn { try await checkIn.agree() }
             guard try await checkIn.hasConsent else {
