@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// A server whose users connect their accounts at the Recurse Center, before and after these move from files to PostgreSQL.
 ///
-/// `Tests/check-database-command` runs it against the sandbox, and moves the accounts as the README says. It prints a line when it listens.
+/// `Tests/check-database-command` runs it against the sandbox, and moves the accounts as `Documentation/SeveralMachines.md` says. It prints a line when it listens.
 @main
 struct Server {
     private struct Profile: Decodable {
