@@ -13,7 +13,7 @@ public struct IssuerTemplate: Sendable, Hashable {
     public let string: String
     /// The claim that names the tenant.
     public let claim: String
-    /// Where all tenants are.
+    /// The origin that all tenants share.
     let origin: Origin
 
     private let prefix: String
@@ -59,7 +59,7 @@ public struct IssuerTemplate: Sendable, Hashable {
             rest[1].isEmpty || rest[1].hasPrefix("/")
         else { throw wrong }
         guard (1...64).contains(claim.utf8.count), claim != "iss" else {
-            throw .configuration(member: "tenant-claim", problem: "a name of a claim has 1 to 64 bytes and is not iss")
+            throw .configuration(member: "tenant-claim", problem: "it must be a claim of 1 to 64 bytes other than iss")
         }
         (prefix, suffix) = (String(parts[0]), String(rest[1]))
         // The name is in the path: what stands before it is an address of its own.
@@ -137,7 +137,7 @@ extension IssuerTemplate: Codable {
 }
 
 extension IssuerTemplate {
-    /// The issuer that a text of a tenant has to name: the one of the tenant in its own claim.
+    /// The issuer that a token has to name: that of the tenant which its claim states.
     ///
     /// - Returns: nil when the claim is missing or names no tenant.
     func issuer(statedBy claims: JSONObject) -> String? {

@@ -5,7 +5,7 @@ internal import CryptoExtras
 struct JSONWebKey: Sendable {
     /// `kid`: the name by which a signature's header selects this key.
     let keyID: String?
-    /// `issuer`: whose signatures alone the key makes. Not of RFC 7517: servers with many tenants state it.
+    /// `issuer`: the only issuer whose signatures the key verifies. Not of RFC 7517: servers with many tenants state it.
     let issuer: String?
     /// `alg`: the one algorithm that the key is for; nil when it does not state one.
     private let algorithm: String?

@@ -81,7 +81,7 @@ extension Handshake {
     }
 }
 
-/// The notifications of servers that users have decided (CIBA Core, section 10.2). One for all sign-ins of a process.
+/// Receives the notifications of servers that a user has decided (CIBA Core, section 10.2), for all sign-ins of a process.
 ///
 /// A class, because a route receives them and sign-ins wait for them. A notification that reaches another process is
 /// answered there with status 401, and the sign-in goes on by polling.
@@ -94,7 +94,7 @@ public final class BackchannelNotifications: Sendable {
 
     private let waiting = Mutex<[Waiting]>([])
 
-    /// Nothing is waited for yet.
+    /// Creates a receiver. Hand the same one to each sign-in and to the route.
     public init() {}
 
     /// Takes a notification.
@@ -102,7 +102,7 @@ public final class BackchannelNotifications: Sendable {
     /// - Returns: whether a sign-in waits for it: answer with status 204. Otherwise with 401: the token or the request is not
     ///   one of ours. A second one is taken, and changes nothing.
     public func receive(_ notification: BackchannelNotification) -> Bool {
-        // All are compared, so that the time says nothing about which one is near.
+        // All are compared, so that the time tells an attacker nothing about a token.
         let found = waiting.withLock { waiting in
             waiting.filter { notification.answers($0.requestID, token: $0.token) }
         }

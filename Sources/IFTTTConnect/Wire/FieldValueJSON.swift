@@ -54,7 +54,7 @@ extension FieldValue {
         return members.members.filter { $0.value != .null && !read.contains($0.key) }.keys.min()
     }
 
-    /// The value as JSON, in the newer spelling.
+    /// The value as JSON. The coordinates of a place are `lat` and `lng`, the newer of two spellings.
     public var json: JSONValue {
         switch self {
         case .text(let text): .string(text)

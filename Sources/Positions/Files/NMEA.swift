@@ -38,7 +38,7 @@ struct NMEAReader: TrackReader {
     private var sentences = 0
     /// Whether any sentence was valid.
     var hasSentences: Bool { sentences > 0 }
-    /// Receivers say for long that they have no position yet, so nothing counts.
+    /// Always 0: until a receiver has a position it sends sentences without one, which would all count.
     var passedOver: Int { 0 }
     private var hasFix = false
     /// The accuracy that the last GGA gave, and its seconds of the day.
@@ -46,7 +46,7 @@ struct NMEAReader: TrackReader {
     private var date: (year: Int, month: Int, day: Int)?
     private var hasRMC = false
 
-    /// The error of one metre of dilution, for a receiver without corrections, in metres.
+    /// Metres of error for each unit of dilution (HDOP), of a receiver without corrections.
     static let rangeError = 5.0
 
     init(assumedAccuracy: Double = 15) { self.assumedAccuracy = assumedAccuracy }
@@ -121,7 +121,7 @@ struct NMEAReader: TrackReader {
 
     private mutating func fixData(_ fields: [ArraySlice<UInt8>]) -> Fix? {
         guard fields.count > 8, let quality = Self.integer(fields[6]) else { return nil }
-        // An earlier one says nothing any more, also where there is none now.
+        // The one of an earlier sentence no longer applies, even when this sentence has none.
         dilution = nil
         guard quality > 0 else { return nil }
         if let hdop = Double(decimal: fields[8]), hdop > 0, hdop < 100, let time = Self.time(fields[1]) {

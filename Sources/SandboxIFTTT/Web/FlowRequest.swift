@@ -4,7 +4,7 @@ import SandboxCore
 /// Parses the URLs at which the web flow and the app begin (IFTTT Connect dossier, sections 3.4 and 11.3,
 /// step 1).
 struct FlowRequest: Sendable {
-    /// Which address it was.
+    /// The address at which the user arrives.
     enum Entrance: Sendable {
         /// `/access/api/{id}`.
         case sdk
@@ -48,7 +48,7 @@ struct FlowRequest: Sendable {
             throw Refusal(detail: "skip_config requires a redirect URI.")
         }
         hint = try Self.hint(query, entrance)
-        // The public Connect URL has no word for a new user: an unknown address is one.
+        // The public Connect URL has no parameter for it: an unknown email address makes a new account.
         createsAccount = query["sdk_create_account"] == "true" || entrance == .publicURL
         code = Self.code(query["code"], entrance, in: state, now: now)
         mailSchemes = Array(

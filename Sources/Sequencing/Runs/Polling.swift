@@ -10,7 +10,7 @@ public struct Polling: Sendable {
     public var jitter: Double
     /// The total time. Default: 120 seconds.
     public var timeout: Duration
-    /// How long the poll at the end of the total time may take. A poll before it may take until its end. Default: 5 seconds.
+    /// How long after the total time a poll may still be answered, so that one that begins at its end can be. Default: 5 seconds.
     public var lastPoll: Duration
     /// Random numbers from 0 up to 1.
     public var random: @Sendable () -> Double
@@ -66,7 +66,7 @@ struct Wait: Sendable {
         self.stopwatch = stopwatch
     }
 
-    /// The time after which no poll may go on: it counts down.
+    /// Returns how long a poll that begins now may take.
     var left: @Sendable () -> Duration {
         { [polling, stopwatch] in polling.timeout + polling.lastPoll - stopwatch.elapsed() }
     }

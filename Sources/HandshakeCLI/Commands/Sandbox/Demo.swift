@@ -13,7 +13,7 @@ struct Demo: AsyncParsableCommand {
             "Start a sandbox, sign in to three services, show the user and a genetic report, and turn a connection on.",
         discussion: """
             Nothing leaves this machine and nothing is stored. --headless needs no browser and uses the first sample file. \
-            Otherwise a terminal is asked which of the sandbox's genetic files to use.
+            Otherwise you are asked in the terminal which of the sandbox's genetic files to use.
             """)
 
     @Flag(help: "Without a browser: the sandbox's user signs in.")
@@ -86,24 +86,24 @@ struct Demo: AsyncParsableCommand {
 
     private func clients(of sandbox: Sandbox) throws -> [(SandboxService, Client)] {
         let security = TransportSecurity.allowingInsecureLoopback
-        return try [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard].map { stand in
+        return try [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard].map { server in
             let service =
-                try Service.builtIn.first { $0.name == stand.name.rawValue }?
-                .at(EndpointURL(stand.origin, security: security))
+                try Service.builtIn.first { $0.name == server.name.rawValue }?
+                .at(EndpointURL(server.origin, security: security))
                 ?? Service(
-                    name: "standard", displayName: "Standards-true server",
-                    authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),
+                    name: "standard", displayName: "Standards-compliant server",
+                    authorizationServer: .discovered(try Issuer(server.origin, security: security), security: security),
                     defaultScopes: ["openid", "profile", "offline_access"])
-            guard let client = stand.clients.first(where: { $0.kind == .public }) else {
+            guard let client = server.clients.first(where: { $0.kind == .public }) else {
                 throw CommandError(
                     status: .defect, code: "sandbox",
-                    message: "the sandbox has no public client of \(stand.name.rawValue)")
+                    message: "The sandbox's \(server.name.rawValue) has no public client. Report this defect.")
             }
-            return (stand, Client(service: service, id: client.id))
+            return (server, Client(service: service, id: client.id))
         }
     }
 
-    /// What a person needs to get through the sandbox's page.
+    /// Prints the user and password for the sandbox's page.
     private func introduce(_ service: SandboxService) {
         guard let user = service.users.first else { return }
         Output.note("\nThe sandbox's user of \(service.name.rawValue): \(user.name), password \(user.password)")

@@ -15,7 +15,9 @@ struct DemoConnection {
     static func activate(on sandbox: Sandbox, isHeadless: Bool) async throws -> DemoConnection {
         let service = Service.ifttt.at(try EndpointURL(sandbox.ifttt.origin, security: .allowingInsecureLoopback))
         guard let connect = sandbox.ifttt.connect, let first = connect.connections.first else {
-            throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no connection")
+            throw CommandError(
+                status: .defect, code: "sandbox",
+                message: "The sandbox has no connection. Report this defect.")
         }
         let email = "new@example.test"
         let loopback = try LoopbackBrowser(AnnouncedBrowser())

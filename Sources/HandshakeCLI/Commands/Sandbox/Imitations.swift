@@ -79,7 +79,8 @@ struct Imitations {
                 atPath: file.path, contents: Data("\(secret)\n".utf8), attributes: [.posixPermissions: 0o600])
             guard isWritten else {
                 throw CommandError(
-                    status: .defect, code: "sandbox", message: "The client's secret cannot be written to \(file.path).")
+                    status: .defect, code: "sandbox",
+                    message: "The client's secret cannot be written to \(file.path). Check that space is left there.")
             }
             words += ["--client-secret-file", file.path]
         }

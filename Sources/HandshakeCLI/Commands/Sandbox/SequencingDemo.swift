@@ -17,7 +17,9 @@ struct DemoGenes {
         try await SequencingFailure.reported {
             let files = try await genome.files()
             guard let first = files.first(where: \.isSample) else {
-                throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no sample files")
+                throw CommandError(
+                    status: .defect, code: "sandbox",
+                    message: "The sandbox has no sample files. Report this defect.")
             }
             let file = asks && FileQuestion.canBeAsked ? try await FileQuestion.ask(files) : first
             let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: file.id)
