@@ -89,10 +89,10 @@ public struct Client: Sendable {
     /// Describes a confidential client. It is a server, or a user's own registration on their own machine.
     ///
     /// Not available in apps: a user who has the app has its secret (RFC 8252, section 8.5). Keep it on a server.
-    @available(iOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its secret; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its secret; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its secret; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its secret; keep it on a server")
     public static func confidential(
         service: Service, id: String, secret: Secret, method: AuthenticationMethod = .automatic,
         redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [ResourceIndicator] = [],
@@ -107,10 +107,10 @@ public struct Client: Sendable {
     ///
     /// By `private_key_jwt` (OpenID Connect Core, section 9), or where the service wants it by a signed client secret.
     /// Not available in apps, for the same reason.
-    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its key; keep it on a server")
     public static func confidential(
         service: Service, id: String, key: SigningKey, redirect: Redirect = .loopback, scopes: [String]? = nil,
         resources: [ResourceIndicator] = [], parameters: [String: String] = [:]
@@ -126,10 +126,10 @@ public struct Client: Sendable {
     ///
     /// With `isSelfSigned` the server knows the certificate itself (`self_signed_tls_client_auth`), otherwise the authority that
     /// issued it (`tls_client_auth`).
-    @available(iOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a certificate in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its certificate; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its certificate; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its certificate; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its certificate; keep it on a server")
     public static func confidential(
         service: Service, id: String, certificate: ClientCertificate, isSelfSigned: Bool = false,
         redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [ResourceIndicator] = [],

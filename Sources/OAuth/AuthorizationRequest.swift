@@ -249,7 +249,7 @@ public struct AuthorizationRequest: Sendable {
         }
         throw .configuration(
             member: "response_mode",
-            problem: "the server has no mode \(mode.rawValue): it lists only "
+            problem: "the server has no response mode \(mode.rawValue): it lists only "
                 + "\(quoted(modes.joined(separator: ", "), limit: 200)); choose one of these, or leave the option out")
     }
 

@@ -115,7 +115,7 @@ public struct BackchannelAuthenticationRequest: Sendable {
             throw .configuration(
                 member: "request-object", problem: "the server takes no signed requests of this kind; use auto")
         }
-        guard now >= 0, now < 1e12 else { throw .configuration(member: "clock", problem: "its time is not plausible") }
+        try OAuthError.checkClock(now)
         var claims = AuthorizationRequest.objectClaims(
             clientID: clientID, issuer: server.issuer, now: now, random: random)
         for (name, values) in try parameters.grouped {

@@ -113,10 +113,7 @@ public struct ClientAssertion: Sendable {
 
     private func assertion(clientID: String, for call: AuthenticatedCall) throws(OAuthError) -> Secret {
         let time = now()
-        // A clock that is no time of this epoch would make a number that no server reads.
-        guard time >= 0, time < 1e12 else {
-            throw .configuration(member: "clock", problem: "its time is not plausible")
-        }
+        try OAuthError.checkClock(time)
         let issuedAt = Int(time)
         var header = JSONObject()
         var claims: JSONObject = [

@@ -97,8 +97,7 @@ extension DPoPKey {
         for request: RequestMessage, accessToken: Secret? = nil, nonce: DPoPNonce? = nil, now: Double,
         random: RandomSource = .system
     ) throws(OAuthError) -> Secret {
-        // A clock that is no time of this epoch would make a number that no server reads.
-        guard now >= 0, now < 1e12 else { throw .configuration(member: "clock", problem: "its time is not plausible") }
+        try OAuthError.checkClock(now)
         // As bytes from beginning to end: texts would cost half as much as the signature.
         var claims = ProofClaims()
         if let accessToken { claims.add("ath", Self.digest(of: accessToken)) }

@@ -103,12 +103,9 @@ public struct JWTBearerAssertion: Sendable {
         guard (1...Self.longestLifetime).contains(claims.lifetime) else {
             throw .configuration(
                 member: "lifetime",
-                problem: "an assertion counts from 1 to \(Self.longestLifetime) seconds, not \(claims.lifetime)")
+                problem: "it must be from 1 to \(Self.longestLifetime) seconds, not \(claims.lifetime)")
         }
-        // A clock that is no time of this epoch would make a number that no server reads.
-        guard now >= 0, now < 1e12 else {
-            throw .configuration(member: "clock", problem: "its time is not plausible")
-        }
+        try OAuthError.checkClock(now)
         let audience =
             switch claims.audience {
             case .issuer: server.issuer.string

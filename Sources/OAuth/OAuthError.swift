@@ -239,6 +239,16 @@ extension OAuthError {
     }
 }
 
+extension OAuthError {
+    /// Refuses a time, in seconds since 1970, that would be a number which no server reads: before 1970, or beyond twelve digits.
+    static func checkClock(_ now: Double) throws(OAuthError) {
+        guard now >= 0, now < 1e12 else {
+            throw .configuration(
+                member: "clock", problem: "This machine's clock shows an impossible time. Set it, and try again.")
+        }
+    }
+}
+
 extension String {
     /// Whether the text is made of whole sentences: it begins with a capital letter or a digit, and ends with a full stop.
     package var isSentence: Bool { first.map { $0.isUppercase || $0.isNumber } == true && hasSuffix(".") }

@@ -10,7 +10,7 @@ enum Prompt {
             throw .configuration(
                 member: "prompt",
                 problem:
-                    "none stands alone, because the service is then to show no page; remove none or the other words")
+                    "none means that no page is shown, so no other word can stand beside it; remove none or the others")
         }
     }
 }

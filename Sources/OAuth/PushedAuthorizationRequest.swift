@@ -32,7 +32,7 @@ public struct PushedAuthorizationRequest: Sendable {
                 try parameters.addEach(name, values)
             }
             guard !parameters.pairs.isEmpty else {
-                throw .configuration(member: "request", problem: "it was handed over already; begin a new sign-in")
+                throw .configuration(member: "request", problem: "it was pushed already; begin a new sign-in")
             }
             return try authentication.message(
                 parameters, clientID: request.clientID,

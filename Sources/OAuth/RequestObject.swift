@@ -15,10 +15,9 @@ extension AuthorizationRequest {
         by key: SigningKey, now: Double, random: RandomSource = .system
     ) throws(OAuthError) -> AuthorizationRequest {
         guard object == nil, !parameters.pairs.isEmpty else {
-            throw .configuration(member: "request", problem: "it was handed over already; begin a new sign-in")
+            throw .configuration(member: "request", problem: "it was signed or pushed already; begin a new sign-in")
         }
-        // A clock that is no time of this epoch would make a number that no server reads.
-        guard now >= 0, now < 1e12 else { throw .configuration(member: "clock", problem: "its time is not plausible") }
+        try OAuthError.checkClock(now)
         var header: JSONObject = ["typ": .string("oauth-authz-req+jwt")]
         header["kid"] = key.keyID.map { .string($0) }
         let object = try key.sign(

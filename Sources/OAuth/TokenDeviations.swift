@@ -87,7 +87,7 @@ extension TokenDeviations {
                 members.insert(.string(value.streamSafe), for: text)
             else {
                 throw JSONValue.SyntaxError(
-                    offset: pair.startIndex, problem: "a form has names once, and no broken escapes")
+                    offset: pair.startIndex, problem: "a name of a form comes twice, or an escape is broken")
             }
         }
         return .object(members)

@@ -200,7 +200,7 @@ struct PostgresRow: Sendable {
     }
 
     private static let unexpected = VaultError.damaged(
-        what: "a table", reason: "it holds what this version did not write")
+        what: "a table", reason: "it has a value that this version does not write")
 
     /// The rows of a result. The caller clears it.
     static func all(of result: OpaquePointer) -> [PostgresRow] {

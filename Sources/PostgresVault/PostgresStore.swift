@@ -112,7 +112,7 @@ struct PostgresStore: Sendable {
         let rows = try await perform([PostgresStatement(sql.lastKey.sql)])[0]
         let last = try rows.first.map { row throws(VaultError) in row.isNull(0) ? 0 : try row.int(0) } ?? 0
         guard 0..<Int64.max ~= last else {
-            throw .damaged(what: "\(address), table key", reason: "it holds what this version did not write")
+            throw .damaged(what: "\(address), table key", reason: "it has a value that this version does not write")
         }
         return last + 1
     }

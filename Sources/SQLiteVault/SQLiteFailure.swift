@@ -9,7 +9,7 @@ extension SQLiteStore {
         if let error = error as? VaultError { return error }
         guard let error = error as? DatabaseError else {
             // A column has another type than this version wrote.
-            return .damaged(what: path, reason: "it holds what this version did not write")
+            return .damaged(what: path, reason: "it has a value that this version does not write")
         }
         let text = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
         switch error.resultCode {
@@ -34,7 +34,7 @@ extension Row {
     /// A column's value. GRDB's own subscript traps where a hand edit put another type.
     func stored<Value: DatabaseValueConvertible>(_ column: String) throws(VaultError) -> Value {
         guard let value = Value.fromDatabaseValue(self[column] as DatabaseValue) else {
-            throw .damaged(what: "column \(column)", reason: "it holds what this version did not write")
+            throw .damaged(what: "column \(column)", reason: "it has a value that this version does not write")
         }
         return value
     }

@@ -48,7 +48,7 @@ extension Account {
             throw HandshakeError.configuration(
                 member: "headers",
                 problem:
-                    "the token is bound to a key (DPoP), so each request needs a proof of its own; send the request here instead"
+                    "the token is bound to a key (DPoP), so each request needs a proof of its own; send requests through the account instead"
             )
         }
         var fields = requiredHeaders

@@ -12,10 +12,10 @@ extension Client {
     ///   - id: the identifier that the service gave to the client.
     ///   - scopes: what to ask for; nil asks for the service's smallest useful scope.
     ///   - resources: the APIs that tokens are for (RFC 8707).
-    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its key; keep it on a server")
     public static func asserting(
         _ claims: JWTBearerAssertion.Claims, signedBy key: SigningKey, service: Service, id: String,
         scopes: [String]? = nil, resources: [ResourceIndicator] = []
@@ -54,10 +54,10 @@ extension Client {
     ///   - apiRoot: the API that tokens go to.
     ///   - scopes: the scopes to ask for.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a name that is none.
-    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its key; keep it on a server")
     public static func serviceAccount(
         _ file: ServiceAccountKey, name: String = "google-service-account", actingFor user: String? = nil,
         apiRoot: EndpointURL, scopes: [String]

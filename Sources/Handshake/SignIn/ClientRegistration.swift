@@ -81,10 +81,10 @@ extension DiscoveredResource {
     ///
     /// It is kept beside a client without a key. ``forgetConfidentialClient(redirect:in:)`` forgets it.
     /// Not available in apps: a user who has the app has its key.
-    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its key; keep it on a server")
     public func confidentialClient(
         registeredAs name: String, key: SigningKey, redirect: Client.Redirect = .loopback,
         presenting initialAccessToken: Secret? = nil, in vault: any Vault, time: TimeSource = .system
@@ -106,10 +106,10 @@ extension DiscoveredResource {
     /// The client without one, which the same vault may keep, stays. Not available in apps, as the client is not.
     ///
     /// - Throws: ``HandshakeError/vault(_:)``.
-    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its key; keep it on a server")
     public func forgetConfidentialClient(redirect: Client.Redirect = .loopback, in vault: any Vault) async throws {
         try await forgetRegistration(redirect, isKeyed: true, in: vault)
     }

@@ -166,10 +166,10 @@ public struct DiscoveredResource: Sendable {
     /// The same for a server's client, which has a key.
     ///
     /// Its document says where its keys are (`ClientDocument/keysAddress`). Not available in apps: a user who has the app has its key.
-    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
-    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(iOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(tvOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(watchOS, unavailable, message: "an app's users can read its key; keep it on a server")
+    @available(visionOS, unavailable, message: "an app's users can read its key; keep it on a server")
     public func confidentialClient(
         documentAt address: String, key: SigningKey, redirect: Client.Redirect = .loopback
     ) throws -> Client {

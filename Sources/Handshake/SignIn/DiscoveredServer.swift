@@ -40,7 +40,8 @@ public struct DiscoveredServer: Sendable {
     ) async throws -> DiscoveredServer {
         // Endpoints that were stated by hand are vouched for by no metadata: a registration for the issuer must not go there.
         guard case .discovered = service.authorizationServer else {
-            throw HandshakeError.configuration(member: "service", problem: "it must be known by its issuer")
+            throw HandshakeError.configuration(
+                member: "service", problem: "it must be described by its issuer, without endpoints")
         }
         return DiscoveredServer(
             service: service, server: try await Environment(transport: transport, limits: limits).server(of: service),

@@ -65,7 +65,7 @@ public struct SystemBrowser: Browser {
         guard EndpointURL.isSafeToOpen(address) else {
             throw HandshakeError.configuration(
                 member: "browser",
-                problem: "the page's address is not opened, because a program could take it for more than an address; "
+                problem: "the page's address is not opened, because a program could read an option or a command in it; "
                     + "report it to the service")
         }
         guard let opener = Self.opener(in: environment) else {

@@ -47,7 +47,7 @@ private final class Presentation: NSObject, ASWebAuthenticationPresentationConte
             throw HandshakeError.configuration(
                 member: "redirect",
                 problem:
-                    "this browser receives private schemes and https, not \(page.redirectURI); give the client such a redirect URI"
+                    "the system's browser session returns to a private scheme or https, not to \(page.redirectURI); give the client such a redirect URI"
             )
         }
         return try await withTaskCancellationHandler {

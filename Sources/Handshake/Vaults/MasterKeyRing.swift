@@ -46,7 +46,7 @@ package struct MasterKeyRing: Sendable {
                 guard known.check == entry.proof else {
                     throw .damaged(
                         what: "\(path), table key",
-                        reason: "key \(entry.number) is another one now; open the vault again if a copy was put back")
+                        reason: "key \(entry.number) was replaced; if you put back a copy of the vault, open it again")
                 }
                 continue
             }
@@ -101,7 +101,7 @@ package struct MasterKeyRing: Sendable {
         guard number >= active.number else {
             throw .damaged(
                 what: "\(path), table key",
-                reason: "an older key is in use again; open the vault again if a copy was put back")
+                reason: "an older key is in use again; if you put back a copy of the vault, open it again")
         }
     }
 }

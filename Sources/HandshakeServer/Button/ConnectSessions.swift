@@ -40,7 +40,7 @@ struct ConnectSessions: Sendable {
         let hosts = Hosts(of: client.service)
         guard settings.analytics.map({ $0.hosts == hosts }) ?? true else {
             throw .configuration(
-                member: "analytics", problem: "they are sent to another IFTTT than the one of the accounts' client")
+                member: "analytics", problem: "they must have the hosts of the accounts' client for IFTTT")
         }
         self.hosts = hosts
         self.settings = settings

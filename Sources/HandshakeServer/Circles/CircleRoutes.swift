@@ -62,7 +62,7 @@ public struct CircleRoutes<Context: RequestContext>: Sendable {
         let redirect = "\(circle.address)/v1/callback"
         guard handshake.clients.count == 1, case .uri(let uri)? = handshake.clients.first?.redirect,
             uri.string == redirect
-        else { throw .configuration(member: "redirect", problem: "the one of the only client must be \(redirect)") }
+        else { throw .configuration(member: "redirect", problem: "there must be one client, with \(redirect)") }
         self.circle = circle
         self.handshake = handshake
         self.log = log

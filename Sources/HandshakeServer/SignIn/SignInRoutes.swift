@@ -76,7 +76,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
                 uri.string == expected || isOnly && uri.string == "\(address)/callback"
             else {
                 throw .configuration(
-                    member: "redirect", problem: "the one of \(client.service.name) must be \(expected)")
+                    member: "redirect", problem: "the client for \(client.service.name) must have \(expected)")
             }
         }
         self.handshake = handshake

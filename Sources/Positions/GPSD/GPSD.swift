@@ -85,7 +85,7 @@ public struct GPSD: PositionSource {
     static func update(of line: [UInt8], source: String) throws(PositionsError) -> PositionUpdate? {
         let report: GPSDReport
         do { report = try GPSDReport(line) } catch {
-            throw .lost(source: source, reason: "it sent something else than JSON")
+            throw .lost(source: source, reason: "it sent something other than JSON")
         }
         switch report {
         case .version(let major):

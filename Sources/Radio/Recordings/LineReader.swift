@@ -62,7 +62,7 @@ final class LineReader {
                 dropped += waiting.count
                 // A device that never ends a line is no recording, and would be read for ever.
                 guard dropped <= Self.longestDrop else {
-                    throw RadioError.file(name: name, reason: "a line in it has no end")
+                    throw RadioError.file(name: name, reason: "it has a line that does not end")
                 }
                 waiting = []
                 searched = 0

@@ -210,7 +210,7 @@ struct FlowRoutes: Sendable {
         guard let features else {
             return page(
                 attempt.id, session: session, form: request.form,
-                problem: "Something cannot be used as it is. Look for the notes below.")
+                problem: "Some values are not valid. See the notes below.")
         }
         return finish(attempt, features: features + form.others)
     }

@@ -112,7 +112,7 @@ struct RecordingReplayTests {
         let error = await #expect(throws: RadioError.self) {
             for try await _ in RecordingReplay(.file("/dev/zero"), pace: .immediate).scan() {}
         }
-        #expect(error == .file(name: "/dev/zero", reason: "a line in it has no end"))
+        #expect(error == .file(name: "/dev/zero", reason: "it has a line that does not end"))
     }
 
     @Test("what is not wanted is left out of a recording too")

@@ -94,7 +94,7 @@ struct SequencingImport: AsyncParsableCommand {
         guard let lost = left.first(where: { $0.id == number }) else {
             let numbers = left.map { "\($0.id)" }.joined(separator: ", ")
             throw CommandError.usage(
-                "No unfinished import from \(source.thirdParty.rawValue) has the number \(number). These do: \(numbers)"
+                "No unfinished import from \(source.thirdParty.rawValue) has the number \(number). The numbers are: \(numbers)"
             )
         }
         try await unfinished.forget(lost)

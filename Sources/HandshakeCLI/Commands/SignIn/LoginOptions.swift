@@ -335,7 +335,8 @@ struct LoginOptions: ParsableArguments {
             )
         }
         if registrationTokenFile != nil, clientID != nil {
-            throw CommandError.usage("--registration-token-file registers an app: leave out it or --client-id.")
+            throw CommandError.usage(
+                "--registration-token-file registers an app, and --client-id names one. Leave one of them out.")
         }
         if key != nil, clientSecretFile != nil, grant != .jwtBearer {
             throw CommandError.usage(
