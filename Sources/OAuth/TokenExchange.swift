@@ -19,7 +19,7 @@ public struct TokenExchange: Sendable {
         }
     }
 
-    /// `subject_token`: represents the party on whose behalf the new token will be used.
+    /// `subject_token`: represents the party for which the new token will be used.
     public let subject: TypedToken
     /// `actor_token`: represents the party that will use the new token. Nil where the subject uses it itself.
     public let actor: TypedToken?

@@ -18,7 +18,7 @@ extension Service {
         public var offlineParameters: [String: String] = [:]
         /// How Basic credentials are encoded.
         public var credentialEncoding: ClientAuthentication.CredentialEncoding
-        /// The audience (`aud`) of the assertions by which clients with keys authenticate (RFC 7523, section 3).
+        /// The audience (`aud`) of the assertions of clients with keys. Source: RFC 7523, section 3.
         public var assertionAudience = ClientAssertion.Audience.issuer
         /// The type (`typ`) in the header of these assertions.
         public var assertionType = "client-authentication+jwt"
@@ -41,8 +41,8 @@ extension Service {
         /// The parameter of the redirect that means that the user declined. It counts where there is neither a code nor an
         /// `error`. Nil for none.
         public var denialParameter: String?
-        /// Whether sign-in on another device follows a protocol of the service's own, which this package does not implement. It has
-        /// that of RFC 8628.
+        /// Whether sign-in on another device follows a protocol of the service's own. This package implements that of RFC 8628
+        /// only.
         public var hasOwnDeviceGrant = false
         /// Whether the service refuses redirects to this machine. A sign-in with a loopback redirect (RFC 8252, section 7.3)
         /// stops before anything is sent.

@@ -81,7 +81,7 @@ extension Handshake {
     }
 }
 
-/// Receives the notifications of servers that a user has decided (CIBA Core, section 10.2), for all sign-ins of a process.
+/// Receives servers' notifications that a user decided (CIBA Core, section 10.2). One serves all sign-ins of a process.
 ///
 /// A class, because a route receives them and sign-ins wait for them. A notification that reaches another process is
 /// answered there with status 401, and the sign-in goes on by polling.

@@ -88,7 +88,7 @@ struct EncounterTracker: Sendable {
             && presence.transmitters.allSatisfy { transmitters.isSuspect($0, of: presence.trust) }
     }
 
-    /// Whether another device may relay the person's identifier: two transmitters send it at the same time, or the one that sends it
+    /// Whether another device may relay the person's identifier: two transmitters send it at the same time, or its only one
     /// sends for several people whom keys verify.
     func isRelayed(_ person: UserNumber) -> Bool { presences[person].map(isRelayed) ?? false }
 

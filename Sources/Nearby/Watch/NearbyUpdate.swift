@@ -21,7 +21,7 @@ public enum NearbyUpdate: Sendable, Hashable {
     /// At most once a minute. `leftOut` counts packets and sightings since it was last told: a sender can raise it at will, and it is no
     /// number of people.
     case full(Trust, places: Int, leftOut: Int)
-    /// One transmitter sends the identifiers of several people, who are listed but not announced. Told at most once a minute.
+    /// One transmitter sends the identifiers of several people. They are listed, but not announced. Told at most once a minute.
     case oneTransmitter
     /// Another device repeats the user's own identifier. Told at most once a minute.
     case repeatedSignal
@@ -47,8 +47,7 @@ public struct NearbyPerson: Sendable, Hashable {
     public let isSuspect: Bool
     /// Whether another device may relay the person's identifier.
     ///
-    /// Two transmitters send it at the same time, or the one that sends it sends for several people whom keys verify. There is no
-    /// distance then.
+    /// Two transmitters send it at the same time, or its only one sends for several people whom keys verify. There is no distance then.
     public let isRelayed: Bool
     /// The smoothed signal strength in dBm; nil when it was not measured.
     public let rssi: Double?

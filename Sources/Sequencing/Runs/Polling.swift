@@ -10,7 +10,7 @@ public struct Polling: Sendable {
     public var jitter: Double
     /// The total time. Default: 120 seconds.
     public var timeout: Duration
-    /// How long after the total time a poll may still be answered, so that one that begins at its end can be. Default: 5 seconds.
+    /// How long a poll may go on after the total time, for the one at its end. Default: 5 seconds.
     public var lastPoll: Duration
     /// Random numbers from 0 up to 1.
     public var random: @Sendable () -> Double
