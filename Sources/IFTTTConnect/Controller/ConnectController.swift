@@ -34,10 +34,22 @@ public final class ConnectController: Sendable {
     /// The inputs in one queue, so that events are counted in the order in which they happened.
     enum Input: Sendable {
         case event(ConnectActivation.Event)
+        /// The user has logged out. ``signOut()`` deletes the token itself, because the next user may have stored another one when
+        /// this is applied.
+        case signOut
         /// The answer to an effect, and the token of its request.
         case answer(ConnectActivation.Answer, askedWith: UserToken? = nil)
         /// An analytics event that the activation does not know.
         case report(AnalyticsEvent)
+    }
+
+    /// What an input has caused.
+    private struct Step {
+        let effects: [ConnectActivation.Effect]
+        /// The token of the request whose answer it was.
+        var token: UserToken?
+        /// The number of log-outs before it.
+        let signOuts: Int
     }
 
     private struct State {
@@ -51,6 +63,8 @@ public final class ConnectController: Sendable {
         var untold: [Update] = []
         /// The token of the last redirect, until its outcome is delivered.
         var delivered: UserToken?
+        /// The number of calls of ``signOut()``.
+        var signOuts = 0
         var isWatchingConnectivity = false
 
         mutating func advancing(
@@ -169,11 +183,13 @@ public final class ConnectController: Sendable {
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func signOut() async throws {
-        state.withLock { state in
-            state.inputs.insert(.event(.signedOut), at: 0)
+        let count = state.withLock { state in
+            state.inputs.insert(.signOut, at: 0)
+            state.signOuts += 1
             state.signal?.yield()
+            return state.signOuts
         }
-        try await keeper.forget()
+        try await keeper.forget(signOuts: count)
     }
 
     /// Performs effects until the task is cancelled. Only one run is active; a second one returns immediately.
@@ -192,7 +208,11 @@ public final class ConnectController: Sendable {
             // Questions of an earlier run or process have no answers here.
             guard state.activation.state != .idle else { return }
             // After a log-out: what its user did must not go on for the next one.
-            let isSignedOut = if case .event(.signedOut)? = state.inputs.first { true } else { false }
+            let isSignedOut =
+                switch state.inputs.first {
+                case .signOut?, .event(.signedOut)?: true
+                default: false
+                }
             state.inputs.insert(.event(.restored), at: isSignedOut ? 1 : 0)
         }
         signal.yield()
@@ -201,9 +221,9 @@ public final class ConnectController: Sendable {
                 group.addTask { for await _ in backgroundEntries() { self.send(.enteredBackground) } }
             }
             for await _ in signals {
-                while !Task.isCancelled, let (effects, token) = handleNext() {
-                    for effect in effects {
-                        if let work = await begin(effect, token) { group.addTask { await work() } }
+                while !Task.isCancelled, let step = handleNext() {
+                    for effect in step.effects {
+                        if let work = await begin(effect, of: step) { group.addTask { await work() } }
                     }
                 }
             }
@@ -218,7 +238,7 @@ public final class ConnectController: Sendable {
     }
 
     /// Applies the next input, and sends the activation to all listeners.
-    private func handleNext() -> (effects: [ConnectActivation.Effect], token: UserToken?)? {
+    private func handleNext() -> Step? {
         state.withLock { state in
             guard !state.inputs.isEmpty else { return nil }
             let before = state.activation.state.code
@@ -226,11 +246,19 @@ public final class ConnectController: Sendable {
                 let now = state.activation.state.code
                 if now != before { log.debug("state", metadata: ["from": "\(before)", "to": "\(now)"]) }
             }
+            var token: UserToken?
+            let effects: [ConnectActivation.Effect]
             switch state.inputs.removeFirst() {
-            case .report(let event): return ([.report(event)], nil)
-            case .event(let event): return (state.advancing { $0.handle(event) }, nil)
-            case .answer(let answer, let askedWith): return (state.advancing { $0.handle(answer) }, askedWith)
+            case .report(let event): effects = [.report(event)]
+            case .event(let event): effects = state.advancing { $0.handle(event) }
+            case .signOut:
+                state.delivered = nil
+                effects = state.advancing { $0.handle(.signedOut) }.filter { $0 != .forgetToken }
+            case .answer(let answer, let askedWith):
+                token = askedWith
+                effects = state.advancing { $0.handle(answer) }
             }
+            return Step(effects: effects, token: token, signOuts: state.signOuts)
         }
     }
 
@@ -254,16 +282,14 @@ public final class ConnectController: Sendable {
     ///
     /// - Parameters:
     ///   - effect: the effect.
-    ///   - token: the token of the request whose answer caused it.
-    private func begin(
-        _ effect: ConnectActivation.Effect, _ token: UserToken?
-    ) async -> (@Sendable () async -> Void)? {
+    ///   - step: the step that it belongs to.
+    private func begin(_ effect: ConnectActivation.Effect, of step: Step) async -> (@Sendable () async -> Void)? {
         switch effect {
         case .storeToken(let token):
             state.withLock { $0.delivered = token }
-            await keeping { try await self.keeper.store(token) }
+            await keeping { try await self.keeper.store(token, after: step.signOuts) }
         case .dropToken:
-            guard let token else { return nil }
+            guard let token = step.token else { return nil }
             await keeping { try await self.keeper.drop(token) }
         case .forgetToken:
             state.withLock { $0.delivered = nil }

@@ -13,6 +13,8 @@ actor TokenKeeper {
     private var isLoaded = false
     /// Counts the changes, so that a token requested before a change does not replace it.
     private var changes = 0
+    /// The number of log-outs whose tokens are deleted.
+    private var signOuts = 0
     /// The pending write; writes run one after the other, in order.
     private var writing: Task<Void, any Error>?
     /// Why the partner's token was not stored, until it is reported.
@@ -60,8 +62,14 @@ actor TokenKeeper {
         return problem
     }
 
-    /// Stores a token: in memory immediately, and in the vault before this returns.
-    func store(_ token: UserToken) async throws {
+    /// Stores a token: in memory immediately, and in the vault before this returns. A token of a user who has logged out since is
+    /// not stored.
+    ///
+    /// - Parameters:
+    ///   - token: the token.
+    ///   - count: the number of log-outs before it came; nil when it comes now.
+    func store(_ token: UserToken, after count: Int? = nil) async throws {
+        guard (count ?? signOuts) >= signOuts else { return }
         refused.removeAll { $0 == token }
         change(to: token)
         isLoaded = true
@@ -80,7 +88,10 @@ actor TokenKeeper {
     }
 
     /// Deletes the token.
-    func forget() async throws {
+    ///
+    /// - Parameter count: the number of log-outs up to this one; nil when it is none.
+    func forget(signOuts count: Int? = nil) async throws {
+        signOuts = max(signOuts, count ?? 0)
         change(to: nil)
         isLoaded = true
         try await write { try await $0.forget() }

@@ -175,7 +175,7 @@ struct ControllerRunTests {
         await running.value
     }
 
-    @Test("F106: what the user turned off before logging out is not turned off for the next user")
+    @Test("F106: what the user turned off before logging out is not turned off for the next user, whose token stays")
     func signedOutBeforeRestored() async throws {
         var player = try Player(.enabled) { $0.disconnection = .undoable(seconds: 5) }
         player.play(.appeared, .disconnect)
@@ -194,6 +194,7 @@ struct ControllerRunTests {
         running.cancel()
         await running.value
         #expect(ifttt.lines.allSatisfy { $0.hasPrefix("GET ") }, "\(ifttt.lines)")
+        #expect(try await tokens.token() == (try token("utk_other")))
     }
 
     @Test("F106: a redirect that waits when the user logs out is refused")

@@ -264,6 +264,19 @@ struct RefusedTokenTests {
         #expect(try await here.token() == nil)
     }
 
+    @Test("F106: a token of a user who has logged out since is not stored, and one of the next user is")
+    func storedAfterSignOut() async throws {
+        let here = try tokens(MemoryVault())
+        let keeper = TokenKeeper(here) { nil }
+        try await keeper.forget(signOuts: 1)
+        try await keeper.store(try token("utk_late"), after: 0)
+        #expect(try await keeper.token() == nil)
+        #expect(try await here.token() == nil)
+        let next = try token("utk_next")
+        try await keeper.store(next, after: 1)
+        #expect(try await here.token() == next)
+    }
+
     @Test("a token is forgotten in the vault only if it is still the stored one")
     func compared() async throws {
         let vault = MemoryVault()
