@@ -81,9 +81,15 @@ extension ConnectActivation {
     mutating func confirmedKept(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
         case .success: return keep(ticket, result)
-        case .failure(.unauthorized): return [drop(ticket)] + stranded()
-        case .failure(let reason): return fail(reason, to: restingState)
+        case .failure(.unauthorized): return off + [drop(ticket)] + stranded()
+        case .failure(let reason): return off + fail(reason, to: restingState)
         }
+    }
+
+    /// Tells the app that it is off if an answer to turning off has said so.
+    private var off: [Effect] {
+        guard let connection, [.disabled, .neverEnabled].contains(connection.status) else { return [] }
+        return [.deliver(.disconnected(connection))]
     }
 
     mutating func enabledKept(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
@@ -93,7 +99,6 @@ extension ConnectActivation {
             return []
         }
         // It stays off: tell the user and the app.
-        let off = connection.map { [Effect.deliver(.disconnected($0))] } ?? []
         guard case .failure(let reason) = result else { return off + fail(.notConfirmed(.disabled), to: restingState) }
         let dropped = reason == .unauthorized ? [drop(ticket)] : []
         return off + dropped + fail(reason, to: restingState)
@@ -139,9 +144,11 @@ extension ConnectActivation {
 
     /// Continues in another process: questions have no answers here, and deadlines are gone.
     ///
-    /// A user who is at the service is still awaited, and a disconnection that was not undone is performed. Everything else
-    /// returns to a state in which the user can decide; what may have changed at the service is fetched.
+    /// A user who is at the service is still awaited, a disconnection that was not undone is performed, and one that was undone
+    /// too late is taken back. Everything else returns to a state in which the user can decide; what may have changed at the
+    /// service is fetched.
     mutating func restore() -> [Effect] {
+        let purpose = awaited?.purpose
         awaited = nil
         cancelledEnablings = nil
         deadline = nil
@@ -156,7 +163,10 @@ extension ConnectActivation {
             state = .idle
             return appear()
         case .connecting where attempt == nil:
-            return [.fetch(ask(.confirm))]
+            switch purpose {
+            case .keep, .confirmKept, .enableKept: return [.fetch(ask(.confirmKept))]
+            default: return [.fetch(ask(.confirm))]
+            }
         case .verifying, .creatingAccount, .connecting:
             attempt = nil
             state = restingState

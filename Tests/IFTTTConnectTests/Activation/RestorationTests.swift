@@ -87,6 +87,55 @@ struct RestorationTests {
         #expect(player.activation.state == .connected)
     }
 
+    /// The moments at which a process can end after Keep: before the answer to turning off, and before the one to turning on again.
+    enum Moment: CaseIterable { case turningOff, turningOnAgain }
+
+    /// A user who has pressed Keep while the connection was turned off, in the next process.
+    private func kept(_ moment: Moment) throws -> Player {
+        var player = try shown(.enabled)
+        player.isSilent = true
+        player.play(.disconnect, .confirmDisconnection)
+        let ticket = try #require(
+            player.pending.lazy.compactMap { if case .disable(let ticket) = $0 { ticket } else { nil } }.last)
+        player.play(.keepConnection)
+        if moment == .turningOnAgain { player.play(.disabled(ticket, .success(try Balcony.connection(.disabled)))) }
+        #expect(player.activation.state == .connecting && player.outcomes.isEmpty)
+        player.activation = try reborn(player)
+        player.isSilent = false
+        return player
+    }
+
+    @Test("Keep before a process ended turns it on again in the next one", arguments: Moment.allCases)
+    func keptBefore(_ moment: Moment) throws {
+        var player = try kept(moment)
+        player.world.connection = .success(try Balcony.connection(.disabled))
+        player.world.enabling = .success(try Balcony.connection(.enabled))
+        player.play(.restored)
+        #expect(player.activation.state == .connected && player.outcomes.isEmpty)
+    }
+
+    @Test("Keep before a process ended ends nothing that was never off", arguments: Moment.allCases)
+    func keptInTime(_ moment: Moment) throws {
+        var player = try kept(moment)
+        player.play(.restored)
+        #expect(player.activation.state == .connected && player.outcomes.isEmpty)
+    }
+
+    @Test("Keep that cannot be made good in the next process is told to the user and to the app")
+    func keptInVain() throws {
+        var player = try kept(.turningOnAgain)
+        player.world.connection = .failure(.unreachable)
+        player.play(.restored)
+        #expect(player.activation.state == .initial && player.activation.failure == .unreachable)
+        #expect(player.outcomes == [.disconnected(try Balcony.connection(.disabled)), .failed(.unreachable)])
+
+        var unknown = try kept(.turningOff)
+        unknown.world.connection = .failure(.unreachable)
+        unknown.play(.restored)
+        #expect(unknown.activation.state == .connected && unknown.activation.failure == .unreachable)
+        #expect(unknown.outcomes == [.failed(.unreachable)])
+    }
+
     @Test("F060: a button that had no way to IFTTT is there again in the next process, which may have one")
     func unavailable() throws {
         var player = try shown()
