@@ -535,7 +535,7 @@ class ConnectedAccounts extends HTMLElement {
     const own = this.getAttribute("locale") || this.closest("[lang]")?.lang
     this.language = [own, ...navigator.languages].filter(Boolean).map(match).find(Boolean) ?? "en-US"
     this.card.lang = this.live.lang = this.language
-    this.relative = new Intl.RelativeTimeFormat(this.language, { numeric: "auto" })
+    this.relative = new Intl.RelativeTimeFormat(this.language, { numeric: "always" })
     this.instant = new Intl.DateTimeFormat(this.language, { dateStyle: "long", timeStyle: "short" })
   }
 
@@ -551,11 +551,12 @@ class ConnectedAccounts extends HTMLElement {
     return Math.abs(time) < 8.64e15 ? this.instant.format(time) : ""
   }
 
+  /** How long ago a time was, in whole units and not by the calendar: 47 hours ago may be the day before yesterday. */
   ago(time) {
-    const seconds = Math.max(0, Math.round((Date.now() - time) / 1000))
+    const seconds = Math.max(1, Math.round((Date.now() - time) / 1000))
     const [unit, length] = [["year", 31_557_600], ["month", 2_629_800], ["week", 604_800], ["day", 86_400], ["hour", 3_600],
-                            ["minute", 60]].find(([, length]) => seconds >= length) ?? ["second", Infinity]
-    return this.relative.format(-Math.floor(seconds / length) || 0, unit)
+                            ["minute", 60]].find(([, length]) => seconds >= length) ?? ["second", 1]
+    return this.relative.format(-Math.floor(seconds / length), unit)
   }
 
   /** Says to screen readers what the page shows. */
