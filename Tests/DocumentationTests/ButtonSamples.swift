@@ -34,6 +34,7 @@ private enum ButtonSamples {
     static func analytics(_ storage: AnalyticsStorage) async {
         let analytics = Analytics(to: ConnectAPI(), storage: storage)
         await analytics.allow()  // after the user agreed; refuse() withdraws the consent
+        await analytics.run()  // sends what is counted, until the task is cancelled
     }
 
     private static func userToken(of user: String) async throws -> UserToken? { nil }

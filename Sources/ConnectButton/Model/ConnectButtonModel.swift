@@ -62,7 +62,7 @@ public final class ConnectButtonModel {
     ///   - locale: the locale of the texts and of IFTTT's pages.
     ///   - environment: the app and the device.
     ///   - prefetched: the connection, if the app has it; the button then shows it immediately, without loading.
-    ///   - analytics: counts what consenting users do; nil counts nothing.
+    ///   - analytics: counts what consenting users do, and sends it while the app runs its `Analytics/run()`; nil counts nothing.
     ///   - configure: changes the rest of the activation's configuration.
     /// - Throws: `ConnectError/input(member:problem:)` for an invalid identifier, for another connection's description, and for
     ///   accounts without one client of IFTTT with a redirect URI.

@@ -6,9 +6,9 @@ public import OAuth
 /// Without consent there is no queue and no ID: ``anonymousID`` is nil, and nothing is sent. Withdrawing consent deletes
 /// both immediately, and a pending answer restores nothing. Consenting again creates a new ID.
 ///
-/// At most 100 events are queued; beyond that, the oldest is dropped. They are sent when five are queued, every 30 seconds
-/// during ``run()``, and when the app enters the background: at most ten per request, one request at a time. Events that
-/// could not be sent stay queued.
+/// At most 100 events are queued; beyond that, the oldest is dropped. They are sent while ``run()`` runs, when five are queued
+/// and every 30 seconds, and when the app enters the background: at most ten per request, one request at a time. Events that
+/// could not be sent stay queued. An app calls ``run()`` itself; no button does.
 public actor Analytics {
     private let api: ConnectAPI
     private let storage: AnalyticsStorage
@@ -24,6 +24,7 @@ public actor Analytics {
     private var sending: Task<Void, Never>?
     /// Wakes ``run()`` when enough events are queued; nil while it does not run.
     private var wakeUp: AsyncStream<Void>.Continuation?
+    private nonisolated let turns = RunTurns()
 
     /// The maximum number of queued events.
     public static let maximumPending = 100
@@ -119,9 +120,12 @@ public actor Analytics {
     }
 
     /// Sends until the task is cancelled. It sends when enough events are queued and every 30 seconds. Only one run is
-    /// active; a second one returns immediately.
+    /// active; a second one returns immediately, but waits for a cancelled one that is still ending.
     public func run() async {
-        guard wakeUp == nil else { return }
+        await turns.perform { await runAlone() }
+    }
+
+    private func runAlone() async {
         let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.wakeUp = wakeUp
         await load()

@@ -90,7 +90,8 @@ public final class ConnectController: Sendable {
     ///   - activation: a new one, or one that an earlier process has stored.
     ///   - tokens: stores the user token; nil keeps it in memory only.
     ///   - environment: the app and the device.
-    ///   - analytics: counts events with the user's consent; nil counts nothing.
+    ///   - analytics: counts events with the user's consent, and sends them while the app runs ``Analytics/run()``; nil counts
+    ///     nothing.
     ///   - connections: hosts, transport, clock and randomness.
     ///   - log: receives each state, outcome, refusal and problem; never a secret, an address or a URL. By default a logger of
     ///     the connection's own, with the label `handshake.connect.CONNECTION`; the app's `LoggingSystem` decides what becomes

@@ -255,6 +255,35 @@ struct AnalyticsTests {
         }
     }
 
+    @Test("F100: a run that begins while a cancelled one is still ending waits for it, and sends")
+    func runBesideCancelled() async throws {
+        let (asked, answered, ended) = (Gate(), Gate(), Gate())
+        let late = ScriptedIFTTT.Reply.late(200) {
+            asked.open()
+            await answered.wait()
+        }
+        let ifttt = ScriptedIFTTT([line: [late, .status(200)]])
+        let analytics = Analytics(to: ifttt.api(), time: TimeSource(now: { 0 }, clock: ManualClock()))
+        await analytics.allow()
+        let first = Task { await analytics.run() }
+        for _ in 0..<5 { await analytics.record(.footerClicked) }
+        await asked.wait()
+        first.cancel()
+        let second = Task {
+            await analytics.run()
+            ended.open()
+        }
+        for _ in 0..<500 { await Task.yield() }
+        let isOver = ended.isOpen
+        answered.open()
+        await first.value
+        try #require(!isOver)
+        for _ in 0..<5 { await analytics.record(.footerClicked) }
+        while await analytics.waitingCount > 0 { await Task.yield() }
+        second.cancel()
+        await second.value
+    }
+
     @Test("what was stored may hold the last number that there is")
     func lastNumber() throws {
         let stored = String(decoding: try #require(AnalyticsQueue(random: .system)).stored(), as: UTF8.self)
