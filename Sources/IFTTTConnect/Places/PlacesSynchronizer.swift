@@ -208,22 +208,22 @@ public actor PlacesSynchronizer {
     @discardableResult
     public func synchronize(_ reason: Reason = .forced) async -> Outcome {
         guard !Task.isCancelled else { return .failed }
-        if let running {
-            if let waiting = next {
-                next = (reason, waiting.task)
-                return await waiting.task.value
-            }
-            let task = Task {
-                _ = await running.value
-                return await self.runNext()
-            }
-            next = (reason, task)
-            return await task.value
+        if let waiting = next {
+            next = (reason, waiting.task)
+            return await waiting.task.value
         }
-        return await run(reason)
+        guard let running else { return await run(reason) }
+        let task = Task {
+            _ = await running.value
+            return await self.runNext()
+        }
+        next = (reason, task)
+        return await task.value
     }
 
     private func runNext() async -> Outcome {
+        // One that was stopped is remembered no longer; what is, was asked for since.
+        guard !Task.isCancelled else { return .failed }
         let reason = next?.reason ?? .forced
         next = nil
         return await run(reason)
@@ -242,10 +242,11 @@ public actor PlacesSynchronizer {
     }
 
     /// Ends the synchronization that runs and the one that is remembered. A background task must do so when it expires.
-    /// What waits stays.
+    /// What waits stays. One that is asked for afterwards runs once these have ended.
     public func stopSynchronization() {
         running?.cancel()
         next?.task.cancel()
+        next = nil
     }
 
     // MARK: Events

@@ -491,6 +491,31 @@ struct PlacesTests {
         #expect(try await synchronizer.queue.crossings().count == 1)
     }
 
+    @Test("F093: a synchronization that is asked for after a stop runs, also while the stopped one is still ending")
+    func askedAfterStop() async throws {
+        let (began, go) = (Gate(), Gate())
+        let bench = PlacesBench()
+        let synchronizer = try bench.synchronizer { $0.retry = .none }
+        try await synchronizer.activate([id()])
+        let late = ScriptedIFTTT.Reply.late(503) {
+            began.open()
+            await go.wait()
+        }
+        bench.ifttt.answer("GET \(PlacesBench.path)", late, .json(Balcony.json()))
+        async let running = synchronizer.synchronize()
+        await began.wait()
+        let remembered = Task { await synchronizer.synchronize() }
+        for _ in 0..<500 { await Task.yield() }
+        await synchronizer.stopSynchronization()
+        let asked = Task { await synchronizer.synchronize(.becameActive) }
+        for _ in 0..<500 { await Task.yield() }
+        go.open()
+        #expect(await running == .failed)
+        _ = await remembered.value
+        #expect(await asked.value == .noData)
+        #expect(bench.fetches == 3)
+    }
+
     @Test("one synchronization runs at a time, and all who ask meanwhile share one more")
     func oneAtATime() async throws {
         let (began, go) = (Gate(), Gate())
