@@ -391,7 +391,7 @@ def test_loading_is_shown_can_be_stopped_and_tried_again(app: App, page: Page) -
     element = page.locator("connected-accounts")
     expect(element.locator(".pane")).to_contain_text("Loading…")
     element.get_by_role("button", name="Cancel").click()
-    expect(element.locator(".pane")).to_contain_text("Loading was cancelled.")
+    expect(element.locator(".pane")).to_contain_text("Loading was canceled.")
     expect(element.get_by_role("button", name="Try again")).to_be_focused()
     page.unroute_all(behavior="ignoreErrors")
     element.get_by_role("button", name="Try again").click()
