@@ -22,6 +22,9 @@ extension ConnectService {
     /// Replaces a user's configuration; omitted parts are removed (dossier 2.9). Ends the pending state of a
     /// connection.
     ///
+    /// A configuration that was fetched and is sent back has what the dossier describes (1.8, 1.9), and no member that the
+    /// service has added since.
+    ///
     /// - Returns: the connection, if the answer contains it; otherwise fetch it.
     /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` names the invalid values.
     public func update(

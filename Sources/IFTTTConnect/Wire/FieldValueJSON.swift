@@ -2,7 +2,10 @@ import Handshake
 public import OAuth
 
 extension FieldValue {
-    /// Parses a value. Nothing is lost: an unknown form becomes ``other(_:)``.
+    /// Parses a value. An unknown form becomes ``other(_:)``, as it came.
+    ///
+    /// Of a place and an option only the members that the dossier names are read (1.9): a further one is dropped, also when the
+    /// value is sent back.
     public init(json: JSONValue) {
         switch json {
         case .string(let text): self = .text(text)

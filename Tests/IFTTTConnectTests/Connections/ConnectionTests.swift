@@ -59,6 +59,8 @@ struct ConnectionTests {
             #"{"lat":52.5,"lng":13.25,"radius":200}"#, #"{"lat":"52.5","lng":"13.25","radius":"200"}"#,
             #"{"latitude":"52.5","longitude":"13.25","radius":200.0}"#,
             #"{"latitude":52.5,"longitude":13.25,"radius":2e2,"zoom":null}"#,
+            // A member that is not known makes it no less of a place.
+            #"{"lat":52.5,"lng":13.25,"radius":200,"place":{"id":7}}"#,
         ])
     func coordinates(_ text: String) throws {
         let value = FieldValue(json: try JSONValue(parsing: Array(text.utf8)))
