@@ -147,7 +147,7 @@ struct ActivationRun {
         var asked = false
         for await update in updates {
             switch update {
-            case .activation(let activation) where activation.state != last:
+            case .activation(let activation) where Self.isNews(activation.state, after: last):
                 last = activation.state
                 // Sent once: after a failure, the user decides.
                 if activation.state == .initial, !asked {
@@ -165,6 +165,13 @@ struct ActivationRun {
             }
         }
         throw CancellationError()
+    }
+
+    /// Whether a state is one to react to. The mark of a refused address ends by itself, also while the user is asked for another
+    /// one: that is no further question.
+    static func isNews(_ state: ConnectActivation.State, after last: ConnectActivation.State?) -> Bool {
+        if case .enteringEmail(let entry) = state, case .enteringEmail? = last, !entry.isInvalid { return false }
+        return state != last
     }
 
     private func react(to activation: ConnectActivation) async throws -> (Connection, isPending: Bool)? {
