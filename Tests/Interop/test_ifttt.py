@@ -113,6 +113,26 @@ def test_a_connection_is_turned_on_shown_on_and_turned_off(handshake: Handshake,
     assert off["status"] == "disabled"
 
 
+def test_an_account_is_not_given_to_another_partner(handshake: Handshake, ifttt: Service) -> None:
+    """The first one's token would stay where no command finds it."""
+    running = connecting(handshake, ifttt, "--email", EDSGER)
+    requests.get(Visitor(ifttt.account("edsger")).walk(running.line()), timeout=10)
+    running.finish().ok()
+    token = handshake.run("ifttt", "token", CONNECTION, "--base-url", ifttt.origin).ok().stdout
+    code = next(p["invite_code"] for p in ifttt.connect["partners"] if p["invite_code"])
+    done = handshake.run("ifttt", "connect", HIDDEN, "--browser", "print", "--json", "--base-url", ifttt.origin,
+                         "--email", EDSGER, "--timeout", "20", "--invite-code-file", "-", stdin=code)
+    refused(done, 64)
+    assert "lumen_garden" in done.error["message"] and "handshake logout ifttt" in done.error["message"], done
+    assert done.stdout == "", "the user was sent to IFTTT"
+    assert handshake.run("ifttt", "token", CONNECTION, "--base-url", ifttt.origin).ok().stdout == token
+    handshake.run("logout", "ifttt").ok()
+    running = handshake.start("ifttt", "connect", HIDDEN, "--browser", "print", "--json", "--base-url", ifttt.origin,
+                              "--email", EDSGER, "--timeout", "20", "--invite-code-file", "-", stdin=code + "\n")
+    assert HIDDEN in running.line()
+    running.end()
+
+
 def test_a_refusal_at_ifttt_and_a_wish_without_an_address_end_as_they_should(handshake: Handshake, ifttt: Service) -> None:
     running = connecting(handshake, ifttt, "--email", EDSGER)
     requests.get(Visitor(ifttt.account("edsger")).walk(running.line(), outcome="user_cancelled_configuration"), timeout=10)

@@ -67,12 +67,21 @@ struct IFTTTOptions: ParsableArguments {
     }
 
     /// The tokens of the user, kept as an account of the partner's service.
-    func tokens(of partner: String, callback redirect: CallbackURL? = nil) async throws -> (UserTokens, Client) {
-        let service = try host.service()
+    ///
+    /// - Throws: `CommandError` when the account is another client's: one name, one account, because the other one's token would
+    ///   live on where no command could reach it.
+    func tokens(of partner: String) async throws -> (UserTokens, Client) {
         let client = Client(
-            service: service, id: partner,
-            redirect: try redirect.map { .uri(try RedirectURI($0.rawValue)) } ?? .loopback(path: "/connect_callback"))
+            service: try host.service(), id: partner, redirect: .loopback(path: "/connect_callback"))
         let vault = try await common.openVault(try Settings.load())
+        let other = try await KnownAccount.naming(account) { () -> Client? in
+            guard let previous = try await Registrations(in: vault).client(named: account),
+                AccountID(previous, name: account) != AccountID(client, name: account),
+                try await Handshake(previous, vault: vault).account(account) != nil
+            else { return nil }
+            return previous
+        }
+        if let other { throw Login.otherClient(other, of: account) }
         return (UserTokens(in: try Handshake(client, vault: vault), as: account), client)
     }
 
