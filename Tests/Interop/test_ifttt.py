@@ -133,6 +133,17 @@ def test_an_account_is_not_given_to_another_partner(handshake: Handshake, ifttt:
     running.end()
 
 
+def test_a_connection_that_ifttt_keeps_on_is_not_said_to_be_off(handshake: Handshake, ifttt: Service) -> None:
+    running = connecting(handshake, ifttt, "--email", EDSGER)
+    requests.get(Visitor(ifttt.account("edsger")).walk(running.line()), timeout=10)
+    running.finish().ok()
+    rule = f"ifttt POST /v2/connections/{CONNECTION}/disable => member user_status enabled x1"
+    requests.post(f"{ifttt.origin}/_sandbox/faults", data=rule, timeout=10).raise_for_status()
+    refused(handshake.run("ifttt", "disconnect", CONNECTION, "--yes", "--json", "--base-url", ifttt.origin), 4, "not_confirmed")
+    off = handshake.run("ifttt", "disconnect", CONNECTION, "--yes", "--json", "--base-url", ifttt.origin).ok().json
+    assert off["status"] == "disabled"
+
+
 def test_a_refusal_at_ifttt_and_a_wish_without_an_address_end_as_they_should(handshake: Handshake, ifttt: Service) -> None:
     running = connecting(handshake, ifttt, "--email", EDSGER)
     requests.get(Visitor(ifttt.account("edsger")).walk(running.line(), outcome="user_cancelled_configuration"), timeout=10)

@@ -180,7 +180,9 @@ struct IFTTTDisconnect: BoundedCommand {
             let api = try options.api(tokens, invite: try await options.inviteCode())
             let connection = try await api.connection(options.connection)
             try await confirm(connection)
-            return try await api.disable(options.connection)
+            let answered = try await api.disable(options.connection)
+            guard answered.status != .enabled else { throw IFTTTFailure.commandError(.notConfirmed(.enabled)) }
+            return answered
         }
         if options.common.json {
             Output.result(IFTTTShow.json(connection).text)
