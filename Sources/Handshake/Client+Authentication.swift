@@ -32,7 +32,7 @@ extension Client {
         case clientSecretJWT = "client_secret_jwt"
     }
 
-    /// How this client authenticates at a server.
+    /// How this client authenticates at a server, by the credential that it has now.
     ///
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/configuration(member:problem:)` when the server takes no
     ///   method or algorithm that the client has. Nothing was sent.
@@ -40,7 +40,7 @@ extension Client {
         at server: AuthorizationServerMetadata, in environment: Environment
     ) throws(HandshakeError) -> ClientAuthentication {
         do {
-            switch credential {
+            switch environment.current(self).credential {
             case nil: return .none
             case .certificate(let isSelfSigned)?: return try authentication(isSelfSigned: isSelfSigned, at: server)
             case .key(let key)?: return try authentication(by: key, at: server, in: environment)

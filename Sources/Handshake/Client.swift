@@ -32,7 +32,7 @@ public struct Client: Sendable {
     /// authenticates by its certificate has it from the beginning.
     public var certificate: ClientCertificate?
 
-    package let credential: Credential?
+    package private(set) var credential: Credential?
 
     /// What the server has registered for this client; nil for a client that was registered by hand.
     package var registration: ClientRegistration?
@@ -160,6 +160,14 @@ public struct Client: Sendable {
         var client = self
         client.scopes = scopes
         client.parameters = parameters
+        return client
+    }
+
+    /// The same client with what its server has registered for it now.
+    func registered(_ registration: ClientRegistration, _ credential: Credential?) -> Client {
+        var client = self
+        client.registration = registration
+        client.credential = credential
         return client
     }
 

@@ -30,6 +30,8 @@ final class Environment: Sendable {
     let proofs = ProofMemory()
     /// The transports of connections with a certificate, by its thumbprint.
     private let presenting = Mutex<[String: any Transport]>([:])
+    /// Clients that registered themselves, as they are since their servers have changed the registrations.
+    private let registered = Mutex<[AccountID: Client]>([:])
     /// Accounts with a grant that is not stored yet: it would be lost with them.
     private let retained = Mutex(RetainedAccounts())
 
@@ -110,6 +112,19 @@ final class Environment: Sendable {
             transports[certificate.thumbprint] = made
             return made
         }
+    }
+
+    /// A client as its server knows it now: a changed registration may have another secret than the client that the app has given.
+    func current(_ client: Client) -> Client {
+        guard client.registration != nil, let known = registered.withLock({ $0[AccountID(client)] }),
+            let registration = known.registration
+        else { return client }
+        return client.registered(registration, known.credential)
+    }
+
+    /// Notes what a server has registered now, for all accounts of the client.
+    func note(_ client: Client) {
+        registered.withLock { $0[AccountID(client)] = client }
     }
 
     /// The metadata of a client's authorization server, as this client calls it: with a certificate at its aliases

@@ -78,9 +78,8 @@ def test_another_context_than_the_one_asked_for_is_told_and_where_it_is_demanded
     assert [found["account"] for found in handshake.accounts()] == ["account0"]
 
 
-def demanded(handshake: Handshake, standard: dict, path: str, answer: str) -> Terminal:
-    terminal = Terminal([str(handshake.path), "request", "GET", standard["origin"] + path, "--account", "mine"],
-                        handshake.environment, columns=4000)
+def demanded(handshake: Handshake, answer: str, *request: str) -> Terminal:
+    terminal = Terminal([str(handshake.path), "request", *request, "--account", "mine"], handshake.environment, columns=4000)
     terminal.expect("Sign in again in the browser now?")
     terminal.type(answer + "\n")
     return terminal
@@ -96,9 +95,9 @@ def shown(terminal: Terminal) -> str:
 @pytest.mark.parametrize("path", ["/api/stepup", "/api/admin"])
 def test_m518_at_a_terminal_the_user_is_asked_and_the_request_goes_on(handshake: Handshake, standard: dict, path: str) -> None:
     first_sign_in(handshake, standard)
-    refused = demanded(handshake, standard, path, "n")
+    refused = demanded(handshake, "n", "GET", standard["origin"] + path)
     assert refused.finish() == 4 and "Sign in again with: handshake login mine" in refused.text
-    terminal = demanded(handshake, standard, path, "y")
+    terminal = demanded(handshake, "y", "GET", standard["origin"] + path)
     url = shown(terminal)
     query = parse_qs(urlsplit(url).query)
     if path == "/api/stepup" and "acr_values" in query:
@@ -110,9 +109,39 @@ def test_m518_at_a_terminal_the_user_is_asked_and_the_request_goes_on(handshake:
     handshake.run("request", "GET", standard["origin"] + path, "--account", "mine").ok()
 
 
+@pytest.mark.parametrize("managed", [True, False])
+def test_m518_at_a_terminal_an_app_that_registered_itself_is_registered_for_more(
+        handshake: Handshake, own_sandbox: StandIn, standard: dict, managed: bool) -> None:
+    if not managed:
+        own_sandbox.standard_control("faults", "standard POST /register => without registration_access_token")
+    address = own_sandbox.resources["origin"] + "/mcp"
+    sign_in(handshake, standard, "--resource", address)
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "email"}})
+    request = ("POST", address, "-d", message, "-H", "Content-Type: application/json",
+               "-H", "Accept: application/json, text/event-stream")
+    terminal = demanded(handshake, "y", *request)
+    if managed:
+        redirect = formlogin.walk(shown(terminal), *user(standard))
+        assert http().get(redirect, timeout=10).status_code == 200
+        assert terminal.finish() == 0, terminal.text
+        assert "ada@" in terminal.text
+        # The sandbox gives the management a new token with each change: the next sign-in needs the one that was stored.
+        sign_in(handshake, standard, *"--scope api --scope offline_access --scope email --scope profile".split())
+    else:
+        assert terminal.finish() == 4, terminal.text
+        assert "The app is registered there for fewer scopes." in terminal.text
+        command = shlex.split(terminal.text.rpartition("Sign in again with: ")[2])
+        assert command[:3] == ["handshake", "login", "mine"]
+        sign_in(handshake, standard, *command[3:])
+    assert "ada@" in handshake.run("request", *request, "--account", "mine").ok().stdout
+    lines = http().get(standard["origin"] + "/_sandbox/requests", timeout=10).text.splitlines()
+    registered = [line["method"] for line in map(json.loads, lines) if line["path"].startswith("/register")]
+    assert registered == (["POST", "PUT", "PUT"] if managed else ["POST", "POST"])
+
+
 def test_m213_another_user_at_the_step_up_changes_nothing(handshake: Handshake, standard: dict) -> None:
     first_sign_in(handshake, standard)
-    terminal = demanded(handshake, standard, "/api/stepup", "y")
+    terminal = demanded(handshake, "y", "GET", standard["origin"] + "/api/stepup")
     redirect = formlogin.walk(shown(terminal), *user(standard, 1))
     http().get(redirect, timeout=10)
     assert terminal.finish() == 5, terminal.text

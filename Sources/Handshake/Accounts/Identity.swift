@@ -120,7 +120,8 @@ extension Account {
 
     /// The tokens of the account and the secret of its client, which no text from the service may show.
     package var secrets: [Secret] {
-        (record.secrets + [client.credential?.secret].compactMap(\.self)).flatMap { [$0, $0.encoded] }
+        (record.secrets + [environment.current(client).credential?.secret].compactMap(\.self))
+            .flatMap { [$0, $0.encoded] }
     }
 
     private var identityEndpoint: Service.IdentityEndpoint? {

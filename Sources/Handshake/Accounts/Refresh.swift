@@ -33,7 +33,7 @@ extension Account {
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         } catch HandshakeError.clientForgotten(let id, let error) {
-            await Registrations(in: environment.vault).noteForgotten(client)
+            await Registrations(in: environment.vault).noteForgotten(environment.current(client))
             throw HandshakeError.clientForgotten(id, error)
         }
     }
@@ -283,7 +283,8 @@ extension Account {
         let server = try await environment.server(of: client, known: stored.server)
         return try await environment.identity(
             ofRefreshed: token, receivedAt: unchecked.receivedAt, previous: previous, accessToken: grant.accessToken,
-            hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, client: client)
+            hiding: stored.secrets + [environment.current(client).credential?.secret].compactMap(\.self), at: server,
+            client: client)
     }
 
     /// The key that the proof of a refresh is signed with; nil for bearer tokens.
@@ -405,7 +406,7 @@ extension Account {
 
     /// Whether the client registered itself, and its secret has not expired: a server refuses an expired one too.
     private var hasLivingRegistration: Bool {
-        client.registration.map { !$0.hasExpired(at: environment.time.now()) } ?? false
+        environment.current(client).registration.map { !$0.hasExpired(at: environment.time.now()) } ?? false
     }
 
     private func conclude(

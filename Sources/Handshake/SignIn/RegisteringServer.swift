@@ -142,44 +142,12 @@ extension RegisteringServer {
     package func changed(
         _ stored: Client, _ store: (Client) async throws -> Void
     ) async throws -> Client? {
-        guard let registration = stored.registration, let management = registration.management else { return nil }
-        let isNarrow = !registration.covers(scopes)
-        let all = registration.scopes + scopes.filter { !registration.scopes.contains($0) }
-        let request = ClientManagementRequest(
-            isNarrow ? .update : .read, clientID: stored.id, by: management,
-            registration: registration.request(for: all, stored.credential?.key))
-        let answer: RegisteredClient
-        do {
-            answer = try await environment.exchange({ try request.message }, request.client)
-        } catch HandshakeError.exchange(.server(let error)) where (error.status ?? 400) < 500 && error.status != 429 {
-            return nil
-        } catch HandshakeError.exchange(.malformed) {
-            return nil
-        }
-        let next = ClientRegistration(
-            name: registration.name, endpoint: registration.endpoint, scopes: all, redirect: registration.redirect,
-            redirectURI: registration.redirectURI, isForDevices: registration.isForDevices, expiresAt: answer.expiresAt,
-            management: answer.management, registeredScopes: answer.scopes,
-            idTokenAlgorithm: answer.idTokenAlgorithm ?? registration.idTokenAlgorithm)
-        let credential = stored.credential?.key.map { .key($0) } ?? answer.credential
-        var client = try registeredClient(id: stored.id, redirect: next.redirect, credential: credential)
-        client.registration = next
+        guard let changed = try await stored.changed(for: scopes, in: environment),
+            let registration = changed.registration
+        else { return nil }
+        let client = try client(of: changed, registration)
         try await store(client)
         return client
-    }
-}
-
-extension Client {
-    /// Removes the registration at its server (RFC 7592, section 2.3). Best effort: what fails is left to the server.
-    package func unregister(
-        transport: any Transport = .platform, limits: TransferLimits = TransferLimits(timeout: .seconds(5))
-    ) async {
-        guard let registration, let management = registration.management else { return }
-        let request = ClientManagementRequest(
-            .delete, clientID: id, by: management,
-            registration: registration.request(for: registration.scopes, credential?.key))
-        let environment = Environment(transport: transport, limits: limits)
-        _ = try? await environment.exchange({ try request.message }, request.confirmDeletion)
     }
 }
 

@@ -41,6 +41,11 @@ extension Handshake {
     /// The authentication is checked in the ID token. Without one, the API alone knows whether the user has satisfied its
     /// demand: send the request again. What the client's own parameters demand is refused then, as by every sign-in.
     ///
+    /// An app that registered itself (RFC 7591) is registered for those scopes first, where its server changes registrations
+    /// (RFC 7592). The change is stored where ``DiscoveredResource/client(registeredAs:redirect:presenting:in:time:)`` keeps the
+    /// registration, if that is the vault of the accounts; this value keeps that of a client which the app keeps itself.
+    /// Where nothing can be changed, the server decides whether it grants what is not registered.
+    ///
     /// - Parameters:
     ///   - account: an account of this app.
     ///   - demand: the payload of ``HandshakeError/demanded(_:status:)``.
@@ -53,12 +58,13 @@ extension Handshake {
         again account: Account, for demand: ResourceDemand, through browser: some Browser,
         timeout: Duration = .seconds(300)
     ) async throws -> Account {
-        guard let client = clients.first(where: { AccountID($0, name: account.id.name) == account.id }) else {
+        guard let stated = clients.first(where: { AccountID($0, name: account.id.name) == account.id }) else {
             throw HandshakeError.configuration(
                 member: "account",
                 problem: "This app has no client for the account \(account.id). "
                     + "Call the Handshake that opened the account.")
         }
+        let client = environment.current(stated)
         let status = account.status
         guard demand.isForUser else {
             throw HandshakeError.configuration(member: "demand", problem: "no sign-in satisfies it: \(demand.problem)")
@@ -69,7 +75,7 @@ extension Handshake {
         if let email = status.identity?.claims["email"]?.string, (1...254).contains(email.utf8.count) {
             parameters["login_hint"] = parameters["login_hint"] ?? email
         }
-        var asking = client.asking(for: scopes, parameters)
+        var asking = try await environment.widened(client, for: scopes).asking(for: scopes, parameters)
         if demand.parameters["acr_values"] != nil { asking.options.requiresAuthenticationContext = true }
         var subject: String?
         if status.identity == nil { subject = try await account.subjectOfAPI() }

@@ -83,6 +83,13 @@ struct KnownAccount {
             + demand + grant
     }
 
+    /// The command that signs in to this account again for what an API has demanded.
+    private func login(for demand: ResourceDemand) -> String {
+        login(
+            adding: demand.demandedScopes,
+            asking: demand.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+    }
+
     /// The command that signs in to an account again.
     static func login(_ name: String, at service: String) -> String {
         "handshake login \(shellWord(service))" + (name == service ? "" : " --account \(shellWord(name))")
@@ -142,10 +149,22 @@ struct KnownAccount {
         let answer = try await Prompt.line(
             "\(question)\nSign in again in the browser now? The time counts in --timeout. [y/N]", wanted: "an answer")
         guard ["y", "yes"].contains(answer.lowercased().filter { !$0.isWhitespace }) else { return nil }
-        let again = try await handshake.signIn(
-            again: account, for: demand, through: AnnouncedBrowser(), timeout: timeout)
-        guard wider != client.scopes else { return KnownAccount(account: again, client: client, handshake: handshake) }
-        var known = client.asking(for: wider, client.parameters)
+        let again: Account
+        do {
+            again = try await handshake.signIn(
+                again: account, for: demand, through: AnnouncedBrowser(), timeout: timeout)
+        } catch HandshakeError.exchange(.server(let error))
+            where error.code == "invalid_scope" && client.registration != nil
+        {
+            throw CommandError(
+                status: .serviceError, code: "invalid_scope",
+                message: "\(error) The app is registered there for fewer scopes. A new sign-in registers it for all of "
+                    + "them. Sign in again with: \(login(for: demand))")
+        }
+        // As the server knows it now: it may have registered the app for more.
+        let current = handshake.current(client)
+        guard wider != client.scopes else { return KnownAccount(account: again, client: current, handshake: handshake) }
+        var known = current.asking(for: wider, client.parameters)
         known.hasChosenScopes = true
         // Otherwise the next sign-in of this account would ask for less.
         try await Registrations(in: vault).remember(known, as: again.status.id.name)
@@ -239,14 +258,11 @@ struct KnownAccount {
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             return CommandError(
                 status: .serviceError, code: error.code,
-                message: "The token lacks the scope \(names). Sign in again with: \(login(adding: scopes))")
+                message: "The token lacks the scope \(names). Sign in again with: \(login(for: .scopes(scopes)))")
         case .demanded(let wanted, _) where client.id != PersonalToken.clientID && !wanted.parameters.isEmpty:
             return CommandError(
                 status: .serviceError, code: error.code,
-                message: "\(question(wanted)) Sign in again with: "
-                    + login(
-                        adding: wanted.demandedScopes,
-                        asking: wanted.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }))
+                message: "\(question(wanted)) Sign in again with: \(login(for: wanted))")
         case .demanded(.boundToken, _):
             return CommandError(
                 status: .serviceError, code: error.code,

@@ -81,15 +81,12 @@ struct SandboxResourceTests {
         await world.sandbox.stop()
     }
 
-    @Test("M518: a tool that needs more is called after one sign-in for all scopes")
+    @Test("M518: a tool that needs more is called after one sign-in for all scopes, which the app is registered for")
     func stepUp() async throws {
         let world = try await World(.standard)
         let address = world.sandbox.resources.origin + "/mcp"
-        var found = try await DiscoveredResource.discover(address)
-        found.scopes += ["email"]
-        var client = try await found.register(as: "App")
-        client = client.asking(for: ["api", "offline_access"], [:])
-        let (app, account) = try await Self.signIn(world, client)
+        let found = try await DiscoveredResource.discover(address)
+        let (app, account) = try await Self.signIn(world, try await found.register(as: "App"))
         let refused = await handshakeError { try await Self.call(account, address, tool: "email") }
         guard case .demanded(.scopes(["email"]), 403)? = refused else {
             Issue.record("\(String(describing: refused))")
@@ -101,6 +98,11 @@ struct SandboxResourceTests {
         #expect(
             String(decoding: try await Self.call(again, address, tool: "email").content, as: UTF8.self).contains("ada@")
         )
+        // The sandbox gives the management a new token with each change.
+        _ = try await app.signIn(
+            again: again, for: .scopes(["profile"]), through: ApprovingBrowser(sandbox: world.sandbox))
+        let sent = world.sandbox.requests(.standard).filter { $0.path.hasPrefix("/register") }
+        #expect(sent.map(\.method) == ["POST", "PUT", "PUT"])
         await world.sandbox.stop()
     }
 

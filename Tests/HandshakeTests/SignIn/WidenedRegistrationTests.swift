@@ -1,0 +1,143 @@
+import Foundation
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+/// What a step-up does with the registration of an app that registered itself.
+@Suite("Registrations that a step-up widens", .heavy)
+struct WidenedRegistrationTests {
+    private let network = RegistrationNetwork()
+    private let vault = FlakyVault()
+    private let time = TimeSource(now: { 1_750_000_000 }, clock: ContinuousClock())
+
+    private func app() async throws -> Handshake {
+        try await Handshake(network.client(in: vault), vault: vault, transport: network, time: time)
+    }
+
+    private func steppedUp(_ app: Handshake, _ account: Account, _ scope: String) async throws -> [String] {
+        let scopes = Shared<[String]>([])
+        let browser = ScriptedBrowser { [network] page in
+            let items = URLComponents(string: page.url)?.queryItems ?? []
+            let asked = items.filter { $0.name == "scope" }.compactMap(\.value)
+            scopes.change { $0 += asked }
+            return try await network.browser().show(page)
+        }
+        _ = try await app.signIn(again: account, for: .scopes([scope]), through: browser)
+        return scopes.value
+    }
+
+    /// The management answers with a secret and a token of its own.
+    private func answer(_ number: Int) {
+        network.change {
+            $0.managed = .json(
+                200,
+                [
+                    "client_id": "client-1", "client_secret": "secret-of-\(number)",
+                    "token_endpoint_auth_method": "client_secret_post", "client_secret_expires_at": 0,
+                    "registration_access_token": "management-of-\(number)",
+                    "registration_client_uri": "https://as.example/managed",
+                ])
+        }
+    }
+
+    /// What the last token request was sent with.
+    private var lastTokenRequest: String {
+        guard case .bytes(let bytes)? = network.requests.last(where: { $0.head.path == "/token" })?.content else {
+            return ""
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private var managementTokens: [String?] {
+        network.requests.filter { $0.head.path == "/managed" }.map { $0.head.headerFields[.authorization] }
+    }
+
+    @Test("M518: a step-up registers the app for what it asks for, and all accounts have the new secret from then on")
+    func widened() async throws {
+        network.change {
+            $0.isManaged = true
+            $0.secretEnds = 0
+        }
+        let app = try await app()
+        let account = try await app.signIn(as: "one", through: network.browser())
+        let other = try await app.signIn(as: "two", through: network.browser())
+        answer(1)
+        #expect(try await steppedUp(app, account, "b") == ["a b"])
+        #expect(network.sent(.put, "/managed").map { $0["scope"]?.string } == ["a b"])
+        #expect(lastTokenRequest.contains("client_secret=secret-of-1"))
+        try await other.refresh()
+        #expect(lastTokenRequest.contains("client_secret=secret-of-1"), "an account that was there before")
+        // What is registered is asked for without a change, and the next change is made by the new token.
+        #expect(try await steppedUp(app, other, "b") == ["a b"])
+        answer(2)
+        #expect(try await steppedUp(app, other, "c") == ["a b c"])
+        #expect(network.sent(.put, "/managed").map { $0["scope"]?.string } == ["a b", "a b c"])
+        #expect(managementTokens == ["Bearer management-1", "Bearer management-of-1"])
+        // The next process finds all of it.
+        let next = try await network.client(in: vault)
+        #expect(next.id == "client-1" && next.credential?.secret?.reveal() == "secret-of-2")
+        #expect(network.sent(.post, "/register").count == 1)
+    }
+
+    @Test("M518: a registration that another process has widened is taken over, and not changed again")
+    func takenOver() async throws {
+        network.change {
+            $0.isManaged = true
+            $0.secretEnds = 0
+        }
+        let (first, second) = (try await app(), try await app())
+        let account = try await first.signIn(through: network.browser())
+        answer(1)
+        _ = try await steppedUp(first, account, "b")
+        let same = try #require(try await second.account())
+        #expect(try await steppedUp(second, same, "b") == ["a b"])
+        #expect(lastTokenRequest.contains("client_secret=secret-of-1"))
+        #expect(managementTokens == ["Bearer management-1"])
+    }
+
+    @Test("M518: a change of the registration that cannot be stored stops the step-up, and without a hold none is made")
+    func unstored() async throws {
+        network.change { $0.isManaged = true }
+        let app = try await app()
+        let account = try await app.signIn(through: network.browser())
+        answer(1)
+        vault.failConfirmation()
+        #expect(await handshakeError { try await steppedUp(app, account, "b") }?.code == "vault_unavailable")
+        #expect(network.sent(.put, "/managed").isEmpty)
+        vault.failReplacement(number: 1)
+        #expect(await handshakeError { try await steppedUp(app, account, "b") }?.code == "vault_unavailable")
+        #expect(network.sent(.put, "/managed").count == 1)
+        try await account.refresh()
+        #expect(!lastTokenRequest.contains("client_secret"), "what is not stored is not used")
+    }
+
+    @Test(
+        "M518: where no registration can be changed, the user is asked as the app is registered",
+        arguments: ["not managed", "not in the vault", "refused"])
+    func unchanged(_ reason: String) async throws {
+        network.change { $0.isManaged = reason != "not managed" }
+        let app = try await app()
+        let account = try await app.signIn(through: network.browser())
+        switch reason {
+        case "refused": network.change { $0.managed = .json(403, ["error": "access_denied"]) }
+        case "not in the vault":
+            try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
+                .forgetClient(in: vault)
+        default: break
+        }
+        #expect(try await steppedUp(app, account, "b") == ["a b"])
+        #expect(network.sent(.put, "/managed").count == (reason == "refused" ? 1 : 0))
+        #expect(network.sent(.post, "/register").count == 1)
+    }
+
+    @Test("M518: where the server fails that changes registrations, the step-up stops before the page")
+    func failed() async throws {
+        network.change { $0.isManaged = true }
+        let app = try await app()
+        let account = try await app.signIn(through: network.browser())
+        network.change { $0.managed = .json(503, [:]) }
+        #expect(await handshakeError { try await steppedUp(app, account, "b") }?.code == "http_503")
+    }
+}
