@@ -25,12 +25,14 @@ public enum ResourceDemand: Sendable, Hashable {
         let status = response.head.status.code
         guard status == 401 || status == 403 else { return nil }
         let challenges = AuthenticationChallenge.challenges(in: response.head.headerFields) ?? []
-        let (bearer, dpop) = (challenges.first { $0.scheme == "bearer" }, challenges.first { $0.scheme == "dpop" })
-        if !isBound, bearer == nil, dpop != nil, status == 401 {
+        let (bearer, dpop) = (challenges.filter { $0.scheme == "bearer" }, challenges.filter { $0.scheme == "dpop" })
+        if !isBound, bearer.isEmpty, !dpop.isEmpty, status == 401 {
             self = .boundToken
             return
         }
-        let challenge = isBound ? dpop ?? bearer : bearer
+        // Of several, the others only announce something, such as the API's document.
+        let own = isBound && !dpop.isEmpty ? dpop : bearer
+        let challenge = own.first { $0.parameters["error"] != nil } ?? own.first
         switch challenge?.parameters["error"] {
         case "insufficient_scope":
             self = .scopes(Self.words("scope", of: challenge, hiding: secrets))

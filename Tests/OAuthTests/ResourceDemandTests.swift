@@ -38,11 +38,31 @@ struct ResourceDemandTests {
             (401, #"Bearer error="invalid_request""#, nil), (403, #"Bearer realm="example""#, nil),
             (200, #"Bearer error="invalid_token""#, nil), (500, "", nil),
             (401, #"bEaReR ERROR="insufficient_scope", scope=a"#, .scopes(["a"])),
+            (
+                403, #"Bearer resource_metadata="https://api.example/m", Bearer error="insufficient_scope", scope="b""#,
+                .scopes(["b"])
+            ),
+            (
+                401, #"Bearer realm="a", Bearer error="insufficient_user_authentication", max_age=0"#,
+                .stepUp(acrValues: [], maximumAge: 0)
+            ),
+            (403, #"Bearer error="insufficient_scope", scope="a", Bearer error="invalid_token""#, .scopes(["a"])),
         ] as [(Int, String, ResourceDemand?)])
     func demands(status: Int, field: String, expected: ResourceDemand?) {
         #expect(
             ResourceDemand(Example.response(status, fields: field.isEmpty ? [:] : [.wwwAuthenticate: field]))
                 == expected)
+    }
+
+    @Test("F5: of several challenges of a scheme the first one with an error counts", arguments: [false, true])
+    func several(isBound: Bool) {
+        let (own, other) = isBound ? ("DPoP", "Bearer") : ("Bearer", "DPoP")
+        var response = Example.response(403, fields: [:])
+        response.head.headerFields[values: .wwwAuthenticate] = [
+            #"\#(other) error="invalid_token""#, #"\#(own) realm="example""#,
+            #"\#(own) error="insufficient_scope", scope="b""#,
+        ]
+        #expect(ResourceDemand(response, isBound: isBound) == .scopes(["b"]))
     }
 
     @Test("M212: of the classes that an API demands ten are asked for, each of at most 255 bytes")
