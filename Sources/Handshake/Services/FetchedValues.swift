@@ -19,9 +19,9 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let maximum: Double
         /// When a fetch fails, the cached value is used until it is older than this.
         let maximumStale: Double
-        /// ``FetchedValues/newer(than:of:now:_:)`` fetches at most once in this time.
+        /// ``FetchedValues/newer(than:of:now:_:)`` fetches at most once in this time, also when the fetch fails.
         let coolingPeriod: Double
-        /// A failed fetch is not repeated within this time.
+        /// Any other failed fetch is not repeated within this time.
         static var failurePause: Double { 10 }
     }
 
@@ -65,15 +65,15 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// A value that was fetched after `seen`; nil when the cooling period since the last such fetch is not over.
     ///
-    /// - Throws: what `fetch` throws.
+    /// - Throws: what `fetch` throws, now or when it failed within the cooling period.
     func newer(
         than seen: Entry, of key: Key, now: Double, _ fetch: @escaping @Sendable () async throws -> Value
     ) async throws -> Entry? {
         // Without a fetch there is no task either: an attacker can send tokens that name an unknown key.
-        var entry = settled(since: seen, of: key, now: now)
+        var entry = try settled(since: seen, of: key, now: now)
         if entry == nil {
             entry = try await fetches.join(key) { [self] in
-                if let entry = settled(since: seen, of: key, now: now) { return entry }
+                if let entry = try settled(since: seen, of: key, now: now) { return entry }
                 return try await fetched(key, now: now, isRefetch: true, fetch)
             }
         }
@@ -81,10 +81,16 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// The cached value when it is newer than `seen`, or when the cooling period forbids a fetch.
-    private func settled(since seen: Entry, of key: Key, now: Double) -> Entry? {
-        let entry = state.withLock { $0.entries[key] } ?? seen
+    ///
+    /// - Throws: why the last fetch failed, when the cooling period forbids another one.
+    private func settled(since seen: Entry, of key: Key, now: Double) throws(HandshakeError) -> Entry? {
+        let (cached, failure) = state.withLock { ($0.entries[key], $0.failures[key]) }
+        let entry = cached ?? seen
+        guard entry.version == seen.version else { return entry }
         let isCooling = entry.refetchedAt.map { isWithin(ages.coolingPeriod, since: $0, now: now) } ?? false
-        return entry.version > seen.version || isCooling ? entry : nil
+        guard isCooling else { return nil }
+        if let failure { throw failure.error }
+        return entry
     }
 
     private func cached(_ key: Key, now: Double, within age: Double) -> Entry? {
@@ -119,6 +125,7 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             // Only where there is a cached value to use meanwhile. After a failed first fetch the next caller tries again.
             state.withLock { state in
                 if state.entries[key] != nil { state.failures[key] = Failure(error: error, time: now) }
+                if isRefetch { state.entries[key]?.refetchedAt = now }
             }
             throw error
         }

@@ -81,7 +81,7 @@ struct RefreshedIdentityTests {
         #expect(account.status.identity?.subject == "alice")
         #expect(
             try await account.accessToken().reveal() == "access-1", "a token that was not checked is not handed out")
-        provider.time.advance(by: 11)
+        provider.time.advance(by: 61)
         provider.change { $0.overrides["/jwks"] = nil }
         #expect(try await account.accessToken().reveal() == "access-2")
         #expect(provider.count("/token") == 2, "one sign-in and one refresh")
@@ -125,7 +125,7 @@ struct RefreshedIdentityTests {
         }
         #expect(await handshakeError { try await account.refresh() }?.code == "unreachable")
         #expect(try await Self.contents(of: vault).contains("access-2"))
-        provider.time.advance(by: 11)
+        provider.time.advance(by: 61)
         provider.change { $0.overrides["/jwks"] = nil }
         #expect(await handshakeError { try await account.refresh() }?.code == "subject_mismatch")
         #expect(try await !Self.contents(of: vault).contains("access-2"))
@@ -246,6 +246,28 @@ struct RefreshedIdentityTests {
         #expect(provider.count("/jwks") == 2)
         provider.time.advance(by: 61)
         _ = await handshakeError { try await app.signIn(through: provider.browser) }
+        #expect(provider.count("/jwks") == 3)
+    }
+
+    @Test("D6: a re-fetch that fails is the only one of its cooling period, and its error is told until then")
+    func failedRefetch() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        _ = try await app.signIn(through: provider.browser)
+        provider.change { state in
+            state.signingKeyID = "second"
+            state.publishedKeyIDs = ["first", "second"]
+            state.overrides["/jwks"] = { _ in .json(503, [:]) }
+        }
+        for _ in 0..<5 {
+            #expect(await handshakeError { try await app.signIn(through: provider.browser) }?.code == "http_503")
+            provider.time.advance(by: 11)
+        }
+        provider.change { $0.overrides["/jwks"] = nil }
+        #expect(await handshakeError { try await app.signIn(through: provider.browser) }?.code == "http_503")
+        #expect(provider.count("/jwks") == 2)
+        provider.time.advance(by: 6)
+        #expect(try await app.signIn(through: provider.browser).status.identity?.subject == "alice")
         #expect(provider.count("/jwks") == 3)
     }
 
