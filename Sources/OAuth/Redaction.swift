@@ -249,6 +249,8 @@ extension Secret {
 
 /// Text from outside, made fit for a message: cut, without control, format or bidirectional characters.
 package func quoted(_ text: String, limit: Int = 500) -> String {
+    // Most texts are short and of printable ASCII, of which no category has to be looked up.
+    if text.utf8.count <= limit, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
     var scalars = String.UnicodeScalarView()
     var count = 0
     for scalar in text.unicodeScalars {

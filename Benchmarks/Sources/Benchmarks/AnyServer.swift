@@ -166,11 +166,15 @@ private enum UnknownKeys {
         return { _ = try await app.endSessions(logoutToken: $0) }
     }
 
-    /// The processor time of one token.
+    /// The processor time of one token. Each is timed by itself, so that as many looks at the clock are in it alone as beside others.
     private static func time(of tokens: [Secret], _ body: (Secret) async throws -> Void) async throws -> Double {
-        let start = processorSeconds()
-        for token in tokens { try await body(token) }
-        return (processorSeconds() - start) / Double(tokens.count)
+        var total = 0.0
+        for token in tokens {
+            let start = processorSeconds()
+            try await body(token)
+            total += processorSeconds() - start
+        }
+        return total / Double(tokens.count)
     }
 
     private static func token(by key: P256.Signing.PrivateKey, _ name: String) throws -> Secret {

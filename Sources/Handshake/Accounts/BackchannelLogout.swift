@@ -55,7 +55,7 @@ extension Handshake {
                 let outcome = try await self.end(logout, of: client)
                 try await body(outcome)
                 let used = StoredExpiry(expiresAt: logout.expiresAt + leeway)
-                try await locked.replace(with: StoredForm.encode(used))
+                try await locked.replace(with: used.stored)
                 return outcome
             }
         } catch let error as VaultError {
@@ -124,8 +124,11 @@ extension Account {
 }
 
 /// Until when a record of a fixed purpose is kept, in seconds since 1970. Other records have such a member too.
-struct StoredExpiry: Codable {
+struct StoredExpiry: Decodable {
     let expiresAt: Double
+
+    /// The record's bytes. Without Foundation's encoder, because a server stores one for each token that it takes.
+    var stored: [UInt8] { Array(JSONValue.object(["expiresAt": .number("\(expiresAt)")]).json.utf8) }
 
     init(expiresAt: Double) {
         self.expiresAt = expiresAt

@@ -27,7 +27,8 @@ public final class MemoryVault: Vault {
     }
 
     public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
-        VaultListing(keys: records.withLock { $0.values.map(\.key).filter { $0.kind == kind } })
+        // Lazily: keys of other kinds, which may be many more, are not copied.
+        VaultListing(keys: records.withLock { Array($0.values.lazy.filter { $0.key.kind == kind }.map(\.key)) })
     }
 
     /// Runs `body` while holding this key. Tasks that wait are served in the order they came.
