@@ -49,18 +49,18 @@ public struct EndpointURL: Sendable, Hashable {
     ) throws(OAuthError) {
         func wrong(_ problem: String) -> OAuthError { .configuration(member: member, problem: problem) }
         guard string.utf8.count <= 8192 else { throw wrong("the address is longer than 8192 bytes") }
-        guard string.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
+        let bytes = Array(string.utf8)
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
             throw wrong("the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
         }
         // All of it is ASCII, so that each byte is a character.
-        let bytes = string.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let scheme = Origin.Scheme(string[..<colon]),
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let scheme = Origin.Scheme(bytes[..<colon]),
             bytes[colon...].starts(with: "://".utf8)
         else { throw wrong("expected an absolute https address, found “\(quoted(string, limit: 80))”") }
         guard !bytes.contains(UInt8(ascii: "#")) else { throw wrong("the address must not have a fragment") }
-        let rest = bytes[bytes.index(colon, offsetBy: 3)...]
+        let rest = bytes[(colon + 3)...]
         let authorityEnd = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        guard let origin = Origin(scheme: scheme, authority: Substring(rest[..<authorityEnd])) else {
+        guard let origin = Origin(scheme: scheme, authority: rest[..<authorityEnd]) else {
             throw wrong("the host or port is not valid, or the address holds a user name")
         }
         guard scheme == .https || (security == .allowingInsecureLoopback && origin.isLoopback) else {
@@ -71,11 +71,11 @@ public struct EndpointURL: Sendable, Hashable {
         }
         let target = rest[authorityEnd...]
         let mark = target.firstIndex(of: UInt8(ascii: "?"))
-        let path = String(Substring(target[..<(mark ?? target.endIndex)]))
+        let path = String(decoding: target[..<(mark ?? target.endIndex)], as: UTF8.self)
         self.string = string
         self.origin = origin
         self.path = path.isEmpty ? "/" : path
-        query = mark.map { String(Substring(target[target.index(after: $0)...])) }
+        query = mark.map { String(decoding: target[($0 + 1)...], as: UTF8.self) }
     }
 
     private init(origin: Origin, path: String, query: String? = nil, namedBy: Origin? = nil) {

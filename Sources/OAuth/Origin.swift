@@ -6,11 +6,12 @@ public struct Origin: Sendable, Hashable {
     public enum Scheme: String, Sendable, Hashable {
         case https, http
 
-        init?(_ text: Substring) {
-            switch text {
-            case "https": self = .https
-            case "http": self = .http
-            default: self.init(rawValue: text.lowercased())
+        /// Reads a scheme, in any case.
+        init?(_ text: ArraySlice<UInt8>) {
+            if text.elementsEqual("https".utf8) {
+                self = .https
+            } else {
+                self.init(rawValue: String(decoding: text, as: UTF8.self).lowercased())
             }
         }
 
@@ -46,41 +47,39 @@ public struct Origin: Sendable, Hashable {
     }
 
     /// Reads `host[:port]`; nil for user information, an empty or impossible host, or a port outside 1 to 65535.
-    init?(scheme: Scheme, authority: Substring) {
+    init?(scheme: Scheme, authority: ArraySlice<UInt8>) {
         var host = authority
         var port = scheme.defaultPort
-        let bytes = authority.utf8
-        let bracket = bytes.lastIndex(of: UInt8(ascii: "]"))
-        if let colon = bytes.lastIndex(of: UInt8(ascii: ":")), bracket.map({ $0 < colon }) ?? true {
-            let digits = authority[bytes.index(after: colon)...]
-            guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let number = Int(digits), (1...65535).contains(number)
-            else { return nil }
-            port = number
+        let bracket = authority.lastIndex(of: UInt8(ascii: "]"))
+        if let colon = authority.lastIndex(of: UInt8(ascii: ":")), bracket.map({ $0 < colon }) ?? true {
+            let digits = authority[(colon + 1)...]
+            guard (1...5).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            port = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+            guard (1...65535).contains(port) else { return nil }
             host = authority[..<colon]
         }
         guard Self.isHost(host) else { return nil }
         self.scheme = scheme
-        self.host = host.lowercased()
+        self.host = String(decoding: host, as: UTF8.self).lowercased()
         self.port = port
     }
 
     /// The origin that a request goes to; nil when the request does not name one.
     package init?(of head: HTTPRequest) {
-        guard let scheme = Scheme(Substring(head.scheme ?? "")) else { return nil }
-        self.init(scheme: scheme, authority: Substring(head.authority ?? ""))
+        guard let scheme = Scheme(Array((head.scheme ?? "").utf8)[...]) else { return nil }
+        self.init(scheme: scheme, authority: Array((head.authority ?? "").utf8)[...])
     }
 
-    private static func isHost(_ host: Substring) -> Bool {
-        guard (1...255).contains(host.utf8.count) else { return false }
-        if host.utf8.first == UInt8(ascii: "[") {
-            let address = host.utf8.dropFirst().dropLast()
-            return host.utf8.last == UInt8(ascii: "]") && address.contains(UInt8(ascii: ":"))
+    private static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
+        guard (1...255).contains(host.count) else { return false }
+        if host.first == UInt8(ascii: "[") {
+            let address = host.dropFirst().dropLast()
+            return host.last == UInt8(ascii: "]") && address.contains(UInt8(ascii: ":"))
                 && address.allSatisfy { Character(UnicodeScalar($0)).isHexDigit || $0 == 0x3A || $0 == 0x2E }
         }
         // No label is empty, except a last one.
         var before = UInt8(ascii: ".")
-        return host.utf8.allSatisfy { byte in
+        return host.allSatisfy { byte in
             defer { before = byte }
             return switch byte {
             case 0x2E: before != byte

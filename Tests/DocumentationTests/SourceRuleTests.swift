@@ -306,7 +306,7 @@ struct SourceRuleTests {
     func linesOfServices() throws {
         let readers: Set = [
             "BuiltInService.swift", "ServiceComparison.swift", "ServiceIndex.swift", "ServiceLines.swift",
-            "ServiceName.swift",
+            "ServiceMembers.swift", "ServiceName.swift",
             // Sign-ins, and the command `services`.
             "AssertionChoice.swift", "ServiceChoice.swift", "Services.swift",
             // What is printed where there is no such account or command.

@@ -14,8 +14,11 @@ package struct BuiltInService: Sendable {
     package let unsupportedReason: String?
     /// What has to be known before the service can be described, such as the host of a self-hosted server.
     package let placeholders: [Placeholder]
-    /// All members of the service's line.
-    package let facts: JSONObject
+    /// The members of the service's description.
+    let members: ServiceMembers
+
+    /// All members of the service's description.
+    package var facts: JSONObject { members.all }
 
     /// A part of a service's addresses or fields that differs from user to user.
     package struct Placeholder: Sendable, Hashable {
@@ -40,24 +43,27 @@ package struct BuiltInService: Sendable {
     }
 
     private init?(line: [UInt8]) {
-        guard let facts = try? JSONValue(parsing: line).object, let name = facts["name"]?.string else {
-            return nil
-        }
-        self.init(name: name, facts: facts)
+        guard let line = UnreadObject(line), let name = line["name"]?.string else { return nil }
+        self.init(name: name, members: ServiceMembers(line))
     }
 
     /// A service that the user describes with the members of `ServiceLines.swift`.
     package init(name: String, facts: JSONObject) {
+        self.init(name: name, members: ServiceMembers(facts))
+    }
+
+    private init(name: String, members: ServiceMembers) {
         self.name = name
-        self.facts = facts
-        title = facts["title"]?.string ?? name
-        unsupportedReason = facts["unsupported"]?.string
-        placeholders = (facts["placeholders"]?.object ?? [:]).sorted().compactMap { name, value in
-            guard let members = value.object, let pattern = members["pattern"]?.string else { return nil }
-            return Placeholder(
-                name: name, pattern: pattern, example: members["example"]?.string ?? "",
-                defaultValue: members["default"]?.string, meaning: members["meaning"]?.string)
-        }
+        self.members = members
+        title = members["title"]?.string ?? name
+        unsupportedReason = members["unsupported"]?.string
+        placeholders =
+            members["placeholders"]?.object?.sorted().compactMap { name, value in
+                guard let members = value.object, let pattern = members["pattern"]?.string else { return nil }
+                return Placeholder(
+                    name: name, pattern: pattern, example: members["example"]?.string ?? "",
+                    defaultValue: members["default"]?.string, meaning: members["meaning"]?.string)
+            } ?? []
     }
 }
 
@@ -67,6 +73,11 @@ extension BuiltInService {
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` naming the placeholder whose value is missing, unknown
     ///   or not of its pattern.
     package func filled(with values: [String: String]) throws(HandshakeError) -> JSONObject {
+        try members(with: values).all
+    }
+
+    /// The same, of which what is asked for is read.
+    func members(with values: [String: String]) throws(HandshakeError) -> ServiceMembers {
         for name in values.keys.sorted() where !placeholders.contains(where: { $0.name == name }) {
             let known = placeholders.map(\.name)
             throw .configuration(
@@ -74,7 +85,7 @@ extension BuiltInService {
                 problem: "\(title) has no placeholder “\(quoted(name, limit: 80))”"
                     + (known.isEmpty ? "." : "; it has \(known.joined(separator: ", "))."))
         }
-        guard !placeholders.isEmpty else { return facts }
+        guard !placeholders.isEmpty else { return members }
         let others = missing(in: values).dropFirst().map { "“\($0.name)” (such as “\($0.example)”)" }
         var filled: [String: String] = [:]
         for placeholder in placeholders {
@@ -96,10 +107,7 @@ extension BuiltInService {
             }
             filled[placeholder.name] = value
         }
-        var members = facts
-        members["placeholders"] = nil
-        for (name, value) in members where value.holdsBrace { members[name] = value.filled(with: filled) }
-        return members
+        return members.filled(with: filled)
     }
 }
 
@@ -126,48 +134,4 @@ extension BuiltInService.Placeholder {
 
     /// The expressions of patterns that were used: to make one takes longer than all the rest of a service.
     private static let expressions = Mutex<[String: Regex<AnyRegexOutput>]>([:])
-}
-
-extension JSONValue {
-    /// Whether a string in it may have a placeholder.
-    fileprivate var holdsBrace: Bool {
-        switch self {
-        case .string(let text): text.utf8.contains(UInt8(ascii: "{"))
-        case .array(let elements): elements.contains(where: \.holdsBrace)
-        case .object(let members): members.contains { $0.value.holdsBrace }
-        default: false
-        }
-    }
-
-    /// The value with the placeholders `{name}` in all its strings replaced. Names of members stay.
-    fileprivate func filled(with values: [String: String]) -> JSONValue {
-        switch self {
-        case .string(let text): .string(text.filled(with: values))
-        case .array(let elements): .array(elements.map { $0.filled(with: values) })
-        case .object(let members):
-            .object(JSONObject(members.map { (key: $0.key, value: $0.value.filled(with: values)) }))
-        default: self
-        }
-    }
-}
-
-extension String {
-    /// The text with `{name}` replaced where `values` has the name. A value is never searched for further ones.
-    fileprivate func filled(with values: [String: String]) -> String {
-        var filled = ""
-        var rest = Substring(self).utf8
-        while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
-            let name = rest.index(after: open)
-            guard let end = rest[name...].firstIndex(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") })
-            else { break }
-            if rest[end] == UInt8(ascii: "}"), let value = values[String(Substring(rest[name..<end]))] {
-                filled += Substring(rest[..<open]) + value
-                rest = rest[rest.index(after: end)...]
-            } else {
-                filled += Substring(rest[..<end])
-                rest = rest[end...]
-            }
-        }
-        return filled + Substring(rest)
-    }
 }

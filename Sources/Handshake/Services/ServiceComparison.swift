@@ -41,7 +41,7 @@ extension BuiltInService {
         transport: any Transport = .platform
     ) async throws -> [ServiceComparison]? {
         _ = try service(values, security: security)
-        let facts = ServiceFacts(name: name, members: try filled(with: values), security: security)
+        let facts = ServiceFacts(name: name, members: try members(with: values), security: security)
         guard var issuer = try facts.issuer() else { return nil }
         var template = try facts.issuerTemplate()
         if let base { (issuer, template) = (issuer.at(base), template?.at(base)) }
@@ -91,10 +91,11 @@ extension ServiceFacts {
     }
 
     fileprivate func lists(_ server: AuthorizationServerMetadata) throws -> [ServiceComparison] {
-        let offline = ServiceFacts(name: name, members: members["offline"]?.object ?? [:], security: security)
+        let described = members["offline"]?.object ?? [:]
+        let offline = ServiceFacts(name: name, members: ServiceMembers(described), security: security)
         let scopes = try texts("default_scopes") + offline.texts("scopes")
         var grants = ["authorization_code"]
-        if !offline.members.isEmpty, try !offline.flag("never") { grants.append("refresh_token") }
+        if !described.isEmpty, try !offline.flag("never") { grants.append("refresh_token") }
         if members["device_authorization_url"] != nil { grants.append("urn:ietf:params:oauth:grant-type:device_code") }
         let isEither = try text("client_authentication") == "either"
         let methods = isEither ? ["client_secret_basic", "client_secret_post"] : try authenticationMethods() ?? []

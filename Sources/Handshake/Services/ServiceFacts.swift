@@ -4,7 +4,7 @@ package import OAuth
 /// Reads the members of a service's description, and names the one that is wrong.
 struct ServiceFacts {
     let name: String
-    let members: JSONObject
+    let members: ServiceMembers
     let security: TransportSecurity
 
     func service() throws(HandshakeError) -> Service {
@@ -14,14 +14,15 @@ struct ServiceFacts {
                 nameMembers: try text("name_pointer").map { [$0] } ?? [],
                 method: try choice("userinfo_method", ["GET": .get, "POST": .post]) ?? .get)
         }
+        let addresses = try texts("api_origins")
         var origins: [Origin] = []
-        for address in try texts("api_origins") { origins.append(try parsed(address, "api_origins").origin) }
+        for address in addresses { origins.append(try parsed(address, "api_origins").origin) }
         let offline = try offline()
         let scopes = try texts("default_scopes")
         _ = try flag("public_clients")
         return try Service(
             name: name, displayName: try title(), authorizationServer: try server(),
-            apiRoot: try texts("api_origins").first.map { address throws(HandshakeError) in
+            apiRoot: try addresses.first.map { address throws(HandshakeError) in
                 try parsed(address + "/", "api_origins")
             },
             apiOrigins: origins, defaultScopes: scopes + (try offline.texts("scopes")).filter { !scopes.contains($0) },
@@ -30,12 +31,14 @@ struct ServiceFacts {
 
     /// How a refresh token is obtained.
     private func offline() throws(HandshakeError) -> ServiceFacts {
-        let known: Set = ["always", "never", "scopes", "parameters", "note"]
-        guard let value = members["offline"] else { return ServiceFacts(name: name, members: [:], security: security) }
-        guard let offline = value.object, known.isSuperset(of: offline.keys) else {
-            throw wrong("offline", "must be a table with some of \(known.sorted().joined(separator: ", "))")
+        guard let value = members["offline"] else {
+            return ServiceFacts(name: name, members: ServiceMembers([:]), security: security)
         }
-        return ServiceFacts(name: name, members: offline, security: security)
+        let known = ["always", "never", "note", "parameters", "scopes"]
+        guard let offline = value.object, offline.allSatisfy({ known.contains($0.key) }) else {
+            throw wrong("offline", "must be a table with some of \(known.joined(separator: ", "))")
+        }
+        return ServiceFacts(name: name, members: ServiceMembers(offline), security: security)
     }
 
     private func server() throws(HandshakeError) -> Service.AuthorizationServer {
@@ -155,7 +158,7 @@ extension DiscoveredResource.Deviations {
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a member of another type.
     package init(facts: JSONObject) throws(HandshakeError) {
         self.init()
-        let facts = ServiceFacts(name: "", members: facts, security: .httpsOnly)
+        let facts = ServiceFacts(name: "", members: ServiceMembers(facts), security: .httpsOnly)
         assumesS256 = try facts.flag("assumes_s256")
         omitsResource = try facts.flag("omits_resource")
         repeatsScope = try facts.flag("repeats_scope")
@@ -174,9 +177,12 @@ extension ServiceFacts {
         return text
     }
 
-    /// The meaning of one of a few words.
-    private func choice<Value>(_ member: String, _ words: [String: Value]) throws(HandshakeError) -> Value? {
+    /// The meaning of one of a few words, which most descriptions leave out.
+    private func choice<Value>(
+        _ member: String, _ words: @autoclosure () -> [String: Value]
+    ) throws(HandshakeError) -> Value? {
         guard let word = try text(member) else { return nil }
+        let words = words()
         guard let value = words[quoted(word, limit: 80)] else {
             throw wrong(
                 member, "must be \(words.keys.sorted().joined(separator: " or ")), not “\(quoted(word, limit: 80))”")
@@ -194,7 +200,7 @@ extension ServiceFacts {
     }
 
     private func scopeParameter() throws(HandshakeError) -> String {
-        let name = try text("scope_parameter") ?? "scope"
+        guard let name = try text("scope_parameter") else { return "scope" }
         let own: Set = [
             "response_type", "client_id", "redirect_uri", "state", "nonce", "code_challenge", "code_challenge_method",
         ]
@@ -215,11 +221,12 @@ extension ServiceFacts {
 
     private func invalidGrantCodes(errorCode: String?) throws(HandshakeError) -> Set<String> {
         let codes = Set(try texts("invalid_grant_codes"))
+        guard !codes.isEmpty else { return [] }
         if let code = codes.intersection(ServerError.registeredCodes).min() {
             throw wrong(
                 "invalid_grant_codes", "must not have “\(code)”: that code has a meaning of its own in the standards")
         }
-        guard codes.isEmpty || errorCode?.isEmpty != true else {
+        guard errorCode?.isEmpty != true else {
             throw wrong(
                 "invalid_grant_codes",
                 "must not be beside an empty “error-code-pointer”, which says that errors have no code")

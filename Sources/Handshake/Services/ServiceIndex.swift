@@ -29,11 +29,11 @@ enum ServiceIndex {
             var (low, high) = (0, lines.count)
             while low < high {
                 let middle = (low + high) / 2
-                let candidate = text[lines[middle].name]
-                if candidate.elementsEqual(wanted) { return Array(text[lines[middle].all]) }
-                if candidate.lexicographicallyPrecedes(wanted) { low = middle + 1 } else { high = middle }
+                let isBefore = text[lines[middle].name].lexicographicallyPrecedes(wanted)
+                if isBefore { low = middle + 1 } else { high = middle }
             }
-            return nil
+            guard low < lines.count, text[lines[low].name].elementsEqual(wanted) else { return nil }
+            return Array(text[lines[low].all])
         }
     }
 

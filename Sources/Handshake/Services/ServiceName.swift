@@ -37,19 +37,17 @@ extension Service {
     public static func named(
         _ name: Name, _ values: [String: String] = [:]
     ) throws(HandshakeError) -> Service {
-        let own = name.rawValue == ifttt.name ? ifttt : builtIn.first { $0.name == name.rawValue }
-        if let service = own {
-            if let placeholder = values.keys.min() {
-                throw .configuration(
-                    member: quoted(placeholder, limit: 80), problem: "\(service.displayName) has no placeholders")
-            }
-            return service
-        }
-        guard let service = BuiltInService.named(name.rawValue) else {
+        if let service = BuiltInService.named(name.rawValue) { return try service.service(values) }
+        guard let service = name.rawValue == ifttt.name ? ifttt : builtIn.first(where: { $0.name == name.rawValue })
+        else {
             throw .configuration(
                 member: "service", problem: "there is no built-in service “\(quoted(name.rawValue, limit: 80))”")
         }
-        return try service.service(values)
+        if let placeholder = values.keys.min() {
+            throw .configuration(
+                member: quoted(placeholder, limit: 80), problem: "\(service.displayName) has no placeholders")
+        }
+        return service
     }
 }
 
@@ -66,7 +64,7 @@ extension BuiltInService {
         if let unsupportedReason {
             throw .configuration(member: "service", problem: "\(title) is not supported: \(unsupportedReason)")
         }
-        return try ServiceFacts(name: name, members: filled(with: values), security: security).service()
+        return try ServiceFacts(name: name, members: members(with: values), security: security).service()
     }
 }
 

@@ -382,6 +382,17 @@ struct BuiltInServiceTests {
         }
     }
 
+    @Test("each line is JSON as a whole, and each of its members is the same when it alone is read")
+    func wholeLines() throws {
+        for service in BuiltInService.all {
+            let line = Array(try #require(Self.lines[service.name]).utf8)
+            let whole = try #require(JSONValue(parsing: line).object)
+            #expect(service.facts == whole)
+            let unread = try #require(UnreadObject(line))
+            #expect(whole.allSatisfy { unread[$0.key] == $0.value }, "\(service.name)")
+        }
+    }
+
     @Test("all names can be signed in to, and each is found; the lines stand in the order in which they are looked for")
     func allNames() throws {
         let names = Service.Name.all.map(\.rawValue)

@@ -1,0 +1,74 @@
+/// A JSON object whose members are read when they are asked for.
+///
+/// For texts of this package's own, whose readers need few of many members. It finds where the members stand, and neither reads nor
+/// checks a value before it is asked for. What comes from outside is read by ``JSONValue/init(parsing:)``.
+package struct UnreadObject: Sendable {
+    private struct Member: Sendable {
+        let name: Range<Int>
+        /// Where the value begins.
+        let value: Int
+    }
+
+    private let bytes: [UInt8]
+    private var members: [Member] = []
+
+    /// Finds the members of an object that has some, without white space between them, and without escapes in their names.
+    ///
+    /// - Returns: nil for a text of another form.
+    package init?(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        guard bytes.first == UInt8(ascii: "{") else { return nil }
+        members.reserveCapacity(24)
+        var end = 0
+        repeat {
+            let start = end + 1
+            guard start < bytes.count, bytes[start] == UInt8(ascii: "\""),
+                let nameEnd = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")),
+                nameEnd + 1 < bytes.count, bytes[nameEnd + 1] == UInt8(ascii: ":"),
+                let valueEnd = Self.endOfValue(from: nameEnd + 2, in: bytes)
+            else { return nil }
+            members.append(Member(name: (start + 1)..<nameEnd, value: nameEnd + 2))
+            end = valueEnd
+        } while bytes[end] == UInt8(ascii: ",")
+        guard bytes[end] == UInt8(ascii: "}"), end == bytes.count - 1 else { return nil }
+    }
+
+    /// The value of a member; nil when there is none, or what stands there is no value.
+    package subscript(name: String) -> JSONValue? {
+        let count = name.utf8.count
+        guard
+            let member = members.first(where: { $0.name.count == count && bytes[$0.name].elementsEqual(name.utf8) })
+        else { return nil }
+        var reader = JSONReader(bytes: bytes)
+        reader.offset = member.value
+        return try? reader.value(depth: 1)
+    }
+
+    /// All members; none where the text is not JSON.
+    package var all: JSONObject { (try? JSONValue(parsing: bytes))?.object ?? [:] }
+
+    /// The comma or bracket behind a value.
+    private static func endOfValue(from start: Int, in bytes: [UInt8]) -> Int? {
+        var (depth, isString, offset) = (0, false, start)
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            if isString {
+                if byte == UInt8(ascii: "\\") { offset += 1 }
+                if byte == UInt8(ascii: "\"") { isString = false }
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isString = true
+                case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+                case UInt8(ascii: ","):
+                    if depth == 0 { return offset }
+                case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                    if depth == 0 { return offset }
+                    depth -= 1
+                default: break
+                }
+            }
+            offset += 1
+        }
+        return nil
+    }
+}
