@@ -204,6 +204,32 @@ struct StandardRowTests {
         await world.sandbox.stop()
     }
 
+    @Test("M405: the challenge of the sandbox's token endpoint is answered once, with new jti, nonce and assertion")
+    func tokenChallenge() async throws {
+        let world = try await World(.standard, configuration: Sandbox.Configuration(logsWholeRequests: true))
+        world.holdClocks()
+        var client = try world.keyedClient("sandbox-fapi")
+        client.options.fapi2 = true
+        let transport = TappedTransport()
+        let browser = ScriptedBrowser { page in
+            let redirect = try await world.sandbox.approve(page.url)
+            // From here on the nonce of the push counts no more.
+            world.sandbox.rotateNonces()
+            return redirect
+        }
+        let account = try await world.app(client, transport: transport).signIn(through: browser)
+        #expect(account.status.isBound)
+        #expect(world.statuses("/token") == [400, 200])
+        let proofs = try SentProof.all(transport.requests, to: "/token")
+        let nonces = proofs.compactMap { $0["nonce"] }
+        #expect(nonces.count == 2 && Set(nonces).count == 2)
+        #expect(Set(proofs.compactMap { $0["jti"] }).count == 2)
+        let sent = world.sandbox.requests(.standard).filter { $0.path == "/token" }
+        let assertions = try sent.compactMap { try claims(of: $0.sentForm["client_assertion"] ?? "")["jti"] as? String }
+        #expect(Set(assertions).count == 2)
+        await world.sandbox.stop()
+    }
+
     @Test("M802: by the profile a secret and endpoints written by hand for the sandbox are refused before it is asked")
     func profile() async throws {
         let world = try await World(.standard)

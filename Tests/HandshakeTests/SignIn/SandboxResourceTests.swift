@@ -67,6 +67,54 @@ struct SandboxResourceTests {
         await world.sandbox.stop()
     }
 
+    @Test("M514: a server whose metadata lack the challenge methods is refused, and its deviation sends S256 to it")
+    func challengeMethods() async throws {
+        let world = try await World(.standard)
+        try world.inject("standard /.well-known/* => without code_challenge_methods_supported")
+        let address = world.sandbox.resources.origin + "/mcp"
+        #expect(await handshakeError { try await DiscoveredResource.discover(address) }?.code == "pkce_unsupported")
+        #expect(world.sandbox.requests(.standard).allSatisfy { $0.path.hasPrefix("/.well-known/") })
+        var deviations = DiscoveredResource.Deviations()
+        deviations.assumesS256 = true
+        let found = try await DiscoveredResource.discover(address, deviating: deviations)
+        let (_, account) = try await Self.signIn(world, try await found.register(as: "App"))
+        #expect(try await Self.call(account, address).head.status == .ok)
+        let pushes = world.sandbox.requests(.standard).filter { $0.path == "/par" }
+        #expect(pushes.count == 1)
+        #expect(pushes.allSatisfy { $0.formParameterNames.contains("code_challenge_method") })
+        await world.sandbox.stop()
+    }
+
+    @Test("M505: where the registered port is taken, another one serves at a server that has registered no port")
+    func takenPort() async throws {
+        let world = try await World(.standard)
+        let portless = TappedTransport { request, base, limits in
+            var request = request
+            if request.head.path == "/register", case .bytes(let bytes) = request.content {
+                let text = String(decoding: bytes, as: UTF8.self)
+                    .replacing(try Regex(#"127\.0\.0\.1:[0-9]+"#), with: "127.0.0.1")
+                request.content = .bytes(Array(text.utf8))
+            }
+            return try await base.send(request, limits: limits)
+        }
+        let servers: [(TappedTransport, String?)] = [(TappedTransport(), "invalid_request"), (portless, nil)]
+        for (transport, code) in servers {
+            // The answer would name another redirect URI than was asked for.
+            if code == nil { try world.inject("standard POST /register => without redirect_uris") }
+            let found = try await DiscoveredResource.discover(
+                world.sandbox.resources.origin + "/mcp", transport: transport)
+            let client = try await found.register(as: "App")
+            guard case .loopback(let port?, _) = client.redirect else {
+                Issue.record("no port was registered: \(client.redirect)")
+                return
+            }
+            let taken = try LoopbackListener(port: port)
+            #expect(await handshakeError { try await Self.signIn(world, client) }?.code == code)
+            withExtendedLifetime(taken) {}
+        }
+        await world.sandbox.stop()
+    }
+
     @Test("M512, M905: a document about another API, and a server that names another issuer in its responses, stop")
     func hostile() async throws {
         let world = try await World(.standard)
