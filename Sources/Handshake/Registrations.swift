@@ -1,5 +1,5 @@
 import HTTPTypes
-import OAuth
+package import OAuth
 
 /// Clients that a command remembers between its runs, sealed into the same vault as the accounts they belong to.
 ///
@@ -95,6 +95,22 @@ package struct Registrations: Sendable {
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
+    }
+
+    /// The servers of all remembered clients. What is damaged is left out.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)``.
+    package func issuers() async throws -> [Issuer] {
+        var issuers: [Issuer] = []
+        for name in try await names().names {
+            do {
+                guard let client = try await client(named: name) else { continue }
+                issuers.append(client.service.authorizationServer.issuer)
+            } catch HandshakeError.vault(.damaged) {
+                continue
+            }
+        }
+        return issuers
     }
 
     private static func key(_ name: String) -> VaultKey {

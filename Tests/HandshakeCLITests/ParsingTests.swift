@@ -477,7 +477,7 @@ struct ParsingTests {
             options: login.options, redirect: nil, previous: last, isPurged: false, unfinished: nil, store: { _ in })
         let choice = ResourceChoice(
             name: "mcp", options: login.options, deviations: DiscoveredResource.Deviations(), credential: nil,
-            registration: registration)
+            registration: registration, servers: { [] })
         let message = choice.otherAPI(than: last).message
         let place = "https://api.example/a at https://id.example"
         #expect(message.hasPrefix("“it's” is the account of \(place). Sign it out with: "), "\(message)")

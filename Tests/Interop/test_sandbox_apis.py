@@ -1,6 +1,7 @@
 """`login --resource` at the sandbox's APIs: registration, step-up, a purged client, hostile neighbours, two at a time."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,6 +125,26 @@ def test_two_sign_in_at_the_same_time(handshake: Handshake, apis: StandIn) -> No
         assert http().get(url, timeout=10).status_code == 200
         login.finish().ok()
     assert [said(call(handshake, address, name)) for name in ("one", "two")] == ["Ada Example", "Zoë Ångström"]
+
+
+def test_of_several_servers_of_an_api_the_one_is_taken_where_the_user_has_an_account(handshake: Handshake, apis: StandIn) -> None:
+    issuer, tenant, address = apis.standard["issuer"], apis.standard["origin"] + "/tenant1", apis.resources["origin"] + "/mcp"
+    apis.standard_control("faults", f"resources /.well-known/* => member authorization_servers {json.dumps([tenant, issuer])}")
+
+    def server(name: str, *options: str) -> str:
+        done = complete(apis, handshake.begin_login(name, "--resource", address, *options)).ok()
+        found = re.search(r" is protected by (\S+)\.\s", done.stderr)
+        assert found, done
+        return found[1]
+
+    assert server("first") == tenant
+    handshake.run("logout", "first").ok()
+    complete(apis, handshake.begin_login("known", "--issuer", issuer, "--client-id", "sandbox-public", "--scope", "api")).ok()
+    assert server("second") == issuer
+    # What the user states comes first, and then what the account is at.
+    assert server("third", "--issuer", tenant) == tenant
+    assert server("fourth", "--issuer", issuer) == issuer
+    assert [server(name) for name in ("third", "fourth")] == [tenant, issuer]
 
 
 def test_each_request_names_the_api(handshake: Handshake, apis: StandIn) -> None:

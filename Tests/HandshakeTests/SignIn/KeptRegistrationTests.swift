@@ -37,6 +37,17 @@ struct KeptRegistrationTests {
         #expect(try await ids() == ["client-4", "client-5"])
     }
 
+    @Test("the servers of a vault's accounts are known, also beside a record that is damaged")
+    func issuers() async throws {
+        let (network, vault) = (RegistrationNetwork(), MemoryVault())
+        let registrations = Registrations(in: vault)
+        #expect(try await registrations.issuers().isEmpty)
+        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
+        try await registrations.remember(try await found.register(as: "App"), as: "mine")
+        try await vault.update(VaultKey(.registration, ["broken"])) { try await $0.replace(with: Array("{".utf8)) }
+        #expect(try await registrations.issuers().map(\.string) == ["https://as.example"])
+    }
+
     @Test("a registration of a sign-in that was not finished serves its account's next one, and no other")
     func unfinished() async throws {
         let (network, vault) = (RegistrationNetwork(), MemoryVault())

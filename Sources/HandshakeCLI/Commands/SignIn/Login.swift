@@ -85,8 +85,8 @@ struct Login: AsyncParsableCommand {
         let makePlan = { (isPurged: Bool) in
             try await LoginPlan(
                 service: service, options: options, settings: settings, previous: previous,
-                wasWithoutUser: wasWithoutUser, isPurged: isPurged, unfinished: unfinished
-            ) { try await registrations.remember($0, as: name) }
+                wasWithoutUser: wasWithoutUser, isPurged: isPurged, unfinished: unfinished,
+                store: { try await registrations.remember($0, as: name) }, servers: registrations.issuers)
         }
         let first = try await makePlan(false)
         if previous?.id != first.client.id {

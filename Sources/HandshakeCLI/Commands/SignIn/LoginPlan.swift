@@ -29,10 +29,12 @@ struct LoginPlan {
     ///   - isPurged: whether the server no longer knows that client, so that it has to be registered again.
     ///   - unfinished: what was registered for sign-ins of this account that are not done.
     ///   - store: stores a registration that was changed.
+    ///   - servers: the issuers of the vault's accounts.
     init(
         service name: String, options: LoginOptions, settings: Settings, previous last: Client? = nil,
         wasWithoutUser: Bool = false, isPurged: Bool = false, unfinished: UnfinishedRegistrations? = nil,
-        store: @escaping (Client) async throws -> Void = { _ in }
+        store: @escaping (Client) async throws -> Void = { _ in },
+        servers: @escaping () async throws -> [Issuer] = { [] }
     ) async throws {
         let table = settings.service(name)
         let stated = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
@@ -79,7 +81,7 @@ struct LoginPlan {
             settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
         let choice = ResourceChoice(
             name: name, options: options, deviations: try DiscoveredResource.Deviations(facts: table.facts),
-            credential: credential, registration: registration)
+            credential: credential, registration: registration, servers: servers)
         let server = ServiceChoice(name, options: options, settings: settings, previous: previous?.service)
         if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)),
             var client = try await choice.client()

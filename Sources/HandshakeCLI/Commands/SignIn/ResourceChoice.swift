@@ -10,6 +10,8 @@ struct ResourceChoice {
     let deviations: DiscoveredResource.Deviations
     let credential: Client.Credential?
     let registration: RegistrationChoice
+    /// The issuers of the vault's accounts.
+    let servers: () async throws -> [Issuer]
 
     /// The client of the account's last sign-in.
     private var previous: Client? { registration.previous }
@@ -36,9 +38,9 @@ struct ResourceChoice {
         }
         let known = previous?.service.authorizationServer.issuer
         let confirmed = try options.issuer.map { try StatedValue(value: $0, name: "--issuer").issuer() }
-        guard var found = try await discover(preferring: [confirmed, known].compactMap(\.self), confirmed) else {
-            return nil
-        }
+        // Of several servers one where the user has an account, unless the command or this account names one (`any-server.md` 5).
+        let own = [confirmed, known].compactMap(\.self)
+        guard var found = try await discover(preferring: own.isEmpty ? servers() : own, confirmed) else { return nil }
         if let previous, previous.confinement == found.address, known != found.server.issuer {
             throw CommandError.usage(
                 "“\(quoted(account, limit: 200))” is an account at \(previous.service.authorizationServer.issuer), and "
