@@ -440,7 +440,26 @@ public struct AnyTransition {
     public func animation(_ animation: Animation?) -> AnyTransition { self }
 }
 
-@MainActor @preconcurrency public protocol Gesture {}
+@MainActor @preconcurrency public protocol Gesture {
+    associatedtype Value
+}
+extension Gesture {
+    public func updating<State>(
+        _ state: GestureState<State>, body: @escaping (Value, inout State, inout Transaction) -> Void
+    ) -> GestureStateGesture<Self, State> { GestureStateGesture() }
+    public func onEnded(_ action: @escaping (Value) -> Void) -> _EndedGesture<Self> { _EndedGesture() }
+}
+extension Gesture where Value: Equatable {
+    public func onChanged(_ action: @escaping (Value) -> Void) -> _ChangedGesture<Self> { _ChangedGesture() }
+}
+public struct GestureStateGesture<Base: Gesture, State>: Gesture { public typealias Value = Base.Value }
+public struct _ChangedGesture<Content: Gesture>: Gesture { public typealias Value = Content.Value }
+public struct _EndedGesture<Content: Gesture>: Gesture { public typealias Value = Content.Value }
+@propertyWrapper public struct GestureState<Value> {
+    public init(wrappedValue: Value) {}
+    public var wrappedValue: Value { fatalError() }
+    public var projectedValue: GestureState<Value> { self }
+}
 public struct GestureMask: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -456,14 +475,12 @@ extension CoordinateSpaceProtocol where Self == NamedCoordinateSpace {
     nonisolated public static func named(_ name: some Hashable) -> NamedCoordinateSpace { NamedCoordinateSpace() }
 }
 public struct DragGesture: Gesture {
-    public struct Value: Sendable {
+    public struct Value: Equatable, Sendable {
         public var startLocation: CGPoint
         public var location: CGPoint
         public var velocity: CGSize { .zero }
     }
     nonisolated public init(minimumDistance: CGFloat = 10, coordinateSpace: some CoordinateSpaceProtocol = .local) {}
-    public func onChanged(_ action: @escaping (Value) -> Void) -> DragGesture { self }
-    public func onEnded(_ action: @escaping (Value) -> Void) -> DragGesture { self }
 }
 
 @propertyWrapper public struct State<Value> {
@@ -548,13 +565,27 @@ public enum ScenePhase: Comparable, Sendable { case background, inactive, active
 }
 extension UIViewRepresentable { public var body: Never { fatalError() } }
 @MainActor @preconcurrency
-public struct UIGestureRecognizerRepresentableContext<Representable: UIGestureRecognizerRepresentable> {}
+public struct UIGestureRecognizerRepresentableContext<Representable: UIGestureRecognizerRepresentable> {
+    public let coordinator: Representable.Coordinator
+    public let converter: UIGestureRecognizerRepresentableCoordinateSpaceConverter
+}
+public struct UIGestureRecognizerRepresentableCoordinateSpaceConverter {
+    public func location(in coordinateSpace: some CoordinateSpaceProtocol) -> CGPoint { .zero }
+    public func translation(in coordinateSpace: some CoordinateSpaceProtocol) -> CGPoint? { nil }
+    public func velocity(in coordinateSpace: some CoordinateSpaceProtocol) -> CGPoint? { nil }
+}
 @MainActor @preconcurrency public protocol UIGestureRecognizerRepresentable {
     associatedtype UIGestureRecognizerType: UIGestureRecognizer
+    associatedtype Coordinator = Void
     typealias Context = UIGestureRecognizerRepresentableContext<Self>
+    typealias CoordinateSpaceConverter = UIGestureRecognizerRepresentableCoordinateSpaceConverter
+    @MainActor @preconcurrency func makeCoordinator(converter: CoordinateSpaceConverter) -> Coordinator
     @MainActor @preconcurrency func makeUIGestureRecognizer(context: Context) -> UIGestureRecognizerType
     @MainActor @preconcurrency func handleUIGestureRecognizerAction(
         _ recognizer: UIGestureRecognizerType, context: Context)
+}
+extension UIGestureRecognizerRepresentable where Coordinator == Void {
+    @MainActor @preconcurrency public func makeCoordinator(converter: CoordinateSpaceConverter) {}
 }
 @MainActor @preconcurrency
 public struct UIViewControllerRepresentableContext<

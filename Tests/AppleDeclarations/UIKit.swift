@@ -8,8 +8,20 @@ public import QuartzCore
     public enum TouchType: Int, @unchecked Sendable { case direct, indirect, pencil, indirectPointer }
 }
 @MainActor open class UIGestureRecognizer: NSObject {
+    public enum State: Int, @unchecked Sendable { case possible, began, changed, ended, cancelled, failed }
     public init(target: Any? = nil) {}
+    open var state = State.possible
+    open var view: UIView? { nil }
+    open weak var delegate: (any UIGestureRecognizerDelegate)?
     open var allowedTouchTypes: [NSNumber] = []
+}
+/// The method is optional there; Linux knows no optional requirements.
+@MainActor public protocol UIGestureRecognizerDelegate: NSObjectProtocol {
+    func gestureRecognizerShouldBegin(_ gestureRecognizer: UIGestureRecognizer) -> Bool
+}
+@MainActor open class UIPanGestureRecognizer: UIGestureRecognizer {
+    open var maximumNumberOfTouches = Int.max
+    open func velocity(in view: UIView?) -> CGPoint { .zero }
 }
 @MainActor open class UITapGestureRecognizer: UIGestureRecognizer {
     open var numberOfTapsRequired = 1

@@ -16,6 +16,9 @@ struct KnobDrag: Sendable, Hashable {
         case on
         /// Heavy resistance.
         case off
+
+        /// What a finger asks for that drags the knob to it.
+        var event: ConnectButtonEvent { self == .on ? .turnOn : .turnOff }
     }
 
     let aim: Aim
@@ -39,6 +42,13 @@ struct KnobDrag: Sendable, Hashable {
         self.grip = grip
         self.isRightToLeft = isRightToLeft
     }
+
+    /// Whether a finger moves sideways, and so drags the knob. One that moves as far up or down scrolls the page (F011).
+    ///
+    /// - Parameters:
+    ///   - x: How far or how fast it moves to the right.
+    ///   - y: How far or how fast it moves down, in the same unit.
+    static func isSideways(x: Double, y: Double) -> Bool { abs(x) > abs(y) }
 
     private var isMirrored: Bool { (aim == .off) != isRightToLeft }
 

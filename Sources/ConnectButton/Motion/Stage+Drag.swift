@@ -1,13 +1,61 @@
 extension Stage {
+    /// A finger moves on the knob.
+    ///
+    /// - Returns: Whether this is its first movement, which alone decides whether it drags the knob (F011).
+    mutating func touch() -> Bool {
+        defer { isTouched = true }
+        return !isTouched
+    }
+
+    /// Whether the knob's view is needed. Under a finger it is also where it is not seen: the gesture would end with it.
+    func needsKnob(in pose: Pose) -> Bool { pose[.knob] > 0 || isTouched }
+
     /// Begins a drag towards a step.
     ///
     /// - Parameters:
+    ///   - knob: The knob under the finger.
     ///   - next: The step the drag leads to.
     ///   - label: The label that fades in on the way.
-    mutating func grab(towards next: ConnectButtonState.Step, label: String) {
-        drag = Drag(timeline: Timeline.dragging(from: scene.step, to: next))
+    mutating func grab(_ knob: KnobDrag, towards next: ConnectButtonState.Step, label: String) {
+        drag = Drag(knob: knob, timeline: Timeline.dragging(from: scene.step, to: next))
         leaving = caption
         caption = Caption(text: label, step: next)
+    }
+
+    /// The knob under the finger; nil when nothing is dragged, and when the knob moves by itself.
+    private var held: KnobDrag? { drag.flatMap { $0.spring == nil ? $0.knob : nil } }
+
+    /// The finger has moved: what it drags follows it.
+    ///
+    /// - Parameter x: Where the finger is, in points from the pill's left edge.
+    mutating func follow(to x: Double) {
+        if let held { scrub(to: held.fraction(at: x)) }
+    }
+
+    /// The finger is lifted: the knob goes on or back by its speed and place (MO9).
+    ///
+    /// - Parameters:
+    ///   - x: Where the finger was, in points from the pill's left edge.
+    ///   - velocity: Its velocity in points per second, positive to the right.
+    ///   - width: The pill's width in points.
+    ///   - time: The time of the lift.
+    /// - Returns: What the user asks for when the knob goes on. A drag that ended with its step asks for nothing.
+    mutating func lift(at x: Double, velocity: Double, width: Double, time: Double) -> ConnectButtonEvent? {
+        isTouched = false
+        guard let held else { return nil }
+        let (fraction, forward) = (held.fraction(at: x), held.velocity(velocity, width: width))
+        let completes = held.completes(fraction: fraction, velocity: forward)
+        scrub(to: fraction)
+        release(completes: completes, velocity: forward * width / held.way, at: time)
+        return completes ? held.aim.event : nil
+    }
+
+    /// The system has taken the finger away, for an alert or for scrolling: the knob goes back, wherever it is (MO9).
+    ///
+    /// After ``lift(at:velocity:width:time:)`` it does nothing.
+    mutating func cancelTouch(at time: Double) {
+        isTouched = false
+        if held != nil { release(completes: false, at: time) }
     }
 
     /// Draws a part of the change. Everything follows the finger linearly (MO7).

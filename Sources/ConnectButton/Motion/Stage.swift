@@ -41,6 +41,7 @@ struct Stage: Sendable {
 
     /// A finger on the knob, or the spring after its release.
     struct Drag: Sendable {
+        let knob: KnobDrag
         let timeline: Timeline.Name
         var fraction = 0.0
         var spring: ReleaseSpring?
@@ -67,6 +68,8 @@ struct Stage: Sendable {
     var rest: Pose
     var moves: [Channel: Move] = [:]
     var drag: Drag?
+    /// Whether a finger is on the knob: from its first movement until it leaves, whether it drags the knob or not.
+    var isTouched = false
 
     /// Creates a stage on which a scene is at rest; its bar begins to fill.
     init(_ scene: Scene, at time: Double = 0) {

@@ -2,7 +2,7 @@
 import SwiftUI
 
 /// One pose of the pill. From back to front: grounds, bar, labels, field, check mark, knob, answers, confirm button.
-struct PillDrawing<Drag: Gesture>: View {
+struct PillDrawing: View {
     let state: ConnectButtonState
     let face: ConnectButtonFace
     /// The answers: those of the question, which stay while they fade.
@@ -17,7 +17,7 @@ struct PillDrawing<Drag: Gesture>: View {
     let isFieldReady: Bool
     let email: Binding<String>
     let isFieldFocused: FocusState<Bool>.Binding
-    let drag: Drag
+    let finger: KnobGesture
     let tap: @MainActor () -> Void
     let pressed: @MainActor (Bool) -> Void
     let send: @MainActor (ConnectButtonEvent) -> Void
@@ -51,7 +51,7 @@ struct PillDrawing<Drag: Gesture>: View {
             control
             if pose[.field] > 0 || isFieldReady { field }
             if pose[.mark] > 0 { checkMark }
-            if pose[.knob] > 0 { knob }
+            if stage.needsKnob(in: pose) { knob }
             if pose[.choices] > 0 || look.input == .choice { choices }
             if pose[.confirm] > 0 || isFieldReady { confirm }
         }
@@ -131,7 +131,7 @@ struct PillDrawing<Drag: Gesture>: View {
             KnobView(service: state.connection?.connecting, palette: palette, unit: unit, pose: pose).opacity(press)
         }
         .buttonStyle(PressedStyle(pressed: pressed))
-        .highPriorityGesture(drag)
+        .modifier(finger)
         .allowsHitTesting(look.knob != .hidden)
         .frame(maxWidth: .infinity, alignment: .leading)
         .padding(geometry.knobInset * unit)

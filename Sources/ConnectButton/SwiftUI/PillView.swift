@@ -14,7 +14,6 @@ struct PillView: View {
     @State private var stage: Stage
     /// Whether the pose changes with time.
     @State private var isMoving = false
-    @State private var grip: KnobDrag?
     /// The text in the email field.
     @State private var email = ""
     /// Increases by one with every refused address.
@@ -74,7 +73,7 @@ struct PillView: View {
                 state: state, face: face, answers: answers, unit: unit, width: width, stage: stage,
                 pose: stage.pose(at: context.date.timeIntervalSinceReferenceDate), press: pressOpacity,
                 isFieldReady: look.input == .email, email: $email, isFieldFocused: $isFieldFocused,
-                drag: drag(in: width), tap: tap, pressed: pressed, send: send)
+                finger: finger(in: width), tap: tap, pressed: pressed, send: send)
         }
         .coordinateSpace(.named(Self.space))
     }
@@ -124,39 +123,32 @@ struct PillView: View {
 
     // MARK: The finger
 
-    /// A drag that begins at the knob moves it; one that begins beside it scrolls the page.
-    private func drag(in width: Double) -> some Gesture {
-        DragGesture(minimumDistance: motion.slop, coordinateSpace: .named(Self.space))
-            .onChanged { value in
-                guard let grip = grip ?? begin(at: value.startLocation.x, in: width) else { return }
-                stage.scrub(to: grip.fraction(at: value.location.x))
-            }
-            .onEnded { value in
-                guard let grip else { return }
-                self.grip = nil
-                let (fraction, now) = (grip.fraction(at: value.location.x), Self.now)
-                let velocity = grip.velocity(value.velocity.width, width: width)
-                let completes = grip.completes(fraction: fraction, velocity: velocity)
-                stage.scrub(to: fraction)
-                stage.release(completes: completes, velocity: velocity * width / grip.way, at: now)
-                if completes { tap() }
-            }
+    /// A finger that moves sideways from the knob drags it. Any other scrolls the page.
+    private func finger(in width: Double) -> KnobGesture {
+        KnobGesture(space: Self.space) { start, x, isSideways in
+            if stage.touch(), isSideways { grab(at: start, in: width) }
+            stage.follow(to: x)
+        } lifted: { x, velocity in
+            let event = stage.lift(at: x, velocity: velocity, width: width, time: Self.now)
+            if let event { send(event) }
+        } cancelled: {
+            stage.cancelTouch(at: Self.now)
+        }
     }
 
-    private func begin(at x: Double, in width: Double) -> KnobDrag? {
+    private func grab(at x: Double, in width: Double) {
         let knob = geometry.knobDiameter + 2 * geometry.knobInset
         let fromKnob = look.isOn != isMirrored ? width - x : x
         guard look.input == .turnOn || look.input == .turnOff, look.knob != .hidden,
             fromKnob <= (knob + motion.slop) * unit, Self.now >= stage.arrival
         else {
-            return nil
+            return
         }
         let next = state.next ?? (look.isOn ? .confirmDisconnect : .verifying)
         if next == .email { email = suggestion }
-        stage.grab(towards: next, label: next == .email ? "" : face.toggled)
-        let drag = KnobDrag(look.isOn ? .off : .on, way: width - knob * unit, grip: x, isRightToLeft: isMirrored)
-        grip = drag
-        return drag
+        stage.grab(
+            KnobDrag(look.isOn ? .off : .on, way: width - knob * unit, grip: x, isRightToLeft: isMirrored),
+            towards: next, label: next == .email ? "" : face.toggled)
     }
 }
 #endif

@@ -9,10 +9,31 @@ struct StageDragTests {
         return Stage.Scene(step: step, label: look.input == .email || look.input == .choice ? "" : step.rawValue)
     }
 
+    private static let width = 329.0
+    private static let way = 259.0
+
+    /// A knob that a finger has gripped at the pill's edge.
     private func grabbed(_ step: ConnectButtonState.Step, towards next: ConnectButtonState.Step) -> Stage {
         var stage = Stage(Self.scene(step), at: 0)
-        stage.grab(towards: next, label: next == .email ? "" : next.rawValue)
+        _ = stage.touch()
+        let isOn = ConnectButtonLook(step).isOn
+        stage.grab(
+            KnobDrag(isOn ? .off : .on, way: Self.way, grip: isOn ? Self.width : 0), towards: next,
+            label: next == .email ? "" : next.rawValue)
         return stage
+    }
+
+    /// Where the finger is at a part of the way.
+    private func place(_ part: Double, from step: ConnectButtonState.Step) -> Double {
+        ConnectButtonLook(step).isOn ? Self.width - part * Self.way : part * Self.way
+    }
+
+    /// Lifts the finger at a part of the way, with a speed in widths per second, positive forward.
+    private func lift(
+        _ stage: inout Stage, at part: Double, from step: ConnectButtonState.Step, speed: Double = 0
+    ) -> ConnectButtonEvent? {
+        let velocity = (ConnectButtonLook(step).isOn ? -speed : speed) * Self.width
+        return stage.lift(at: place(part, from: step), velocity: velocity, width: Self.width, time: 5)
     }
 
     private static let ways: [(ConnectButtonState.Step, ConnectButtonState.Step)] = [
@@ -37,7 +58,7 @@ struct StageDragTests {
 
     @Test("MO9: a release goes on or back by speed and place", arguments: try Vectors.read().releases)
     func decided(_ vector: Vectors.Release) {
-        let drag = KnobDrag(vector.isOn ? .off : .on, way: 259)
+        let drag = KnobDrag(vector.isOn ? .off : .on, way: Self.way)
         #expect(drag.completes(fraction: vector.fraction, velocity: vector.velocity) == vector.completes)
     }
 
@@ -101,6 +122,92 @@ struct StageDragTests {
         }
         stage.settle(at: stage.end)
         #expect(stage.pose(at: 9)[.knobPlace] == 1 && stage.caption.text == "connected")
+    }
+
+    @Test("F011: only a finger that moves sideways drags the knob, and its first movement decides")
+    func sideways() {
+        for (x, y) in [(10.0, 9.0), (-10, 3), (11, -4)] { #expect(KnobDrag.isSideways(x: x, y: y)) }
+        for (x, y) in [(10.0, 10.0), (-3, -12), (2, 11), (0, 0)] { #expect(!KnobDrag.isSideways(x: x, y: y)) }
+        var stage = Stage(Self.scene(.connect), at: 0)
+        let before = stage.pose(at: 1)
+        let first = [stage.touch(), stage.touch()]
+        stage.follow(to: Self.way)
+        #expect(first == [true, false] && stage.pose(at: 1) == before)
+        let event = lift(&stage, at: 1, from: .connect)
+        let next = stage.touch()
+        #expect(event == nil && next, "the next finger has a first movement of its own")
+    }
+
+    @Test("F038, MO9: a finger that is lifted asks for what it dragged to, by its speed and place", arguments: ways)
+    func lifted(_ step: ConnectButtonState.Step, _ next: ConnectButtonState.Step) {
+        let event = step == .connect ? ConnectButtonEvent.turnOn : .turnOff
+        for (part, speed, asks) in [(0.6, 0.0, true), (0.6, -0.09, true), (0.3, 0, false)] {
+            var stage = grabbed(step, towards: next)
+            stage.follow(to: place(part, from: step))
+            #expect(abs(stage.pose(at: 5)[.leavingLabel] - (1 - part)) < 1e-9)
+            let asked = lift(&stage, at: part, from: step, speed: speed)
+            #expect(asked == (asks ? event : nil))
+            #expect(stage.drag?.spring?.target == (asks ? 1 : 0))
+            #expect(abs((stage.drag?.spring?.velocity ?? .nan) - speed * Self.width / Self.way) < 1e-9)
+        }
+    }
+
+    @Test("MO9: a finger that the system takes away asks for nothing, and the knob goes back", arguments: ways)
+    func cancelled(_ step: ConnectButtonState.Step, _ next: ConnectButtonState.Step) {
+        let before = Stage(Self.scene(step), at: 0)
+        for part in [0.2, 0.95, 1] {
+            var stage = grabbed(step, towards: next)
+            stage.follow(to: place(part, from: step))
+            stage.cancelTouch(at: 5)
+            #expect(!stage.isTouched)
+            let asked = lift(&stage, at: part, from: step)
+            stage.settle(at: stage.end)
+            #expect(asked == nil && stage.pose(at: 9) == before.pose(at: 9) && stage.caption == before.caption)
+        }
+    }
+
+    @Test("MO9: a gesture that ends after its finger was lifted takes nothing back")
+    func cancelledAfterLift() {
+        var stage = grabbed(.connect, towards: .email)
+        let asked = lift(&stage, at: 0.7, from: .connect)
+        stage.cancelTouch(at: 5)
+        #expect(asked == .turnOn && stage.drag?.spring?.target == 1)
+    }
+
+    @Test("MO28: a drag that ended with its step asks for nothing")
+    func ended() {
+        var stage = grabbed(.connect, towards: .email)
+        stage.follow(to: place(0.6, from: .connect))
+        stage.show(Self.scene(.connected), at: 5)
+        let shown = stage.pose(at: 5)
+        stage.follow(to: place(0.9, from: .connect))
+        #expect(stage.pose(at: 5) == shown)
+        let asked = lift(&stage, at: 0.9, from: .connect)
+        #expect(asked == nil)
+    }
+
+    @Test("MO28: a finger on a knob that moves by itself asks for nothing")
+    func moving() {
+        var stage = grabbed(.connected, towards: .disconnecting)
+        let asked = lift(&stage, at: 0.7, from: .connected)
+        _ = stage.touch()
+        let again = lift(&stage, at: 0.9, from: .connected)
+        #expect(asked == .turnOff && again == nil)
+    }
+
+    @Test("F038: the knob stays under a finger also where it is not seen, or its gesture would end")
+    func kept() {
+        var stage = grabbed(.connected, towards: .disconnecting)
+        stage.follow(to: place(1, from: .connected))
+        #expect(stage.pose(at: 5)[.knob] == 0 && stage.needsKnob(in: stage.pose(at: 5)))
+        // A finger whose drag has ended is still there.
+        stage.show(Self.scene(.verifying), at: 5)
+        stage.settle(at: stage.end)
+        #expect(stage.pose(at: 9)[.knob] == 0 && stage.needsKnob(in: stage.pose(at: 9)))
+        _ = lift(&stage, at: 1, from: .connected)
+        #expect(!stage.needsKnob(in: stage.pose(at: 9)))
+        let other = Stage(Self.scene(.connect), at: 0)
+        #expect(other.needsKnob(in: other.pose(at: 9)))
     }
 
     @Test("details of the same step change nothing under a finger")
