@@ -18,7 +18,7 @@ extension Stage {
     ///   - label: The label that fades in on the way.
     mutating func grab(_ knob: KnobDrag, towards next: ConnectButtonState.Step, label: String) {
         drag = Drag(knob: knob, timeline: Timeline.dragging(from: scene.step, to: next))
-        leaving = caption
+        leaving = scene.caption
         caption = Caption(text: label, step: next)
     }
 

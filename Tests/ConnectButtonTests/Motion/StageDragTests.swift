@@ -210,6 +210,15 @@ struct StageDragTests {
         #expect(other.needsKnob(in: other.pose(at: 9)))
     }
 
+    @Test("MO11: a knob that is gripped on its way back shows the same texts again")
+    func grippedAgain() {
+        var stage = grabbed(.connect, towards: .verifying)
+        stage.scrub(to: 0.3)
+        stage.release(completes: false, at: 5)
+        stage.grab(KnobDrag(.on, way: Self.way), towards: .verifying, label: "verifying")
+        #expect(stage.leaving?.text == "connect" && stage.caption.text == "verifying")
+    }
+
     @Test("details of the same step change nothing under a finger")
     func details() {
         var stage = grabbed(.connect, towards: .verifying)
