@@ -596,6 +596,31 @@ def test_escape_leaves_the_email_field(page: Page, server: ButtonServer) -> None
     assert page.evaluate("one.shadowRoot.activeElement?.getAttribute('role')") == "switch"
 
 
+@pytest.mark.parametrize("way", ["arrow", "return"])
+def test_an_address_is_confirmed_by_the_arrow_or_by_return(page: Page, server: ButtonServer, way: str) -> None:
+    """F014: the field also gives up the focus, and with that a phone's keyboard goes."""
+    script = server.script()
+    opened(page, server, script.answer("email", email="ada@example.com"))
+    server.answers(answered(script, "email", 2))
+    field = page.get_by_role("textbox")
+    field.focus()
+    if way == "arrow":
+        page.get_by_role("button", name="Continue").click()
+    else:
+        field.press("Enter")
+    shown(page, "verifying")
+    assert [(message["event"], message["email"]) for message in server.messages] == [("email", "ada@example.com")]
+    assert page.evaluate("one.shadowRoot.activeElement?.className") == "switch"
+
+
+def test_what_fills_forms_in_knows_the_field(page: Page, server: ButtonServer) -> None:
+    """W26: the browser offers the user's addresses, and a phone the keyboard for them."""
+    opened(page, server, server.script().answer("email"))
+    field = page.get_by_role("textbox")
+    for name, value in {"type": "email", "autocomplete": "email", "inputmode": "email", "enterkeyhint": "done", "autocapitalize": "none", "spellcheck": "false"}.items():
+        expect(field).to_have_attribute(name, value)
+
+
 def test_the_about_page_opens_closes_and_gives_the_focus_back(page: Page, server: ButtonServer) -> None:
     person = opened(page, server, server.script().answer("connected"))
     person.go_to("WORKS WITH")
