@@ -72,6 +72,8 @@ struct StoryboardTests {
         #expect(player.storedTokens == ["t1"])
         #expect(
             player.outcomes == [.connected(try Balcony.connection(), isConfirmed: true, isPending: false)])
+        // W27.
+        #expect(!player.effects.contains { if case .start = $0 { true } else { false } }, "nothing waits for a time")
     }
 
     @Test("F002, F004, W4: loading is shown until the answer is there, and nothing waits for show")
