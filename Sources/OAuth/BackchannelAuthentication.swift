@@ -7,28 +7,28 @@ public struct BackchannelAuthentication: Sendable {
     /// How many seconds lie between two polls at first, from 1 to 3600. It is 5 when the server does not say.
     public let interval: Double
 
-    private static let longestID = 4096
-    private static let longestLifetime: Double = 3600
+    private static let maximumIDLength = 4096
+    private static let maximumLifetime: Double = 3600
 
     init(_ answer: ResponseReader) throws(OAuthError) {
         let text = try answer.requiredString("auth_req_id")
         guard Self.isRequestID(text) else {
             throw .malformed(
                 step: answer.step, member: "auth_req_id",
-                expected: "at most \(Self.longestID) letters, digits, periods, hyphens and underscores",
+                expected: "at most \(Self.maximumIDLength) letters, digits, periods, hyphens and underscores",
                 found: "other characters or more")
         }
         guard let lifetime = try answer.integer("expires_in"), lifetime > 0 else {
             throw answer.malformed("expires_in", expected: "a positive number of seconds")
         }
         requestID = Secret(text)
-        self.lifetime = min(Double(lifetime), Self.longestLifetime)
+        self.lifetime = min(Double(lifetime), Self.maximumLifetime)
         interval = DevicePolling.seconds(answer["interval"]) ?? DevicePolling.defaultInterval
     }
 
     /// Whether a text can be an identifier (CIBA Core, section 7.3).
     static func isRequestID(_ text: String) -> Bool {
-        (1...longestID).contains(text.utf8.count)
+        (1...maximumIDLength).contains(text.utf8.count)
             && text.utf8.allSatisfy { PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
     }
 }

@@ -14,16 +14,16 @@ public struct DeviceAuthorization: Sendable {
     /// How many seconds to wait between two polls at first, from 1 to 3600. It is 5 when the server does not say.
     public let interval: Double
 
-    static let longestLifetime: Double = 3600
+    static let maximumLifetime: Double = 3600
     static let defaultLifetime: Double = 300
-    private static let longestDeviceCode = 4096
-    private static let longestAddress = 2048
+    private static let maximumDeviceCodeLength = 4096
+    private static let maximumAddressLength = 2048
 
     init(_ answer: ResponseReader, for server: AuthorizationServerMetadata) throws(OAuthError) {
         guard let deviceCode = try answer.token("device_code") else {
             throw answer.malformed("device_code", expected: "a non-empty string")
         }
-        guard deviceCode.reveal().utf8.count <= Self.longestDeviceCode else {
+        guard deviceCode.reveal().utf8.count <= Self.maximumDeviceCodeLength else {
             throw .malformed(
                 step: answer.step, member: "device_code", expected: "at most 4096 bytes", found: "more")
         }
@@ -57,7 +57,7 @@ public struct DeviceAuthorization: Sendable {
         guard value > 0 else {
             throw answer.malformed("expires_in", expected: "a positive number of seconds", found: "\(value)")
         }
-        return min(Double(value), longestLifetime)
+        return min(Double(value), maximumLifetime)
     }
 
     /// An address that the user is led to, checked before anyone sees it.
@@ -65,9 +65,9 @@ public struct DeviceAuthorization: Sendable {
         _ name: String, in answer: ResponseReader, for server: AuthorizationServerMetadata
     ) throws(OAuthError) -> EndpointURL? {
         guard let text = try answer.string(name), !text.isEmpty else { return nil }
-        guard text.utf8.count <= longestAddress else {
+        guard text.utf8.count <= maximumAddressLength else {
             throw .malformed(
-                step: answer.step, member: name, expected: "at most \(longestAddress) bytes", found: "more")
+                step: answer.step, member: name, expected: "at most \(maximumAddressLength) bytes", found: "more")
         }
         guard
             let address = try answer.page(

@@ -25,15 +25,15 @@ public struct DevicePolling: Sendable, Hashable {
 
     static let defaultInterval: Double = 5
     /// No wait is longer, so that adding and converting never overflow. Codes are valid for an hour at most.
-    static let longestWait: Double = 3600
-    private static let longestWaitAfterFailure: Double = 60
+    static let maximumWait: Double = 3600
+    private static let maximumWaitAfterFailure: Double = 60
 
     /// Starts with the server's interval in seconds.
     ///
     /// It is 5 seconds if `interval` is not a positive, finite number.
     public init(interval: Double) {
         let isUsable = interval.isFinite && interval > 0
-        self.interval = isUsable ? min(interval, Self.longestWait) : Self.defaultInterval
+        self.interval = isUsable ? min(interval, Self.maximumWait) : Self.defaultInterval
         wait = self.interval
     }
 
@@ -48,16 +48,16 @@ public struct DevicePolling: Sendable, Hashable {
             failures = 0
         case .slowDown(let asked):
             failures = 0
-            interval = min(max(interval + 5, asked.flatMap(Self.bounded) ?? 0), Self.longestWait)
+            interval = min(max(interval + 5, asked.flatMap(Self.bounded) ?? 0), Self.maximumWait)
         case .failed:
             failures = min(failures + 1, 16)
         }
-        let longest = max(Self.longestWaitAfterFailure, interval)
+        let longest = max(Self.maximumWaitAfterFailure, interval)
         wait = max(min(interval * Double(1 << failures), longest), retryAfter.flatMap(Self.bounded) ?? 0)
     }
 
     private static func bounded(_ seconds: Double) -> Double? {
-        seconds > 0 ? min(seconds, longestWait) : nil
+        seconds > 0 ? min(seconds, maximumWait) : nil
     }
 
     /// The seconds that a server's `interval` states; nil when it states none that can be used.
@@ -69,7 +69,7 @@ public struct DevicePolling: Sendable, Hashable {
             default: nil
             }
         guard let seconds = spelling.flatMap({ Double($0) }), seconds > 0 else { return nil }
-        return min(seconds.rounded(.up), longestWait)
+        return min(seconds.rounded(.up), maximumWait)
     }
 }
 

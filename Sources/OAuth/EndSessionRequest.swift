@@ -28,7 +28,7 @@ public struct EndSessionRequest: Sendable {
     package let shortAddress: String
 
     /// The longest address, in bytes, that every browser and server takes.
-    static let longestAddress = 8192
+    static let maximumAddressLength = 8192
 
     /// Prepares a request to `server`.
     ///
@@ -65,7 +65,8 @@ public struct EndSessionRequest: Sendable {
         for (name, value) in rest.pairs { try all.add(name, value) }
         let address = Self.address(of: endpoint, with: all)
         page =
-            address.utf8.count <= Self.longestAddress ? .address(address) : .form(action: endpoint, fields: all.pairs)
+            address.utf8.count <= Self.maximumAddressLength
+            ? .address(address) : .form(action: endpoint, fields: all.pairs)
     }
 
     /// The address for a browser that can only open one. Where ``page`` is a form it leaves the hint out, and the server

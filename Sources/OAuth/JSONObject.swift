@@ -8,7 +8,7 @@ public struct JSONObject: Sendable {
     /// All members, when they are many.
     private var many: [Name: JSONValue] = [:]
 
-    private static let mostOfFew = 32
+    private static let maximumFew = 32
 
     private struct Member: Sendable {
         let name: String
@@ -59,7 +59,7 @@ public struct JSONObject: Sendable {
     private mutating func append(_ value: JSONValue, for name: String, _ mark: UInt64) {
         if few.isEmpty { few.reserveCapacity(8) }
         few.append(Member(name: name, mark: mark, value: value))
-        guard few.count > Self.mostOfFew else { return }
+        guard few.count > Self.maximumFew else { return }
         for member in few { many[Name(member.name)] = member.value }
         few = []
     }

@@ -43,7 +43,7 @@ public struct JWTBearerAssertion: Sendable {
     public let scopes: [String]
     private let source: Source
 
-    static let longestLifetime = 3600
+    static let maximumLifetime = 3600
 
     /// Uses an assertion that another server has issued. ``TokenType/identityAssertion`` is the kind of one.
     public init(_ assertion: Secret, scopes: [String] = []) {
@@ -100,10 +100,10 @@ public struct JWTBearerAssertion: Sendable {
         at server: AuthorizationServerMetadata, _ scopeDelimiter: String
     ) throws(OAuthError) -> Secret {
         guard !claims.issuer.isEmpty else { throw .configuration(member: "iss", problem: "it is empty") }
-        guard (1...Self.longestLifetime).contains(claims.lifetime) else {
+        guard (1...Self.maximumLifetime).contains(claims.lifetime) else {
             throw .configuration(
                 member: "lifetime",
-                problem: "it must be from 1 to \(Self.longestLifetime) seconds, not \(claims.lifetime)")
+                problem: "it must be from 1 to \(Self.maximumLifetime) seconds, not \(claims.lifetime)")
         }
         try OAuthError.checkClock(now)
         let audience =

@@ -61,7 +61,7 @@ public struct LogoutTokenValidator: Sendable {
     /// The member of `events` that makes a token a logout token.
     static let event = "http://schemas.openid.net/event/backchannel-logout"
     private static let lifetimeWithoutExpiry: Double = 120
-    private static let longestText = 1024
+    private static let maximumTextLength = 1024
 
     /// States the rules for tokens of one server.
     ///
@@ -122,8 +122,8 @@ public struct LogoutTokenValidator: Sendable {
 
     private static func text(_ name: String, in reader: ClaimReader) throws(OAuthError) -> String? {
         guard let text = try reader.string(name) else { return nil }
-        guard (1...longestText).contains(text.utf8.count) else {
-            throw reader.wrong(name, expected: "1 to \(longestText) bytes", found: "\(text.utf8.count)")
+        guard (1...maximumTextLength).contains(text.utf8.count) else {
+            throw reader.wrong(name, expected: "1 to \(maximumTextLength) bytes", found: "\(text.utf8.count)")
         }
         return text
     }

@@ -80,7 +80,7 @@ struct Redaction: Sendable {
     /// Removes the end of a text that was cut, when a piece of a secret, a token or a character may stand there.
     private static func removeCutWord(of bytes: inout [UInt8], among secrets: [[UInt8]]) {
         for secret in secrets {
-            let start = max(0, bytes.count - signature * longestEscape)
+            let start = max(0, bytes.count - signature * maximumEscapeLength)
             let beginning = (start..<bytes.count).first { offset in
                 [false, true].contains { readsEscapes in
                     let same = agreement(of: secret, with: bytes, at: offset, readsEscapes: readsEscapes)
@@ -140,8 +140,8 @@ struct Redaction: Sendable {
         var end = offset
         while count < secret.count, end < bytes.count {
             let isSpace = bytes[end] == UInt8(ascii: "+") && secret[count] == UInt8(ascii: " ")
-            if readsEscapes, let escape = escape(in: bytes[end...].prefix(longestEscape)), escape.byte == secret[count]
-            {
+            let start = bytes[end...].prefix(maximumEscapeLength)
+            if readsEscapes, let escape = escape(in: start), escape.byte == secret[count] {
                 end += escape.length
             } else if bytes[end] == secret[count] || (readsEscapes && isSpace) {
                 end += 1
@@ -154,7 +154,7 @@ struct Redaction: Sendable {
     }
 
     /// The bytes of `&#x2f;`.
-    private static let longestEscape = 6
+    private static let maximumEscapeLength = 6
     private static let entities: [(name: [UInt8], byte: UInt8)] = [
         (Array("&amp;".utf8), UInt8(ascii: "&")), (Array("&lt;".utf8), UInt8(ascii: "<")),
         (Array("&gt;".utf8), UInt8(ascii: ">")), (Array("&quot;".utf8), UInt8(ascii: "\"")),
@@ -190,7 +190,7 @@ struct Redaction: Sendable {
 
     /// Whether a text's end is nothing, or an escape that was cut.
     private static func isCutEscape(_ end: ArraySlice<UInt8>) -> Bool {
-        end.isEmpty || (end.count < longestEscape && end.first.map { "%\\&".utf8.contains($0) } == true)
+        end.isEmpty || (end.count < maximumEscapeLength && end.first.map { "%\\&".utf8.contains($0) } == true)
     }
 
     /// Replaces each word that looks like a token.

@@ -54,13 +54,13 @@ public enum ResourceDemand: Sendable, Hashable {
 
     /// The most that is taken of `acr_values`, and their longest (`any-server.md` 2).
     private static let maximumContexts = 10
-    private static let longestContext = 255
+    private static let maximumContextLength = 255
 
     /// The parameters of an authorization request that satisfies it, besides the scopes (RFC 9470, section 4). A demand that
     /// names neither class nor age is for a new authentication.
     package var parameters: [String: String] {
         guard case .stepUp(let contexts, let maximumAge, _) = self else { return [:] }
-        let named = contexts.prefix(Self.maximumContexts).filter { $0.utf8.count <= Self.longestContext }
+        let named = contexts.prefix(Self.maximumContexts).filter { $0.utf8.count <= Self.maximumContextLength }
         var parameters = named.isEmpty ? [:] : ["acr_values": named.joined(separator: " ")]
         if let age = maximumAge ?? (named.isEmpty ? 0 : nil) { parameters["max_age"] = "\(age)" }
         return parameters

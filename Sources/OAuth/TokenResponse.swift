@@ -105,8 +105,8 @@ public struct TokenResponse: Sendable {
         if value == 0, deviations.zeroExpiryIsNever { return nil }
         let isTime = deviations.expiryUnit == .millisecondsSince1970
         let lifetime = isTime ? Double(value) / 1_000 - now : Double(value)
-        guard value >= 0, lifetime <= Double(longestLifetime) else {
-            throw response.malformed(member, expected: "0 to \(longestLifetime) seconds", found: "\(value)")
+        guard value >= 0, lifetime <= Double(maximumLifetime) else {
+            throw response.malformed(member, expected: "0 to \(maximumLifetime) seconds", found: "\(value)")
         }
         return now + lifetime
     }
@@ -119,14 +119,14 @@ public struct TokenResponse: Sendable {
     /// Only says when to refresh: a value that makes no sense counts as none, and ends no sign-in. 0 is Keycloak's for no end.
     private static func refreshTokenExpiry(in response: ResponseReader, now: Double) -> Double? {
         for member in refreshLifetimeMembers {
-            guard let value = try? response.integer(member), (1...longestLifetime).contains(value) else { continue }
+            guard let value = try? response.integer(member), (1...maximumLifetime).contains(value) else { continue }
             return now + Double(value)
         }
         return nil
     }
 
     /// A hundred years, in seconds: longer lifetimes are a mistake of units.
-    static let longestLifetime: Int64 = 3_155_760_000
+    static let maximumLifetime: Int64 = 3_155_760_000
 
     /// The longest list of scopes, in bytes. It is stored with the grant.
     private static let maximumScopesLength = 16_384

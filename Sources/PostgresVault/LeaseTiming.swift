@@ -83,9 +83,9 @@ struct LeaseObservation: Sendable {
     }
 
     /// The most that one pause between two looks counts.
-    private static let longestStep = Duration.seconds(2)
+    private static let maximumStep = Duration.seconds(2)
     /// The longest pause that counts at all: while the database is away, a holder cannot renew.
-    private static let longestGap = Duration.seconds(8)
+    private static let maximumGap = Duration.seconds(8)
 
     private(set) var seen: Look?
     private(set) var watched = Duration.zero
@@ -96,8 +96,8 @@ struct LeaseObservation: Sendable {
     /// - Parameter time: by the waiter's own clock, which only goes forward.
     mutating func note(_ look: Look, at time: Duration) {
         let gap = time - last
-        if look == seen, gap >= .zero, gap <= Self.longestGap {
-            watched += min(gap, Self.longestStep)
+        if look == seen, gap >= .zero, gap <= Self.maximumGap {
+            watched += min(gap, Self.maximumStep)
         } else {
             seen = look
             watched = .zero
@@ -106,7 +106,7 @@ struct LeaseObservation: Sendable {
     }
 
     /// Whether the last look is recent enough to go on from.
-    func isRecent(at time: Duration) -> Bool { time - last <= Self.longestGap }
+    func isRecent(at time: Duration) -> Bool { time - last <= Self.maximumGap }
 
     /// The same, with times that count from `start`.
     func counted(from start: Duration) -> LeaseObservation {

@@ -145,7 +145,7 @@ final class PostgresHolds: Sendable {
         /// Holders that may not have been released, by their records.
         var unreleased: [RecordName: Unreleased] = [:]
         /// With more of them, those are removed whose lease is over.
-        var mostUnreleased = PostgresHolds.fewUnreleased
+        var maximumUnreleased = PostgresHolds.fewUnreleased
     }
 
     /// A holder that may still have a record.
@@ -248,11 +248,11 @@ final class PostgresHolds: Sendable {
     func note(_ holder: Unreleased?, of name: RecordName) {
         state.withLock { state in
             state.unreleased[name] = holder
-            guard state.unreleased.count > state.mostUnreleased else { return }
+            guard state.unreleased.count > state.maximumUnreleased else { return }
             // A lease is renewed for a body limit at most, and then ends: what is older says nothing.
             let (now, limit) = (ContinuousClock.now, bodyLimit + timing.lease)
             state.unreleased = state.unreleased.filter { $0.value.noted.duration(to: now) <= limit }
-            state.mostUnreleased = max(Self.fewUnreleased, state.unreleased.count * 2)
+            state.maximumUnreleased = max(Self.fewUnreleased, state.unreleased.count * 2)
         }
     }
 

@@ -30,7 +30,7 @@ final class PostgresListener: Sendable {
     }
 
     private static let channel = "handshake"
-    private static let longestPause = Duration.seconds(30)
+    private static let maximumPause = Duration.seconds(30)
 
     private let state = Mutex(State())
     private let address: PostgresAddress
@@ -158,7 +158,7 @@ final class PostgresListener: Sendable {
             started()
             guard state.withLock({ $0.activity == .running }) else { return }
             try? await Task.sleep(for: pause)
-            pause = min(pause * 2, Self.longestPause)
+            pause = min(pause * 2, Self.maximumPause)
         }
     }
 

@@ -41,7 +41,7 @@ public final class Sandbox: Sendable {
         let panel = ControlPanel(
             services: services.map { $0.name } + plans.map(\.name), faults: configuration.faults,
             logsWholeRequests: configuration.logsWholeRequests)
-        let lifetime = configuration.accessTokenLifetime.map { min(max($0, 0), Configuration.longestLifetime) }
+        let lifetime = configuration.accessTokenLifetime.map { min(max($0, 0), Configuration.maximumLifetime) }
         let fixed: [any StandIn] = services.map { $0.init(panel: panel, accessTokenLifetime: lifetime) }
         let standIns: [any StandIn] = fixed + plans.map { $0.make(panel, lifetime) }
         var listeners: [Listener] = []

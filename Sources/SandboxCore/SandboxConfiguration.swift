@@ -18,7 +18,7 @@ extension Sandbox {
         public var logsWholeRequests: Bool
 
         /// A hundred years, in seconds: the longest lifetime that can be set.
-        package static let longestLifetime = 3_155_760_000
+        package static let maximumLifetime = 3_155_760_000
 
         /// Makes a configuration.
         public init(

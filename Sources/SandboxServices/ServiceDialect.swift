@@ -64,10 +64,10 @@ extension ImitatedService {
     /// How long an access token lives. One of which the description says that it never ends does not.
     private func lifetime(_ configured: Int?) -> Int {
         if let seconds = facts["absent_expiry"]?.integer {
-            return configured ?? min(max(1, seconds), Sandbox.Configuration.longestLifetime)
+            return configured ?? min(max(1, seconds), Sandbox.Configuration.maximumLifetime)
         }
-        if text("absent_expiry") == "unknown" { return configured ?? Sandbox.Configuration.longestLifetime }
-        return statesExpiry ? configured ?? 3600 : Sandbox.Configuration.longestLifetime
+        if text("absent_expiry") == "unknown" { return configured ?? Sandbox.Configuration.maximumLifetime }
+        return statesExpiry ? configured ?? 3600 : Sandbox.Configuration.maximumLifetime
     }
 
     /// Whether answers say when an access token ends.

@@ -17,7 +17,7 @@ import Foundation
 final class AssertionGrants: Sendable {
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     /// The longest that an assertion may count, in seconds.
-    private static let longestLifetime = 3600
+    private static let maximumLifetime = 3600
     private static let leeway = 10.0
 
     private let server: AuthorizationServer
@@ -74,7 +74,7 @@ final class AssertionGrants: Sendable {
             throw .invalidGrant("aud has to be the issuer or the token endpoint.")
         }
         guard let expiry = token.claims["exp"]?.integer, let issuedAt = token.claims["iat"]?.integer, issuedAt >= 0,
-            issuedAt < expiry, expiry - issuedAt <= Self.longestLifetime, Double(expiry) > now - Self.leeway,
+            issuedAt < expiry, expiry - issuedAt <= Self.maximumLifetime, Double(expiry) > now - Self.leeway,
             Double(issuedAt) < now + Self.leeway
         else { throw .invalidGrant("The assertion is expired, of the future, or counts too long.") }
         guard let identifier = token.claims["jti"]?.scalarText, !identifier.isEmpty,

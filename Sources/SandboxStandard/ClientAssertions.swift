@@ -42,7 +42,7 @@ final class ClientAssertions: Sendable {
     private let used = Mutex<Set<String>>([])
 
     /// The longest that an assertion may count, in seconds.
-    private static let longestLifetime = 300
+    private static let maximumLifetime = 300
     private static let leeway = 10.0
 
     /// The client that an assertion in a form proves.
@@ -109,7 +109,7 @@ final class ClientAssertions: Sendable {
         let now = server.clock.now
         guard let expiry = token.claims["exp"]?.integer, let issuedAt = token.claims["iat"]?.integer,
             Double(expiry) > now - Self.leeway, Double(issuedAt) < now + Self.leeway,
-            issuedAt >= 0, issuedAt < expiry, expiry - issuedAt <= Self.longestLifetime
+            issuedAt >= 0, issuedAt < expiry, expiry - issuedAt <= Self.maximumLifetime
         else { throw .invalidClient("The assertion is expired, of the future, or counts too long.") }
         guard let identifier = token.claims["jti"]?.scalarText, identifier.utf8.count >= 16 else {
             throw .invalidClient("jti is missing or too short.")

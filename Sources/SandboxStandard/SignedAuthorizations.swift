@@ -18,7 +18,7 @@ struct SignedAuthorizations: SignedMessages {
 
     private static let leeway = 10.0
     /// How long a request object may count, and how old it may be, in seconds (FAPI 2.0 Message Signing section 5.3.1).
-    private static let longestLifetime = 3600
+    private static let maximumLifetime = 3600
 
     init(signer: IDTokenSigner) {
         self.signer = signer
@@ -68,7 +68,7 @@ struct SignedAuthorizations: SignedMessages {
         let now = server.clock.now
         guard let expiry = claims["exp"]?.integer, let start = claims["nbf"]?.integer, start >= 0, start < expiry,
             Double(expiry) > now - Self.leeway, Double(start) < now + Self.leeway,
-            Double(start) > now - Double(Self.longestLifetime), expiry - start <= Self.longestLifetime
+            Double(start) > now - Double(Self.maximumLifetime), expiry - start <= Self.maximumLifetime
         else { throw Self.invalid("It is expired, of the future, or counts too long.") }
         guard let identifier = claims["jti"]?.scalarText, identifier.utf8.count >= 16 else {
             throw Self.invalid("jti is missing or too short.")

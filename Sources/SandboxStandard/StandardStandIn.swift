@@ -115,10 +115,10 @@ package struct StandardStandIn: FixedStandIn {
                 [registrations] request in
                 // Bounded: the sum with the time must not overflow.
                 guard let seconds = Int(request.text.filter { !$0.isWhitespace }),
-                    (0...Sandbox.Configuration.longestLifetime).contains(seconds)
+                    (0...Sandbox.Configuration.maximumLifetime).contains(seconds)
                 else {
                     return .text(
-                        "Expected up to \(Sandbox.Configuration.longestLifetime) seconds, or 0 for secrets that do not end.\n",
+                        "Expected up to \(Sandbox.Configuration.maximumLifetime) seconds, or 0 for secrets that do not end.\n",
                         status: 400)
                 }
                 registrations.secretLifetime = seconds

@@ -51,7 +51,7 @@ struct MonitoringTests {
     func shutdown() throws {
         // A refresh that is on its way, and then answers that are in memory: Handshake.finishRefreshes().
         let refreshes = Int(2 * (TransferLimits().timeout / .seconds(1)))
-        let keeper = refreshes + Int(KeeperHook.longestRequest)
+        let keeper = refreshes + Int(KeeperHook.maximumRequestTime)
         let page = try Self.text("Documentation/Monitoring.md")
         let routes = try Self.text("Sources/HandshakeServer/Health/HealthRoutes.swift")
         #expect(page.contains("Give a process \(keeper + refreshes) s between SIGTERM and SIGKILL"))

@@ -95,9 +95,9 @@ struct LookTests {
     func givenUp() async throws {
         let (world, server, place) = try await scene(isKnown: false)
         async let state = server.stateNow()
-        await clock.sleeper(for: ConnectSessions.longestQuestion)
-        #expect(ConnectSessions.longestQuestion < .seconds(ConnectSessions.lease))
-        clock.advance(by: ConnectSessions.longestQuestion)
+        await clock.sleeper(for: ConnectSessions.maximumQuestionTime)
+        #expect(ConnectSessions.maximumQuestionTime < .seconds(ConnectSessions.lease))
+        clock.advance(by: ConnectSessions.maximumQuestionTime)
         _ = try await state
         await finished(server, place)
         let session = try #require(try await server.routes.sessions.peek(at: place))

@@ -17,7 +17,7 @@ import Foundation
 /// Other members are ignored, as are empty lines.
 package enum RecordingCodec {
     /// The maximum length of a line in bytes: more than twice the longest advertisement.
-    package static let longestLine = 8_192
+    package static let maximumLineLength = 8_192
 
     /// Encodes a packet as a line, without the line feed.
     package static func line(_ advertisement: Advertisement) -> String {
@@ -38,7 +38,7 @@ package enum RecordingCodec {
         line: some Collection<UInt8>, number: Int
     ) throws(BeaconsError) -> Advertisement? {
         func problem(_ problem: String) -> BeaconsError { .recording(line: number, problem: problem) }
-        guard line.count <= longestLine else { throw problem("it is longer than \(longestLine) bytes") }
+        guard line.count <= maximumLineLength else { throw problem("it is longer than \(maximumLineLength) bytes") }
         let spaces = Array(" \t\r".utf8)
         guard line.contains(where: { !spaces.contains($0) }) else { return nil }
         let row: Row

@@ -61,7 +61,7 @@ struct AccountRecord: Sendable {
     var isReported = false
     /// The tokens that the grant replaced and that do not look like tokens. A server may still quote them.
     var replaced: [Secret] = []
-    private static let longestReplaced = 200
+    private static let maximumReplacedLength = 200
 
     private final class BoxedServer: Sendable {
         let metadata: AuthorizationServerMetadata
@@ -113,7 +113,7 @@ struct AccountRecord: Sendable {
         var next = self
         next.grant = grant
         next.replaced = [self.grant.accessToken, self.grant.refreshToken].compactMap(\.self).filter {
-            $0.reveal().utf8.count <= Self.longestReplaced && !$0.looksLikeToken
+            $0.reveal().utf8.count <= Self.maximumReplacedLength && !$0.looksLikeToken
         }
         next.unchecked = nil
         next.binding = binding

@@ -53,8 +53,8 @@ private final class ContentSieve: Sendable {
     }
 
     /// The longest message that can mean "unauthorized"; ``Service/demand(in:hiding:)`` looks at no longer one.
-    private static let longestMessage = 512
-    private static let longestFailure = 1 << 20
+    private static let maximumMessageLength = 512
+    private static let maximumFailureLength = 1 << 20
 
     init(host: String) {
         self.host = host
@@ -66,12 +66,12 @@ private final class ContentSieve: Sendable {
         let (passed, isTooLong) = held.withLock { held -> ([[UInt8]], Bool) in
             if held.isTransient { return ([piece], false) }
             held.bytes += piece
-            guard isSuccess else { return ([], held.bytes.count > Self.longestFailure) }
-            guard held.bytes.count > Self.longestMessage else { return ([], false) }
+            guard isSuccess else { return ([], held.bytes.count > Self.maximumFailureLength) }
+            guard held.bytes.count > Self.maximumMessageLength else { return ([], false) }
             defer { held = Held(isTransient: true) }
             return ([held.bytes], false)
         }
-        guard !isTooLong else { throw .tooLarge(host: host, limit: Self.longestFailure) }
+        guard !isTooLong else { throw .tooLarge(host: host, limit: Self.maximumFailureLength) }
         return passed
     }
 

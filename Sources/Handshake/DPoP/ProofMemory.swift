@@ -28,7 +28,7 @@ final class ProofMemory: Sendable {
     /// A clock that differs by more is not followed, in seconds.
     static let maximumOffset = 600.0
     /// An answer that took longer says nothing of the server's clock, in seconds.
-    private static let longestExchange = 5.0
+    private static let maximumExchangeTime = 5.0
 
     func nonce(for key: DPoPKey, at origin: Origin, as role: DPoPNonce.Role) -> DPoPNonce? {
         state.withLock { $0.nonces[key.thumbprint]?[Giver(origin: origin, role: role)] }
@@ -58,7 +58,7 @@ final class ProofMemory: Sendable {
     ///   - received: when the answer had come.
     func noteTime(in head: HTTPResponse, of origin: Origin, sent: Double, received: Double) {
         // What a cache has kept says nothing of the present (RFC 9111, section 5.1).
-        guard head.headerFields[.age] == nil, received >= sent, received - sent <= Self.longestExchange,
+        guard head.headerFields[.age] == nil, received >= sent, received - sent <= Self.maximumExchangeTime,
             let text = head.headerFields[.date], text.utf8.count <= 64,
             let stated = RetryAfter.seconds(httpDate: text, now: received).map(Double.init)
         else { return }

@@ -122,7 +122,7 @@ final class KeeperLane: Sendable {
                         self.wake.signal()
                     }
                 case .wait(let seconds):
-                    let pause = Duration.seconds(min(max(seconds, 0.001), Self.longestSleep))
+                    let pause = Duration.seconds(min(max(seconds, 0.001), Self.maximumSleep))
                     _ = try? await within(pause, on: time.clock) { [wake] in try await wake.wait() }
                 case .end:
                     let left = state.withLock { state in
@@ -141,7 +141,7 @@ final class KeeperLane: Sendable {
     }
 
     /// A clock that was set is noticed after this many seconds.
-    private static let longestSleep = 60.0
+    private static let maximumSleep = 60.0
     /// By how many seconds starts may be late without being lost: sleeps are not exact.
     private static let burst = 0.05
 
@@ -150,10 +150,10 @@ final class KeeperLane: Sendable {
             // After a failure one account tries for all.
             let maximumRunning = state.isFailing ? 1 : limit.concurrent
             if let end, state.isFailing || (state.queue.first?.due ?? .infinity) > end {
-                return state.running == 0 ? .end : .wait(seconds: Self.longestSleep)
+                return state.running == 0 ? .end : .wait(seconds: Self.maximumSleep)
             }
             guard let first = state.queue.first, state.running < maximumRunning else {
-                return .wait(seconds: Self.longestSleep)
+                return .wait(seconds: Self.maximumSleep)
             }
             // A clock that was set back makes no pause longer than it was meant to be. A bound of this wait alone would not end the pause.
             state.pausedUntil = min(state.pausedUntil, now + maximumPause * 1.1)
@@ -242,7 +242,7 @@ final class KeeperLane: Sendable {
     }
 
     /// The longest pause in seconds while the vault fails: it fails for all services, and all of them come due meanwhile.
-    private static let longestVaultPause = 60.0
+    private static let maximumVaultPause = 60.0
 
     /// Counts a failure of the vault, and pauses. The service is not reported as failing.
     ///
@@ -251,7 +251,7 @@ final class KeeperLane: Sendable {
         _ epoch: Int, _ now: Double, _ error: HandshakeError, _ keeper: Keeper
     ) -> Double {
         let (until, count) = pause(
-            \.vaultFailures, epoch, longest: Self.longestVaultPause, now, chance: keeper.chance())
+            \.vaultFailures, epoch, longest: Self.maximumVaultPause, now, chance: keeper.chance())
         if count == 1 {
             keeper.log.error(
                 "the vault cannot be used", metadata: ["service": "\(service)", "reason": "\(error.code)"])

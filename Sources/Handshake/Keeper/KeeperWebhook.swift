@@ -93,7 +93,7 @@ final class KeeperHook: Sendable {
     private static let capacity = 10_000
     private static let attempts = 5
     /// How long one request may take, and how long all of them together delay the end of a keeper that was cancelled.
-    static let longestRequest = 10.0
+    static let maximumRequestTime = 10.0
 
     init(_ webhook: KeeperWebhook?, by accounts: any KeptAccounts, time: TimeSource, log: Logger) {
         self.webhook = webhook
@@ -149,7 +149,7 @@ final class KeeperHook: Sendable {
         guard let webhook, let handshake = accounts.first else { return false }
         let backOff = BackOff(first: .seconds(2), longest: .seconds(60))
         for attempt in 1...Self.attempts {
-            let left = end.secondsLeft(of: Self.longestRequest, at: time.now())
+            let left = end.secondsLeft(of: Self.maximumRequestTime, at: time.now())
             guard left > 0 else { return false }
             do {
                 let response = try await handshake.environment.transport.send(

@@ -18,7 +18,7 @@ struct CompanionActions: Sendable {
     private var quiet: DoNotDisturb { DoNotDisturb(in: vault, community: NearbyCommand.community) }
 
     /// The longest time without alerts, in minutes: a day.
-    private static let longestQuiet: Int64 = 1_440
+    private static let maximumQuiet: Int64 = 1_440
 
     /// What a request says, which is none of the page's.
     struct Malformed: Error {}
@@ -126,7 +126,7 @@ struct CompanionActions: Sendable {
     }
 
     private func setQuiet(_ request: JSONObject) async throws -> String {
-        guard let minutes = request["minutes"]?.integer, (0...Self.longestQuiet).contains(minutes) else {
+        guard let minutes = request["minutes"]?.integer, (0...Self.maximumQuiet).contains(minutes) else {
             throw Malformed()
         }
         let end = minutes == 0 ? nil : Now.seconds + Double(minutes) * 60

@@ -8,7 +8,7 @@ enum StandardInput {
     static let isTerminal = isatty(STDIN_FILENO) == 1
 
     /// The longest line that is read, in bytes.
-    private static let longestLine = 1 << 20
+    private static let maximumLineLength = 1 << 20
 
     /// The bytes after the last line: a pipe can deliver several lines together.
     private static let unread = Mutex<[UInt8]>([])
@@ -65,8 +65,8 @@ enum StandardInput {
             unread += piece[..<count]
             return unread.count
         }
-        guard length <= longestLine else {
-            throw CommandError.usage("Standard input, or a line of it, is longer than \(longestLine >> 20) MiB.")
+        guard length <= maximumLineLength else {
+            throw CommandError.usage("Standard input, or a line of it, is longer than \(maximumLineLength >> 20) MiB.")
         }
         return true
     }

@@ -8,7 +8,7 @@ import OAuth
 /// Answers the questions of an activation, with IFTTT and the app.
 extension ConnectSessions {
     /// The timeout of a question, shorter than the lease of the process that asks.
-    static let longestQuestion = Duration.seconds(45)
+    static let maximumQuestionTime = Duration.seconds(45)
 
     /// An answer, and the token of its request.
     struct Answer: Sendable {
@@ -64,7 +64,7 @@ extension ConnectSessions {
         _ body: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, ConnectActivation.Failure> {
         do {
-            guard let value = try await within(Self.longestQuestion, on: settings.time.clock, body) else {
+            guard let value = try await within(Self.maximumQuestionTime, on: settings.time.clock, body) else {
                 return .failure(.unreachable)
             }
             return .success(value)

@@ -212,13 +212,13 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     /// The longest response that is taken from a form, in bytes: what proxies let through as a URL.
-    private static var longestForm: Int { 8_192 }
+    private static var maximumFormLength: Int { 8_192 }
 
     /// Passes a posted response on to the `GET`, if it is that of a pending attempt.
     private func posted(_ request: Request, _ context: Context) async throws -> Response {
         let (_, redirect) = try service(context)
         let content = try await reader.content(
-            of: request, type: "application/x-www-form-urlencoded", limit: Self.longestForm)
+            of: request, type: "application/x-www-form-urlencoded", limit: Self.maximumFormLength)
         guard let query = AuthorizationResponse.query(ofForm: content),
             let state = (try? AuthorizationResponse(redirectURL: redirect + "?" + query))?.returnedState,
             try await handshake.note(ofSignIn: state) != nil

@@ -152,11 +152,11 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
     }
 
     /// The longest content, in bytes: a token at its longest, in a form.
-    private static var longestContent: Int { 131_072 }
+    private static var maximumContentLength: Int { 131_072 }
 
     private func logoutToken(of request: Request) async throws(RequestRefusal) -> Secret {
         let content = try await reader.content(
-            of: request, type: "application/x-www-form-urlencoded", limit: Self.longestContent)
+            of: request, type: "application/x-www-form-urlencoded", limit: Self.maximumContentLength)
         let name = Array("logout_token=".utf8)
         let values = content.split(separator: UInt8(ascii: "&")).filter { $0.starts(with: name) }
         guard values.count == 1, let text = PercentEncoding.decodeForm(values[0].dropFirst(name.count)), !text.isEmpty

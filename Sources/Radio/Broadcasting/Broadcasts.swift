@@ -124,7 +124,7 @@ public struct Broadcasts: AsyncSequence, Sendable {
         private var isSilent = false
 
         /// How often the clock is checked: it can be set meanwhile, and a machine can sleep.
-        private static let longestSleep = Duration.seconds(60)
+        private static let maximumSleep = Duration.seconds(60)
 
         init(state: State) {
             self.state = state
@@ -140,7 +140,7 @@ public struct Broadcasts: AsyncSequence, Sendable {
                 while true {
                     let now = time.now()
                     if let end, now < end {
-                        try await time.clock.sleep(for: Swift.min(now.duration(to: end), Self.longestSleep))
+                        try await time.clock.sleep(for: Swift.min(now.duration(to: end), Self.maximumSleep))
                     }
                     let step = try Self.step(&rolling, at: time.now(), using: &generator)
                     state = .rolling(rolling, form, time, generator)

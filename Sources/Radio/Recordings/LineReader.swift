@@ -12,7 +12,7 @@ final class LineReader {
     }
 
     /// How much of one line is read, most of it dropped, in bytes.
-    static let longestDrop = 1 << 24
+    static let maximumDropLength = 1 << 24
 
     private let source: RecordingReplay.Source
     private var file: InputFile?
@@ -57,11 +57,11 @@ final class LineReader {
             }
             waiting.removeFirst(head)
             head = 0
-            if waiting.count > RecordingCodec.longestLine {
+            if waiting.count > RecordingCodec.maximumLineLength {
                 isTooLong = true
                 dropped += waiting.count
                 // A device that never ends a line is no recording, and would be read for ever.
-                guard dropped <= Self.longestDrop else {
+                guard dropped <= Self.maximumDropLength else {
                     throw RadioError.file(name: name, reason: "it has a line that does not end")
                 }
                 waiting = []
@@ -91,7 +91,7 @@ final class LineReader {
     private func line(upTo end: Int, _ isTooLong: Bool) -> Line {
         number += 1
         guard !isTooLong else {
-            let problem = "it is longer than \(RecordingCodec.longestLine) bytes"
+            let problem = "it is longer than \(RecordingCodec.maximumLineLength) bytes"
             return Line(number: number, content: .failure(.recording(line: number, problem: problem)))
         }
         let bytes = waiting[head..<end]

@@ -37,7 +37,7 @@ public actor HubCheckIn {
 
     private static let shortestPause = 60.0
     /// The longest pause where the next try may succeed, unless the service asks for more.
-    private static let longestPause = 900.0
+    private static let maximumPause = 900.0
     /// The pause after the service has refused every day that waits: it will refuse it in a minute too.
     private static let refusedPause = 21_600.0
 
@@ -156,7 +156,7 @@ public actor HubCheckIn {
         guard !failures.isEmpty else { return nil }
         guard failures.contains(where: { $0.mayPass }) else { return refusedPause }
         var pause = shortestPause
-        if let earlier, earlier <= longestPause { pause = min(earlier * 2, longestPause) }
+        if let earlier, earlier <= maximumPause { pause = min(earlier * 2, maximumPause) }
         for case .tooManyRequests(let wait?) in failures { pause = max(pause, wait / .seconds(1)) }
         return pause
     }

@@ -15,7 +15,7 @@ extension String {
         for scalar in text.unicodeScalars {
             let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
             marks = isMark ? marks + 1 : 0
-            if marks > Self.longestRun {
+            if marks > Self.maximumRunLength {
                 safe.append(Self.joiner)
                 marks = 1
             }
@@ -24,7 +24,7 @@ extension String {
         self = String(safe)
     }
 
-    private static let longestRun = 30
+    private static let maximumRunLength = 30
     /// The combining grapheme joiner, which has combining class 0 and is not shown.
     private static let joiner: Unicode.Scalar = "\u{34F}"
 }

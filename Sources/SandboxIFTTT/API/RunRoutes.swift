@@ -116,14 +116,14 @@ struct RunRoutes: Sendable {
     }
 
     /// The maximum number of rows of a page. The dossier names none: a request for more gets a page and its `next`.
-    private static let longestPage = 50
+    private static let maximumPageSize = 50
 
     private static func limit(_ json: JSON?) throws(Refusal) -> Int {
-        guard let json else { return longestPage }
+        guard let json else { return maximumPageSize }
         guard case .number(let limit) = json, limit > 0 else {
             throw .invalid("/limit", "Expected a number above 0")
         }
-        return min(limit, longestPage)
+        return min(limit, maximumPageSize)
     }
 
     private static func offset(_ json: JSON?, within count: Int) throws(Refusal) -> Int {

@@ -6,13 +6,13 @@ import SandboxCore
 enum Gzip {
     /// Deflate, no flags, no time, an unknown operating system.
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
-    private static let longestBlock = 0xFFFF
+    private static let maximumBlockLength = 0xFFFF
 
     static func packed(_ bytes: [UInt8]) -> [UInt8] {
         var packed = header
         var start = 0
         repeat {
-            let end = min(start + longestBlock, bytes.count)
+            let end = min(start + maximumBlockLength, bytes.count)
             let length = UInt16(end - start)
             packed.append(end == bytes.count ? 1 : 0)
             packed += littleEndian(length) + littleEndian(~length) + bytes[start..<end]

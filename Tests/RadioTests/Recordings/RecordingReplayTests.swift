@@ -54,7 +54,7 @@ struct RecordingReplayTests {
 
     @Test("a damaged line is told of with its number and hides no other")
     func damage() async throws {
-        let long = String(repeating: "x", count: RecordingCodec.longestLine + 1)
+        let long = String(repeating: "x", count: RecordingCodec.maximumLineLength + 1)
         let lines = [Self.first, "nonsense", long, #"{"t":1,"rssi":-60}"#, Self.second]
         let events = try await Self.events(Self.replay(lines).scan())
         let numbers = events.compactMap { event -> Int? in

@@ -87,7 +87,7 @@ struct IFTTTPerform: BoundedCommand {
         discussion: "With --json each row is one JSON object on a line of its own.")
 
     /// The maximum page size; more rows are fetched page by page.
-    private static let longestPage = 50
+    private static let maximumPageSize = 50
 
     @Option(help: ArgumentHelp("The maximum number of rows; by default all.", valueName: "number"))
     var limit: Int?
@@ -109,7 +109,7 @@ struct IFTTTPerform: BoundedCommand {
         guard limit.map({ $0 > 0 }) ?? true else { throw CommandError.usage("--limit takes a number of 1 or more.") }
         let options = try run.options()
         try await IFTTTFailure.reported {
-            let page = QueryPage.Request(limit: limit.map { min($0, Self.longestPage) }, includes: include)
+            let page = QueryPage.Request(limit: limit.map { min($0, Self.maximumPageSize) }, includes: include)
             let rows = try await run.service.service().rows(
                 of: query, in: run.service.options.connection, options, page: page)
             var count = 0

@@ -12,7 +12,7 @@ final class ProgressLine: Sendable {
     private let drawn = Mutex("")
 
     /// The longest bar.
-    private static let longestBar = 24
+    private static let maximumBarWidth = 24
     /// The minimum length of a bar.
     private static let shortestBar = 6
 
@@ -51,7 +51,7 @@ final class ProgressLine: Sendable {
     /// The last column stays empty, because some terminals wrap after it.
     private static func line(_ text: String, done: Double?, columns: Int) -> String {
         let text = text.clipped(to: max(0, columns - 1))
-        let room = min(longestBar, columns - 1 - text.displayWidth - "[] ".count)
+        let room = min(maximumBarWidth, columns - 1 - text.displayWidth - "[] ".count)
         guard let done, room >= shortestBar else { return text }
         let filled = Int((min(max(done, 0), 1) * Double(room)).rounded(.down))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
