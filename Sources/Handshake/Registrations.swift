@@ -76,14 +76,22 @@ package struct Registrations: Sendable {
     /// Notes that a server no longer knows a client, as well as that is possible: the next sign-in registers the app again.
     ///
     /// A client that was registered in its place meanwhile, or has a new secret, stays as it is.
-    func noteForgotten(_ client: Client) async {
-        guard let key = client.registration?.vaultKey else { return }
-        try? await vault.update(key) { locked in
-            guard let bytes = await locked.contents else { return }
-            var stored = try Self.client(stored: bytes, as: key.components[0])
-            guard stored.hasSameCredentials(as: client), stored.registration?.isForgotten == false else { return }
-            stored.registration?.isForgotten = true
-            try await locked.replace(with: Self.stored(stored))
+    ///
+    /// - Parameter client: the client with the credential that the server has refused.
+    /// - Returns: the client with the new secret that the server has given to another process or task; nil when there is none.
+    func noteForgotten(_ client: Client) async -> Client? {
+        guard let key = client.registration?.vaultKey else { return nil }
+        return try? await vault.update(key) { locked -> Client? in
+            guard let bytes = await locked.contents else { return nil }
+            let stored = try Self.client(stored: bytes, as: key.components[0])
+            guard stored.isSame(as: client), var known = stored.registration, !known.isForgotten else { return nil }
+            guard stored.hasSameSecret(as: client), known.expiresAt == client.registration?.expiresAt else {
+                known.vaultKey = key
+                return stored.hasSameSecret(as: client) ? nil : client.registered(known, stored.credential)
+            }
+            known.isForgotten = true
+            try await locked.replace(with: Self.stored(stored.registered(known, stored.credential)))
+            return nil
         }
     }
 
@@ -119,16 +127,19 @@ package struct Registrations: Sendable {
 }
 
 extension Client {
-    /// Whether identifier, secret and the secret's expiry are another client's.
-    fileprivate func hasSameCredentials(as other: Client) -> Bool {
-        let isSameSecret =
-            switch (credential?.secret, other.credential?.secret) {
-            case (let secret?, let other?): secret.matches(other)
-            case (nil, nil): true
-            default: false
-            }
-        return isSameSecret && id.utf8.elementsEqual(other.id.utf8)
-            && registration?.expiresAt == other.registration?.expiresAt
+    /// Whether both are one client of one server. Another server can give its clients any identifier.
+    func isSame(as other: Client) -> Bool {
+        id.isIdentical(to: other.id)
+            && service.authorizationServer.issuer == other.service.authorizationServer.issuer
+    }
+
+    /// Whether both have the same secret, or none.
+    fileprivate func hasSameSecret(as other: Client) -> Bool {
+        switch (credential?.secret, other.credential?.secret) {
+        case (let secret?, let other?): secret.matches(other)
+        case (nil, nil): true
+        default: false
+        }
     }
 }
 

@@ -27,14 +27,25 @@ import OAuth
 extension Account {
     /// Gets another access token than `refused`, or an unexpired one when nothing was refused.
     func refresh(replacing refused: Secret?) async throws -> AccessCredential {
+        // As it is before the call: another task may change the registration until the answer comes.
+        let present = environment.current(client)
+        do {
+            return try await credential(replacing: refused)
+        } catch HandshakeError.clientForgotten(let id, let error) {
+            guard let changed = await Registrations(in: environment.vault).noteForgotten(present) else {
+                throw HandshakeError.clientForgotten(id, error)
+            }
+            environment.note(changed)
+            return try await credential(replacing: refused)
+        }
+    }
+
+    private func credential(replacing refused: Secret?) async throws -> AccessCredential {
         do {
             let next = try await refreshStored(replacing: refused)
             return AccessCredential(next, of: client, margin: refreshMargin)
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
-        } catch HandshakeError.clientForgotten(let id, let error) {
-            await Registrations(in: environment.vault).noteForgotten(environment.current(client))
-            throw HandshakeError.clientForgotten(id, error)
         }
     }
 

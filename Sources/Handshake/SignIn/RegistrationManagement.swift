@@ -71,9 +71,7 @@ extension Environment {
             return try await vault.update(place) { locked -> Client? in
                 guard let bytes = await locked.contents else { return nil }
                 let stored = try Registrations.client(stored: bytes, as: place.components[0])
-                guard stored.id.isIdentical(to: client.id), var known = stored.registration, !known.isForgotten else {
-                    return nil
-                }
+                guard stored.isSame(as: client), var known = stored.registration, !known.isForgotten else { return nil }
                 known.vaultKey = place
                 let present = client.registered(known, stored.credential)
                 guard !known.covers(scopes) else { return present }

@@ -20,6 +20,8 @@ final class RegistrationNetwork: Transport {
         var managed: ResponseMessage?
         /// What the token endpoint answers instead.
         var token: ResponseMessage?
+        /// The only client secret that the token endpoint accepts; nil accepts every request.
+        var secret: String?
         /// What the API answers; by default it is not there.
         var api: ResponseMessage?
         /// What the document of the API is instead.
@@ -91,6 +93,9 @@ final class RegistrationNetwork: Transport {
                 return .json(201, members.merging(state.registered) { $1 })
             case (_, "/managed"): return state.managed ?? .json(200, ["client_id": "client-1"])
             case (_, "/token"):
+                if let secret = state.secret, !Self.content(of: request).contains("client_secret=\(secret)") {
+                    return .json(401, ["error": "invalid_client"])
+                }
                 return state.token
                     ?? .json(
                         200,
@@ -101,6 +106,11 @@ final class RegistrationNetwork: Transport {
             default: return .json(404, [:])
             }
         }
+    }
+
+    private static func content(of request: RequestMessage) -> String {
+        guard case .bytes(let bytes) = request.content else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     func client(

@@ -12,8 +12,8 @@ struct WidenedRegistrationTests {
     private let vault = FlakyVault()
     private let time = TimeSource(now: { 1_750_000_000 }, clock: ContinuousClock())
 
-    private func app() async throws -> Handshake {
-        try await Handshake(network.client(in: vault), vault: vault, transport: network, time: time)
+    private func app(transport: (any Transport)? = nil) async throws -> Handshake {
+        try await Handshake(network.client(in: vault), vault: vault, transport: transport ?? network, time: time)
     }
 
     private func steppedUp(_ app: Handshake, _ account: Account, _ scope: String) async throws -> [String] {
@@ -139,5 +139,91 @@ struct WidenedRegistrationTests {
         let account = try await app.signIn(through: network.browser())
         network.change { $0.managed = .json(503, [:]) }
         #expect(await handshakeError { try await steppedUp(app, account, "b") }?.code == "http_503")
+    }
+
+    @Test("M503: the accounts of another process go on with the secret that a step-up has brought")
+    func otherProcess() async throws {
+        network.change {
+            $0.isManaged = true
+            $0.secretEnds = 0
+        }
+        let (first, second) = (try await app(), try await app())
+        let account = try await first.signIn(through: network.browser())
+        let same = try #require(try await second.account())
+        answer(1)
+        network.change { $0.secret = "secret-of-1" }
+        _ = try await steppedUp(first, account, "b")
+        try await same.refresh()
+        #expect(lastTokenRequest.contains("client_secret=secret-of-1"))
+        #expect(try await network.client(in: vault).id == "client-1")
+        // A server that refuses that one too has forgotten the client.
+        network.change { $0.secret = "another" }
+        #expect(await handshakeError { try await same.refresh() }?.code == "client_forgotten")
+        #expect(try await network.client(in: vault).id == "client-2")
+    }
+
+    @Test("M503: a refresh that a change of the registration overtakes does not forget the new registration")
+    func overtaken() async throws {
+        network.change {
+            $0.isManaged = true
+            $0.secretEnds = 0
+        }
+        let overtaking = OvertakingTransport(base: network)
+        let app = try await app(transport: overtaking)
+        let one = try await app.signIn(as: "one", through: network.browser())
+        let two = try await app.signIn(as: "two", through: network.browser())
+        answer(1)
+        network.change { $0.secret = "secret-of-1" }
+        let stepUp: @Sendable () async throws -> Void = { _ = try await steppedUp(app, two, "b") }
+        overtaking.beforeToken.change { $0 = stepUp }
+        try await one.refresh()
+        #expect(network.sent(.put, "/managed").count == 1)
+        #expect(lastTokenRequest.contains("client_secret=secret-of-1"))
+        #expect(try await network.client(in: vault).id == "client-1")
+    }
+
+    @Test("M518: what lies in the vault with the same identifier and is another server's is neither used nor marked")
+    func otherServer() async throws {
+        network.change {
+            $0.isManaged = true
+            $0.secretEnds = 0
+        }
+        let client = try await network.client(in: vault)
+        let app = try Handshake(client, vault: vault, transport: network, time: time)
+        let account = try await app.signIn(through: network.browser())
+        let place = try #require(client.registration?.vaultKey)
+        let others = MemoryVault()
+        network.change {
+            $0.issuer = "https://other.example"
+            $0.count = 0
+        }
+        let other = try await network.client(in: others)
+        #expect(other.id == client.id && other.credential?.secret?.reveal() == "secret-1")
+        let bytes = try Registrations.stored(other)
+        try await vault.update(place) { try await $0.replace(with: bytes) }
+        answer(1)
+        #expect(try await steppedUp(app, account, "b") == ["a b"])
+        #expect(network.sent(.put, "/managed").isEmpty)
+        network.change { $0.token = .json(401, ["error": "invalid_client"]) }
+        #expect(await handshakeError { try await account.refresh() }?.code == "client_forgotten")
+        #expect(try await vault.record(place) == bytes)
+    }
+}
+
+/// Performs something before the next token request arrives.
+private final class OvertakingTransport: Transport {
+    let beforeToken = Shared<(@Sendable () async throws -> Void)?>(nil)
+    private let base: any Transport
+
+    init(base: any Transport) {
+        self.base = base
+    }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        if request.head.path == "/token", let body = beforeToken.value {
+            beforeToken.change { $0 = nil }
+            try await body()
+        }
+        return try await base.send(request, limits: limits)
     }
 }
