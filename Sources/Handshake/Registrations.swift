@@ -48,15 +48,35 @@ package struct Registrations: Sendable {
     /// The parameter `max_age=0` and the word `login` of `prompt`, which an API may have demanded of one sign-in, are not
     /// remembered: every later one would ask for a password too. A user who wants that states it each time.
     package func remember(_ client: Client, as name: String) async throws {
-        var lasting = client.parameters.filter { $0.key != "max_age" || $0.value != "0" }
-        // An empty value stays: it leaves out what the service's description states.
-        if let words = lasting["prompt"]?.split(separator: " "), words.contains("login") {
-            let words = words.filter { $0 != "login" }
-            lasting["prompt"] = words.isEmpty ? nil : words.joined(separator: " ")
-        }
         do {
-            let bytes = try Self.stored(client.asking(for: client.scopes, lasting))
+            let bytes = try Self.stored(client.lasting)
             try await vault.update(Self.key(name)) { try await $0.replace(with: bytes) }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Remembers the scopes that the user of a client has chosen.
+    ///
+    /// What the vault has of its registration stays: a step-up, here or in another process, may have changed it since the client was
+    /// read, and the secret and the token of before may have ended.
+    ///
+    /// - Returns: the client as it is remembered.
+    package func remember(_ scopes: [String], of client: Client, as name: String) async throws -> Client {
+        let key = Self.key(name)
+        do {
+            return try await vault.update(key) { locked -> Client in
+                var known = client.asking(for: scopes, client.parameters)
+                known.hasChosenScopes = true
+                if let bytes = await locked.contents, let stored = try? Self.client(stored: bytes, as: name),
+                    stored.isSame(as: client), var registration = stored.registration
+                {
+                    registration.vaultKey = key
+                    known = known.registered(registration, stored.credential)
+                }
+                try await locked.replace(with: Self.stored(known.lasting))
+                return known
+            }
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
@@ -127,6 +147,17 @@ package struct Registrations: Sendable {
 }
 
 extension Client {
+    /// The client without what an API has demanded of one sign-in (``Registrations/remember(_:as:)``).
+    fileprivate var lasting: Client {
+        var lasting = parameters.filter { $0.key != "max_age" || $0.value != "0" }
+        // An empty value stays: it leaves out what the service's description states.
+        if let words = lasting["prompt"]?.split(separator: " "), words.contains("login") {
+            let words = words.filter { $0 != "login" }
+            lasting["prompt"] = words.isEmpty ? nil : words.joined(separator: " ")
+        }
+        return asking(for: scopes, lasting)
+    }
+
     /// Whether both are one client of one server. Another server can give its clients any identifier.
     func isSame(as other: Client) -> Bool {
         id.isIdentical(to: other.id)

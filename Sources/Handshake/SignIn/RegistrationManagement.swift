@@ -88,8 +88,3 @@ extension Environment {
         }
     }
 }
-
-extension Handshake {
-    /// A client of this app as its server knows it now (``Environment/current(_:)``).
-    package func current(_ client: Client) -> Client { environment.current(client) }
-}

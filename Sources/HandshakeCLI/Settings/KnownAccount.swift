@@ -161,13 +161,9 @@ struct KnownAccount {
                 message: "\(error) The app is registered there for fewer scopes. A new sign-in registers it for all of "
                     + "them. Sign in again with: \(login(for: demand))")
         }
-        // As the server knows it now: it may have registered the app for more.
-        let current = handshake.current(client)
-        guard wider != client.scopes else { return KnownAccount(account: again, client: current, handshake: handshake) }
-        var known = current.asking(for: wider, client.parameters)
-        known.hasChosenScopes = true
+        guard wider != client.scopes else { return KnownAccount(account: again, client: client, handshake: handshake) }
         // Otherwise the next sign-in of this account would ask for less.
-        try await Registrations(in: vault).remember(known, as: again.status.id.name)
+        let known = try await Registrations(in: vault).remember(wider, of: client, as: again.status.id.name)
         return KnownAccount(account: again, client: known, handshake: handshake)
     }
 

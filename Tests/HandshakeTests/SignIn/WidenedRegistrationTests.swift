@@ -208,6 +208,24 @@ struct WidenedRegistrationTests {
         #expect(await handshakeError { try await account.refresh() }?.code == "client_forgotten")
         #expect(try await vault.record(place) == bytes)
     }
+
+    @Test("M518: what another process has changed of a registration stays when the user's scopes are remembered")
+    func chosen() async throws {
+        network.change { $0.isManaged = true }
+        let registrations = Registrations(in: vault)
+        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
+        try await registrations.remember(try await found.register(as: "App"), as: "mine")
+        let read = try #require(try await registrations.client(named: "mine"))
+        var changed = read
+        changed.registration?.management = ClientManagement(
+            endpoint: try EndpointURL("https://as.example/managed"), token: Secret("management-2"))
+        try await registrations.remember(changed, as: "mine")
+        let known = try await registrations.remember(["a", "b"], of: read, as: "mine")
+        #expect(known.registration?.vaultKey == read.registration?.vaultKey)
+        let stored = try #require(try await registrations.client(named: "mine"))
+        #expect(stored.scopes == ["a", "b"] && stored.hasChosenScopes)
+        #expect(stored.registration?.management?.token.reveal() == "management-2")
+    }
 }
 
 /// Performs something before the next token request arrives.
