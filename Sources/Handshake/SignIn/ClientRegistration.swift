@@ -27,6 +27,11 @@ package struct ClientRegistration: Sendable {
     /// Where the registration rests in the vault; nil when it does not.
     var vaultKey: VaultKey?
 
+    /// The longest list of scopes that a registration is widened to, in bytes, as long as that of a grant.
+    ///
+    /// Each demand of an API adds to it, also where the user declines, and it is stored.
+    static let maximumScopesLength = 16_384
+
     /// Whether the client may ask for scopes.
     package func covers(_ scopes: [String]) -> Bool { Set(self.scopes).isSuperset(of: scopes) }
 

@@ -6,13 +6,18 @@ extension Client {
     ///
     /// Store what it returns before you use it: the answer may have ended the token and the secret of before.
     ///
-    /// - Returns: nil when the server does not do it, or does not know the client any more.
+    /// - Returns: nil when the server does not do it, or does not know the client any more, and for more scopes than a
+    ///   registration may have: an API names scopes.
     /// - Throws: ``HandshakeError/exchange(_:)`` when the server failed or is busy; ``HandshakeError/network(_:)``,
     ///   `CancellationError`.
     func changed(for scopes: [String], in environment: Environment) async throws -> Client? {
         guard let registration, let management = registration.management else { return nil }
         let isNarrow = !registration.covers(scopes)
-        let all = registration.scopes + scopes.filter { !registration.scopes.contains($0) }
+        let known = Set(registration.scopes)
+        let all = registration.scopes + scopes.filter { !known.contains($0) }
+        guard !isNarrow || all.joined(separator: " ").utf8.count <= ClientRegistration.maximumScopesLength else {
+            return nil
+        }
         let request = ClientManagementRequest(
             isNarrow ? .update : .read, clientID: id, by: management,
             registration: registration.request(for: all, credential?.key))

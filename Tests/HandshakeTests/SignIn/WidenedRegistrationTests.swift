@@ -209,6 +209,16 @@ struct WidenedRegistrationTests {
         #expect(try await vault.record(place) == bytes)
     }
 
+    @Test("M518, C9: a registration is widened to no more scopes than a grant may have, however many an API demands")
+    func bounded() async throws {
+        network.change { $0.isManaged = true }
+        let app = try await app()
+        let account = try await app.signIn(through: network.browser())
+        answer(1)
+        _ = try? await steppedUp(app, account, String(repeating: "s", count: 16_384))
+        #expect(network.sent(.put, "/managed").isEmpty)
+    }
+
     @Test("M518: what another process has changed of a registration stays when the user's scopes are remembered")
     func chosen() async throws {
         network.change { $0.isManaged = true }
