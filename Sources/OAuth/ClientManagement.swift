@@ -53,6 +53,8 @@ public struct ClientManagementRequest: Sendable {
     public let management: ClientManagement
     /// What is registered, or is to be.
     public let registration: ClientRegistrationRequest
+    /// What no error shows besides the token, such as the client's secret, which the server knows.
+    package var hidden: [Secret] = []
 
     /// Prepares a request.
     ///
@@ -100,7 +102,7 @@ public struct ClientManagementRequest: Sendable {
     ///   ``OAuthError/malformed(step:member:expected:found:)`` for the registration of another client; what
     ///   ``ClientRegistrationRequest/client(from:)`` throws.
     public func client(from response: ResponseMessage) throws(OAuthError) -> RegisteredClient {
-        var client = try registration.client(from: response, hiding: [management.token])
+        var client = try registration.client(from: response, hiding: [management.token] + hidden)
         guard client.id.isIdentical(to: clientID) else {
             throw .malformed(
                 step: .registration, member: "client_id", expected: "the client's own", found: "another")
@@ -115,6 +117,6 @@ public struct ClientManagementRequest: Sendable {
     public func confirmDeletion(_ response: ResponseMessage) throws(OAuthError) {
         // A token without a registration is refused (RFC 7592, section 2.3).
         guard ![401, 404, 410].contains(response.head.status.code) else { return }
-        try response.requireSuccess(.registration, hiding: [management.token])
+        try response.requireSuccess(.registration, hiding: [management.token] + hidden)
     }
 }

@@ -82,10 +82,12 @@ struct ClientManagementTests {
         }
     }
 
-    @Test("M504, L1: an error of the server does not show the token")
+    @Test("M504, L1: an error of the server shows neither the token nor the client's secret")
     func echo() throws {
-        let echo = Self.answer(#"{"error":"invalid_token","error_description":"not canary-management"}"#, 401)
-        let request = try Self.request(.read)
+        let echo = Self.answer(
+            #"{"error":"invalid_token","error_description":"not canary-management of canary-secret"}"#, 401)
+        var request = try Self.request(.read)
+        request.hidden = [Secret("canary-secret")]
         do throws(OAuthError) {
             _ = try request.client(from: echo)
             Issue.record("it was accepted")

@@ -18,12 +18,13 @@ extension Client {
         guard !isNarrow || all.joined(separator: " ").utf8.count <= ClientRegistration.maximumScopesLength else {
             return nil
         }
-        let request = ClientManagementRequest(
+        var request = ClientManagementRequest(
             isNarrow ? .update : .read, clientID: id, by: management,
             registration: registration.request(for: all, credential?.key))
+        request.hidden = [credential?.secret].compactMap(\.self)
         let answer: RegisteredClient
         do {
-            answer = try await environment.exchange({ try request.message }, request.client)
+            answer = try await environment.exchange({ [request] in try request.message }, request.client(from:))
         } catch HandshakeError.exchange(.server(let error)) where (error.status ?? 400) < 500 && error.status != 429 {
             return nil
         } catch HandshakeError.exchange(.malformed) {

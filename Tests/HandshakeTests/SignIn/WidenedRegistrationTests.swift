@@ -219,6 +219,21 @@ struct WidenedRegistrationTests {
         #expect(network.sent(.put, "/managed").isEmpty)
     }
 
+    @Test("M518, L1: an error of the server that changes registrations does not show the client's secret")
+    func hidden() async throws {
+        network.change {
+            $0.isManaged = true
+            $0.secretEnds = 0
+        }
+        let app = try await app()
+        let account = try await app.signIn(through: network.browser())
+        network.change {
+            $0.managed = .json(503, ["error": "busy", "error_description": "cannot change secret-1 now"])
+        }
+        let text = await handshakeError { try await steppedUp(app, account, "b") }.map { "\($0)" } ?? ""
+        #expect(text.contains("cannot change") && !text.contains("secret-1"))
+    }
+
     @Test("M518: what another process has changed of a registration stays when the user's scopes are remembered")
     func chosen() async throws {
         network.change { $0.isManaged = true }
