@@ -283,7 +283,7 @@ extension Keeper {
             guard let record = try await accounts.stored(id) else { return }
             guard let schedule = options.schedule(of: record, within: accounts.refreshMargin(of: id)) else {
                 listing.withLock { $0.left += 1 }
-                if let ending = record.unreportedEnding { hook.add(ending, isListed: true) }
+                if let ending = record.unreportedEnding { hook.add(ending) }
                 return
             }
             let due = isOnce ? schedule.earliest : schedule.time(chance: chance())

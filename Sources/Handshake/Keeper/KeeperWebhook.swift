@@ -15,7 +15,7 @@ import Foundation
 ///
 /// Each report is a POST with the JSON object
 /// `{"type":"account.ended","timestamp":"…","data":{"account","service","issuer","client_id","reason"}}`. Any status from 200 to 299 confirms it;
-/// after another answer, or none, it is repeated up to four times within two minutes, and again whenever a keeper lists the vault, until one is
+/// after another answer, or none, it is repeated up to four times within two minutes, and once whenever a keeper lists the vault, until one is
 /// confirmed: that is stored with the account, so that neither a receiver that is away nor a keeper that is killed loses an ending. Every keeper
 /// reports each ending that it finds, of a session in its queue, and all reports of one ending have the same `webhook-id`: drop those that you
 /// have. A new webhook gets a report of every session that had ended before and is still stored. With a secret, `webhook-signature` has the
@@ -59,6 +59,8 @@ struct KeeperEnding: Sendable {
     let generation: Int
     /// When the last grant was issued, which tells a session from the next one under the same name.
     let issuedAt: Double
+    /// Whether a listing has found it, as the next one will.
+    var isListed = false
 
     /// The same for every process that finds this ending, and another for the next session's.
     var identifier: String {
@@ -73,7 +75,8 @@ extension AccountRecord {
     /// The ending that no webhook has taken a report of; nil where there is none to report.
     var unreportedEnding: KeeperEnding? {
         guard case .ended(let reason) = state, reason != .absent, reason != .signingOut, !isReported else { return nil }
-        return KeeperEnding(account: id, reason: reason, generation: generation, issuedAt: grant.issuedAt)
+        return KeeperEnding(
+            account: id, reason: reason, generation: generation, issuedAt: grant.issuedAt, isListed: true)
     }
 }
 
@@ -103,14 +106,12 @@ final class KeeperHook: Sendable {
         (endings, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.capacity))
     }
 
-    /// Queues a report, unless it waits already.
-    ///
-    /// - Parameter isListed: whether a listing has found the ending, as the next one will: one that there is no room for is then not logged.
-    func add(_ ending: KeeperEnding, isListed: Bool = false) {
+    /// Queues a report, unless it waits already. One of a listing that there is no room for is not logged.
+    func add(_ ending: KeeperEnding) {
         guard webhook != nil, waiting.withLock({ $0.insert(ending.identifier).inserted }) else { return }
         guard case .dropped = queue.yield(ending) else { return }
         _ = waiting.withLock { $0.remove(ending.identifier) }
-        if !isListed { warn("too many reports wait; this one is sent at a keeper's next listing", ending) }
+        if !ending.isListed { warn("too many reports wait; this one is sent at a keeper's next listing", ending) }
     }
 
     private func warn(_ message: Logger.Message, _ ending: KeeperEnding) {
@@ -148,7 +149,9 @@ final class KeeperHook: Sendable {
     private func report(_ ending: KeeperEnding) async -> Bool {
         guard let webhook, let handshake = accounts.first else { return false }
         let backOff = BackOff(first: .seconds(2), longest: .seconds(60))
-        for attempt in 1...Self.attempts {
+        // One that a webhook refuses at each listing must not delay the others by its pauses.
+        let attempts = ending.isListed ? 1 : Self.attempts
+        for attempt in 1...attempts {
             let left = end.secondsLeft(of: Self.maximumRequestTime, at: time.now())
             guard left > 0 else { return false }
             do {
@@ -159,7 +162,7 @@ final class KeeperHook: Sendable {
             } catch {
                 log.warning("the webhook could not be reached", metadata: ["host": "\(webhook.url.origin)"])
             }
-            guard attempt < Self.attempts else { break }
+            guard attempt < attempts else { break }
             let pause = backOff.pause(afterFailures: attempt)
             let isOver = await end.untilCancelled { [time] in try await time.clock.sleep(for: pause) }
             if isOver { break }

@@ -138,12 +138,35 @@ struct KeeperWebhookTests {
         let webhook = try KeeperWebhook(EndpointURL("https://hook.example/ended"))
         let hook = KeeperHook(webhook, by: app, time: server.time, log: app.environment.log)
         let id = AccountID(try server.client(), name: "gone")
-        let ending = KeeperEnding(account: id, reason: .refreshRejected, generation: 0, issuedAt: 0)
+        var ending = KeeperEnding(account: id, reason: .refreshRejected, generation: 0, issuedAt: 0)
         hook.add(ending)
-        hook.add(ending, isListed: true)
+        ending.isListed = true
+        hook.add(ending)
         hook.finish()
         await hook.deliver()
         #expect(received.received.count == 1)
+    }
+
+    @Test("a report that a webhook refuses at each listing is sent once by each, and delays no other")
+    func refusedAgain() async throws {
+        let received = HookedServer(server)
+        received.answer.change { $0 = { _ in .json(404, [:]) } }
+        let app = try Handshake(server.client(), vault: vault, transport: received, time: server.time)
+        let webhook = try KeeperWebhook(EndpointURL("https://hook.example/ended"))
+        let hook = KeeperHook(webhook, by: app, time: server.time, log: app.environment.log)
+        for number in 0..<20 {
+            let id = AccountID(try server.client(), name: "user\(number)")
+            hook.add(KeeperEnding(account: id, reason: .refreshRejected, generation: 0, issuedAt: 0, isListed: true))
+        }
+        hook.finish()
+        let isOver = Shared(false)
+        let delivery = Task {
+            await hook.deliver()
+            isOver.change { $0 = true }
+        }
+        await pass { isOver.value }
+        await delivery.value
+        #expect(received.received.count == 20)
     }
 
     @Test("a keeper that is stopped tries each report once more at most, and none after ten seconds")
