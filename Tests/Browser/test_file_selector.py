@@ -686,6 +686,18 @@ def test_a_remembered_file_that_is_gone_is_named(page: Page, server: SelectorSer
     assert page.evaluate("JSON.parse(localStorage.getItem('file-selector:ada')).id") == "910001"
 
 
+def test_a_new_list_for_another_key_tells_nothing_of_the_choice_under_the_old_one(page: Page, server: SelectorServer) -> None:
+    opened(page, server, remember="ada", selected="227007")
+    proceed(page).click()
+    opened(page, server, remember="ada")
+    notices = page.locator(".notices")
+    expect(notices).to_contain_text("grace_exome.vcf.gz")
+    page.evaluate("""() => { selector.setAttribute('remember', 'charles')
+      selector.setAttribute('src', '/files?sample=true') }""")
+    expect(notices).to_contain_text("is no longer in the list")
+    assert "grace_exome" not in notices.inner_text()
+
+
 @pytest.mark.parametrize("kept", ["", "null", "3", "{", '{"id": null}', '{"id": {}}', '[]'])
 def test_nonsense_in_the_browsers_storage_does_no_harm(page: Page, server: SelectorServer, kept: str) -> None:
     page.goto(server.url())

@@ -1142,10 +1142,11 @@ export class FileSelector extends HTMLElement {
     const view = this.#view;
     let found = this.#catalogue.find(this.#wanted) ?? this.#catalogue.find(before?.id);
     this.#wanted = null;
-    const kept = isFirst && this.#memory.read();
-    if (kept) {
+    if (isFirst) {
+      // A new address may come with another account's key: without a choice under it, that of before is told no more.
+      const kept = this.#memory.read();
       this.#remembered = kept;
-      if (!this.hasAttribute("selected")) found ??= this.#catalogue.find(kept.id);
+      if (kept && !this.hasAttribute("selected")) found ??= this.#catalogue.find(kept.id);
     }
     // On a refresh the person stays where they are.
     if (found && found.file.id !== before?.id) {
