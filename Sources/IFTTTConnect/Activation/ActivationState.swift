@@ -183,7 +183,8 @@ extension ConnectActivation.Failure: CustomStringConvertible {
         case .attemptExpired: "The attempt has expired. Try again."
         case .appNotOpened: "The IFTTT app could not be opened. The next try uses the browser."
         case .browserNotOpened: "No browser could be opened."
-        case .notConfirmed(let status): "IFTTT says that the connection is \(status.rawValue). Try again"
+        case .notConfirmed(.enabled): "IFTTT did not turn the connection off. It is still on. Try again."
+        case .notConfirmed: "IFTTT did not turn the connection on. It is off. Try again."
         }
     }
 }

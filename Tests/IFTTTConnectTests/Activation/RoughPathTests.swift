@@ -405,6 +405,16 @@ struct RoughPathTests {
         #expect(player.activation.state == .connected && player.activation.failure == .notConfirmed(.enabled))
     }
 
+    @Test("F041: what IFTTT did not do is said without its own word for the state")
+    func notConfirmed() {
+        #expect(
+            "\(Failure.notConfirmed(.enabled))" == "IFTTT did not turn the connection off. It is still on. Try again.")
+        for status in [Connection.Status.disabled, .neverEnabled] {
+            #expect(
+                "\(Failure.notConfirmed(status))" == "IFTTT did not turn the connection on. It is off. Try again.")
+        }
+    }
+
     @Test("it can be turned on again while the notice is still shown")
     func onAgain() throws {
         var player = try shown(.enabled)
