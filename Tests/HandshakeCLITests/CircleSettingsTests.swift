@@ -69,6 +69,19 @@ struct CircleSettingsTests {
         #expect(untold.hasPrefix(told) && untold.contains("until then nothing is sent for the circle"))
     }
 
+    @Test("CI59: who leaves is told what the circle's server knows, and after the sign-in has ended how to be removed")
+    func left() {
+        let address = "https://circle.example/rc"
+        let told = CircleText.left(.delivered, address: address)
+        #expect(told.hasPrefix("You have left the circle.") && !told.contains("server"))
+        #expect(CircleText.left(.pending, address: address).hasSuffix("Until then you stay on its list."))
+        let ended = CircleText.left(.signedOut, address: address)
+        #expect(ended.contains("Its server does not know, because the sign-in had ended"))
+        let commands = "handshake nearby circle join \(address) && handshake nearby circle leave --circle \(address)"
+        #expect(ended.hasSuffix("To end that now, join again and leave: \(commands)"))
+        #expect(CircleText.left(.signedOut).hasSuffix("To end that now, join again and leave."))
+    }
+
     @Test("CI57: a photo that the circle does not have is not called visible")
     func missing() throws {
         let photo = try rows(isOn: true, isTold: true, hasPhoto: false)["Photo"]

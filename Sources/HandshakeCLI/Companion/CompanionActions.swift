@@ -89,9 +89,7 @@ struct CompanionActions: Sendable {
             try await circle.resume()
             return "Others can recognise you again."
         case "leave":
-            let isTold = try await circle.leave()
-            return "You have left the circle. Nothing of it is left on this device."
-                + (isTold ? "" : " Its server cannot be reached and learns it later. Until then you stay on its list.")
+            return CircleText.left(try await circle.leave())
         case "hide":
             let person = try person(request)
             return CircleText.hidden(try await circle.hide(person), from: "this person")

@@ -52,7 +52,7 @@ public actor MemberCircle {
         }
     }
 
-    /// For how long tombstones, and the answers to bearers of removed members, are kept: 30 days.
+    /// For how long tombstones, the answers to bearers of removed members, and members without a bearer are kept: 30 days.
     static let retention = 30.0 * 86_400
     /// How long a bearer is valid.
     static let bearerLifetime = 30.0 * 86_400
@@ -187,7 +187,7 @@ public actor MemberCircle {
         if state.isEpochDue, mayRaiseEpoch(at: now) { try await raiseEpoch(at: now) }
     }
 
-    /// Removes expired tombstones, bearers, waves and day keys, once an hour.
+    /// Removes expired tombstones, bearers, waves and day keys, and members who are signed out for good, once an hour.
     func cleanIfDue() async throws {
         try await raiseEpochIfDue()
         let now = time.now()
@@ -209,12 +209,22 @@ public actor MemberCircle {
             } else {
                 var changed = member
                 changed.bearers = member.bearers.filter { $0.value > now }
+                if changed.bearers.isEmpty {
+                    changed.signedOut = member.signedOut ?? member.bearers.values.max() ?? now
+                }
+                if let ended = changed.signedOut, now - ended > Self.retention {
+                    // The last device may have left when it could not tell any more.
+                    try await leave(member.number, at: now, isRemoved: false)
+                    continue
+                }
                 let isPast = member.keys?.isPast(at: now) ?? false
                 if isPast {
                     changed.keys = nil
                     changed.keysRevision = nextRevision()
                 }
-                if isPast || changed.bearers.count < member.bearers.count { try await store(changed) }
+                if isPast || changed.bearers.count < member.bearers.count || changed.signedOut != member.signedOut {
+                    try await store(changed)
+                }
             }
         }
         try await storeState()
@@ -238,6 +248,7 @@ public actor MemberCircle {
         let expires = time.now() + Self.bearerLifetime
         guard var member = members[number] else { throw RequestRefusal.internalError }
         member.bearers[Self.digest(bearer)] = expires
+        member.signedOut = nil
         try await store(member)
         return (bearer, expires)
     }

@@ -86,7 +86,7 @@ public struct CircleJoining: Sendable {
                 // Another member has agreed in the browser: that member's membership does not replace this one.
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
-                _ = await farewell.deliver(over: environment.transport)
+                _ = await farewell.deliver(over: environment.transport, at: moment)
                 throw CircleProblem.alreadyJoined
             }
             let fresh = CircleRecords.State(
@@ -120,7 +120,7 @@ public struct CircleJoining: Sendable {
                     // Otherwise the server takes it for another device's, and refuses a new identity after a sign-out.
                     let former = CircleFarewell(
                         address: server.text, bearer: known.bearer, isLeaving: false, expires: known.expires)
-                    _ = await former.deliver(over: environment.transport)
+                    _ = await former.deliver(over: environment.transport, at: environment.time.now())
                 }
                 // The new membership does not know any more that members may have keys of the seed for friends.
                 if !isContinued, known?.hasSharedSeed == true { try await joined.forgetSharedSeed() }
@@ -144,7 +144,9 @@ public struct CircleJoining: Sendable {
                     if present?.bearer == bearer { try await records.removeAll() }
                 }
                 // Leaving has a farewell of its own with this bearer, which a sign-out would end.
-                if !hasLeft, await !farewell.deliver(over: environment.transport) {
+                if !hasLeft,
+                    await farewell.deliver(over: environment.transport, at: environment.time.now()) == .pending
+                {
                     // Otherwise the server keeps the identity for a device that no longer has it.
                     try await records.rememberSignOut(farewell)
                 }

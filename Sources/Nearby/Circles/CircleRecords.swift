@@ -599,7 +599,7 @@ struct CircleFarewell: Sendable, Codable {
     /// - Returns: whether something stays.
     @discardableResult
     static func deliver(
-        in vault: any Vault, community: String, transport: any Transport, at now: Int64
+        in vault: any Vault, community: String, transport: any Transport, at now: Double
     ) async -> Bool {
         var remains = false
         for key in (try? await vault.keys(of: .circle).keys) ?? [] {
@@ -608,9 +608,7 @@ struct CircleFarewell: Sendable, Codable {
                 let bytes = try? await vault.record(key),
                 let farewell = try? JSONDecoder().decode(CircleFarewell.self, from: Data(bytes))
             else { continue }
-            var isDone = farewell.expires < now
-            if !isDone { isDone = await farewell.deliver(over: transport) }
-            guard isDone else {
+            guard await farewell.deliver(over: transport, at: now) != .pending else {
                 remains = true
                 continue
             }
@@ -633,27 +631,30 @@ struct CircleFarewell: Sendable, Codable {
         var pause = JoinedCircle.restartPause
         while true {
             try await environment.time.clock.sleep(for: .seconds(pause))
-            let moment = Int64(max(0, min(environment.time.now(), 1e12)))
             let remains = await deliver(
-                in: environment.vault, community: environment.community, transport: environment.transport, at: moment)
+                in: environment.vault, community: environment.community, transport: environment.transport,
+                at: environment.time.now())
             pause = environment.random(remains ? JoinedCircle.retryPause : JoinedCircle.pause)
         }
     }
 
-    /// Tells the server.
+    /// Tells the server. Also one that would be too late is sent: this device's clock may be off.
     ///
-    /// - Returns: whether nothing is left to tell.
-    func deliver(over transport: any Transport) async -> Bool {
+    /// - Returns: whether the server knows it. Where the bearer is of no use any more, it cannot be told that the user leaves, and
+    ///   need not be told that the device is signed out.
+    func deliver(over transport: any Transport, at now: Double) async -> JoinedCircle.Delivery {
         do {
             var server = try CircleServer(address, transport: transport, bearer: Secret(bearer))
             // Commands that have nothing to do with the server wait for it.
             server.limits.timeout = .seconds(5)
             _ = try await server.send(.delete, isLeaving ? "v1/me" : "v1/me/token", expecting: [204])
-            return true
-        } catch CircleProblem.signedOut, CircleProblem.removed {
-            return true
+            return .delivered
+        } catch CircleProblem.signedOut {
+            return .signedOut
+        } catch CircleProblem.removed {
+            return .delivered
         } catch {
-            return false
+            return Double(expires) < now ? .signedOut : .pending
         }
     }
 }

@@ -6,6 +6,16 @@ import Handshake
 
 /// What the user decides in a circle.
 extension JoinedCircle {
+    /// Whether a circle's server knows what the user has decided.
+    public enum Delivery: Sendable, Hashable {
+        /// The server knows it.
+        case delivered
+        /// The server could not be reached, and is told later.
+        case pending
+        /// The server does not accept this device any more: the sign-in has ended.
+        case signedOut
+    }
+
     /// Stops sending in this circle, and withdraws the published keys.
     ///
     /// Nothing is sent for the circle from now on, also when the server cannot be reached: then it is told at the next
@@ -183,10 +193,11 @@ extension JoinedCircle {
 
     /// Leaves the circle.
     ///
-    /// Everything about it and its members goes from this device. A server that cannot be reached is told later.
+    /// Everything about it and its members goes from this device. A server that cannot be reached is told later, as long as the
+    /// sign-in lasts. One that is not told removes the user 30 days after the last sign-in has ended.
     ///
-    /// - Returns: whether the server has been told.
-    public func leave() async throws -> Bool {
+    /// - Returns: whether the server knows it. After ``Delivery/signedOut`` the user is removed by joining again and leaving.
+    public func leave() async throws -> Delivery {
         try await CircleEnvironment.placing {
             let state = try await state()
             return try await part(isLeaving: true, state)
@@ -199,7 +210,7 @@ extension JoinedCircle {
         _ = try await part(isLeaving: false, state)
     }
 
-    private func part(isLeaving: Bool, _ state: CircleRecords.State) async throws -> Bool {
+    private func part(isLeaving: Bool, _ state: CircleRecords.State) async throws -> Delivery {
         let farewell = CircleFarewell(
             address: state.address, bearer: state.bearer, isLeaving: isLeaving, expires: state.expires)
         try await records.rememberFarewell(farewell)
@@ -208,9 +219,10 @@ extension JoinedCircle {
         let members = Set(((try? await records.table())?.entries ?? []).map(\.person))
         try await records.removeAll()
         try await environment.stored.withdraw(members)
-        guard await farewell.deliver(over: environment.transport) else { return false }
+        let delivery = await farewell.deliver(over: environment.transport, at: now)
+        guard delivery != .pending else { return .pending }
         // Only this one: other circles' servers may still have to be told. One that stays is told again, which changes nothing.
         _ = try? await environment.vault.remove(records.key("farewell"))
-        return true
+        return delivery
     }
 }

@@ -251,15 +251,14 @@ public struct StoredPeople: Sendable {
 
     /// Tells the circles' servers which devices were signed out and who has left.
     ///
-    /// What they were told before is not told again. A watch that runs tells them too: see
-    /// ``PeopleNearby/watch(in:community:time:plan:)``.
+    /// What they were told before is not told again, nor is what cannot be told any more because the sign-in has ended. A watch that
+    /// runs tells them too: see ``PeopleNearby/watch(in:community:time:plan:)``.
     ///
     /// - Parameters:
     ///   - transport: reaches the servers.
     ///   - now: seconds since 1970.
     public func deliverFarewells(over transport: any Transport, at now: Double) async {
-        await CircleFarewell.deliver(
-            in: vault, community: community, transport: transport, at: Int64(max(0, min(now, 1e12))))
+        await CircleFarewell.deliver(in: vault, community: community, transport: transport, at: now)
     }
 
     private func expireEncounters(

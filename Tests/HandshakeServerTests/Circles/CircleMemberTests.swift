@@ -17,7 +17,7 @@ struct CircleMemberTests {
     func leave() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, _, zoes) = try await world.pair()
-            #expect(try await adas.leave())
+            #expect(try await adas.leave() == .delivered)
             #expect(try await ada.vault.keys(of: .circle).keys.isEmpty)
             await #expect(throws: NearbyError.circle(.notJoined)) { try await adas.summary() }
             try await zoes.synchronize()
@@ -32,7 +32,7 @@ struct CircleMemberTests {
         try await CircleWorld.with { world in
             let (ada, adas, _, zoes) = try await world.pair()
             ada.transport.fail(.timedOut(host: "circle.example"))
-            #expect(try await !adas.leave())
+            #expect(try await adas.leave() == .pending)
             #expect(ada.transport.timeout == .seconds(5), "later commands do not wait long for a server that is away")
             let keys = try await ada.vault.keys(of: .circle).keys
             #expect(keys.map(\.components.last) == ["farewell"])
@@ -45,12 +45,29 @@ struct CircleMemberTests {
         }
     }
 
+    @Test(
+        "CI59: who leaves after the sign-in has ended is told that the server does not know, and leaves by joining again",
+        arguments: [true, false])
+    func leaveSignedOut(isReachable: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            world.time.advance(by: 31 * CircleWorld.day)
+            if !isReachable { ada.transport.fail(.timedOut(host: "circle.example")) }
+            #expect(try await adas.leave() == .signedOut)
+            #expect(try await ada.vault.keys(of: .circle).keys.isEmpty, "this sign-in can tell the server nothing later")
+            ada.transport.fail(nil)
+            #expect(await world.circle.members[759]?.hasRow == true)
+            #expect(try await ada.join().leave() == .delivered)
+            #expect(await world.circle.members[759]?.hasRow == false)
+        }
+    }
+
     @Test("CI49: a watch that runs tells the server of a leave, after a minute, and then at intervals until it knows")
     func leaveWhileWatching() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, _, zoes) = try await world.pair()
             ada.transport.fail(.timedOut(host: "circle.example"))
-            #expect(try await !adas.leave())
+            #expect(try await adas.leave() == .pending)
             let before = ada.transport.sent.count
             let clock = CountedClock { pause in
                 // The network is back before the third attempt.
@@ -83,7 +100,7 @@ struct CircleMemberTests {
             try await other.rememberFarewell(
                 CircleFarewell(
                     address: address, bearer: "bearer", isLeaving: true, expires: Int64(world.now + CircleWorld.day)))
-            #expect(try await adas.leave())
+            #expect(try await adas.leave() == .delivered)
             #expect(try await ada.vault.keys(of: .circle).keys == [other.key("farewell")])
         }
     }
@@ -93,7 +110,7 @@ struct CircleMemberTests {
         try await CircleWorld.with { world in
             let (ada, adas, _, _) = try await world.pair()
             ada.transport.fail(.timedOut(host: "circle.example"))
-            #expect(try await !adas.leave())
+            #expect(try await adas.leave() == .pending)
             ada.transport.fail(nil)
             let records = adas.records
             let later = CircleFarewell(
@@ -278,7 +295,7 @@ struct CircleMemberTests {
                 _ = try await circle.hide(zoe)
                 #expect(try await ada.seed()?.reveal() != before)
             case "leave":
-                #expect(try await circle.leave())
+                #expect(try await circle.leave() == .delivered)
             default:
                 try await circle.synchronize()
                 #expect(try await adas.photo(of: zoe) == CircleWorld.photo(of: 65_535))

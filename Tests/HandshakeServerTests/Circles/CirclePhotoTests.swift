@@ -87,7 +87,7 @@ struct CirclePhotoTests {
             let (ada, adas, zoe, zoes) = try await world.pair()
             #expect(try await hasPhoto(zoe))
             if isLeaving {
-                #expect(try await adas.leave())
+                #expect(try await adas.leave() == .delivered)
             } else {
                 #expect(try await settings(world, ada, #"{"photo":false}"#).status == 200)
             }

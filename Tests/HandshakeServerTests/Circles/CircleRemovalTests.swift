@@ -3,12 +3,15 @@ import Testing
 
 @testable import HandshakeServer
 
-@Suite("Members who are removed from a circle")
+@Suite("Members who are removed from a circle, or are signed out for good")
 struct CircleRemovalTests {
     private static let ada = CircleApplicant(number: 759, name: "Ada Example")
     private static let zoe = CircleApplicant(number: 65_535, name: "Zoë Ångström")
     private let vault = MemoryVault()
     private let time = SharedTime()
+
+    /// Seconds since the test began.
+    private var elapsed: Double { time.now - SharedTime().now }
 
     private func open() async throws -> MemberCircle {
         try await MemberCircle(
@@ -64,5 +67,28 @@ struct CircleRemovalTests {
         try await started.readmit(65_535)
         #expect(try await admits(Self.zoe, started))
         #expect(await started.count == 2)
+    }
+
+    @Test("CI59: a member whose last sign-in ended 30 days ago has left, also after a restart")
+    func signedOut() async throws {
+        _ = try await open().admit(Self.ada)
+        for (days, isMember) in [(31.0, true), (59, true), (61, false)] {
+            time.advance(by: days * CircleWorld.day - elapsed)
+            let circle = try await open()
+            try await circle.inTurn { try await $0.cleanIfDue() }
+            #expect(await circle.count == (isMember ? 1 : 0), "after \(days) days")
+        }
+    }
+
+    @Test("CI59: for a member who has joined again, the 30 days begin when that sign-in ends")
+    func signedInAgain() async throws {
+        let circle = try await open()
+        _ = try await circle.admit(Self.ada)
+        for (days, isMember) in [(40.0, true), (99, true), (101, false)] {
+            time.advance(by: days * CircleWorld.day - elapsed)
+            try await circle.inTurn { try await $0.cleanIfDue() }
+            #expect(await circle.count == (isMember ? 1 : 0), "after \(days) days")
+            if days == 40 { _ = try await circle.admit(Self.ada) }
+        }
     }
 }

@@ -153,9 +153,14 @@ final class Companion {
 
     func leave(_ circle: JoinedCircle.Summary) async {
         await change(circle) { circle in
-            try await circle.leave()
-                ? "You have left. Nothing of the circle is here any more."
-                : "You have left here. The server learns of it as soon as it can be reached."
+            let left = "You have left. Nothing of the circle is here any more."
+            switch try await circle.leave() {
+            case .delivered: return left
+            case .pending: return left + " Its server learns of it as soon as it can be reached."
+            case .signedOut:
+                return left
+                    + " Its server does not know, because the sign-in had ended: members may see your name, photo and batch until 30 days after the sign-in of your last device has ended. To end that now, join again and leave."
+            }
         }
     }
 

@@ -236,15 +236,17 @@ struct CircleLeave: CircleCommand {
     @OptionGroup var choice: CircleChoice
 
     func run() async throws {
-        let isTold = try await withCircle { circle, _ in try await circle.leave() }
+        let (address, delivery) = try await withCircle { circle, _ in
+            (try await circle.summary().address, try await circle.leave())
+        }
         if choice.common.json {
-            Output.result(JSONText.object([("left", .bool(true)), ("server_told", .bool(isTold))]).text)
+            Output.result(
+                JSONText.object([
+                    ("left", .bool(true)), ("server_told", .bool(delivery == .delivered)),
+                    ("signed_out", .bool(delivery == .signedOut)),
+                ]).text)
         } else {
-            let later =
-                " The server cannot be reached: it learns of this with the next command, or from a running watch."
-            Output.note(
-                "You have left. The table, the photos and your identity in the circle are removed from this device."
-                    + (isTold ? "" : later))
+            Output.note(NamedVault.given.completed(CircleText.left(delivery, address: address), isLine: true))
         }
     }
 }
@@ -255,6 +257,25 @@ enum CircleText {
             + (isTold
                 ? "The circle's members stop recognising you within six hours."
                 : "Nothing is sent for the circle. Its server does not know yet: your keys are withdrawn at the next synchronisation.")
+    }
+
+    /// - Parameter address: the circle's, for the command that joins it again; nil on the companion's page.
+    static func left(_ delivery: JoinedCircle.Delivery, address: String? = nil) -> String {
+        let left =
+            "You have left the circle. The table, the photos and your identity in it are removed from this device."
+        switch delivery {
+        case .delivered: return left
+        case .pending:
+            return
+                "\(left) Its server cannot be reached, and learns of it from a later command or a running watch. Until then you stay on its list."
+        case .signedOut:
+            let command = address.map { address in
+                let circle = quoted(address, limit: 200)
+                return ": handshake nearby circle join \(circle) && handshake nearby circle leave --circle \(circle)"
+            }
+            return
+                "\(left) Its server does not know, because the sign-in had ended: members may see your name, photo and batch until 30 days after the sign-in of your last device has ended. To end that now, join again and leave\(command ?? ".")"
+        }
     }
 
     /// - Parameter person: as in “number 36”.
