@@ -35,7 +35,8 @@ public struct CircleJoining: Sendable {
     ///   - address: the circle's public URL.
     ///   - environment: where the membership is stored, and what the server is reached by.
     ///   - isReplacing: whether this device gets a new identity, although the user has one: the device that has it was lost. All other
-    ///     devices are signed out, and who knew the user is told to ask in person, because nothing old signs the new identity.
+    ///     devices are signed out, and who knew the user is told to ask in person, because nothing old signs the new identity. On a device
+    ///     that is in the circle, a replacement that fails after the user has agreed is finished by the next synchronisation.
     public static func begin(
         at address: String, in environment: CircleEnvironment, replacingIdentity isReplacing: Bool = false
     ) async throws -> CircleJoining {
@@ -129,14 +130,18 @@ public struct CircleJoining: Sendable {
             } catch let error {
                 // Without an identity the user is no member that others could see. Keys can follow later.
                 if isPublished { return joined }
+                if isReplacing, known?.number == number {
+                    // The server has ended the old identity and every other bearer: the next synchronisation publishes the new identity.
+                    try await records.noteChange()
+                    throw error
+                }
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
                 let hasLeft: Bool
                 if let known, isContinued {
                     hasLeft = try await records.signBackIn(as: known, from: bearer)
                 } else if let known {
-                    let today = try JoinedCircle.day(environment.time.now())
-                    hasLeft = try await records.restore(known, from: bearer, on: today)
+                    hasLeft = try await records.restore(known, from: bearer)
                 } else {
                     let present = try await records.state()
                     hasLeft = present == nil

@@ -340,30 +340,16 @@ struct CircleRecords: Sendable {
         }
     }
 
-    /// Puts an earlier membership back: its identity could not be replaced, or another member's would have taken its place.
-    ///
-    /// What was decided meanwhile stays. Where an identity was to be replaced, the server has ended the old one, its keys and its
-    /// bearers: the user is signed out.
+    /// Puts an earlier membership back, whose place another member's would have taken.
     ///
     /// - Parameters:
     ///   - earlier: the membership before.
     ///   - bearer: the new bearer. Where another one is stored, the user has joined again meanwhile.
-    ///   - today: the present day.
     /// - Returns: whether the user has left the circle meanwhile.
-    func restore(_ earlier: State, from bearer: String, on today: UInt32) async throws -> Bool {
+    func restore(_ earlier: State, from bearer: String) async throws -> Bool {
         let hasLeft = try await change { state in
             guard let present = state else { return true }
-            guard present.bearer == bearer else { return false }
-            var restored = earlier
-            if earlier.number == present.number {
-                restored.takeDecisions(of: present)
-                // Waves at them were removed from the membership that did not come about.
-                for number in present.hidden.union(present.blocked) { restored.removeWaves(at: number) }
-                // Whom the user hides from since has keys of the old seed. One that an earlier version shared ends otherwise.
-                if !restored.hasSharedSeed { restored.renewSeed(on: today) }
-                (restored.publishedUntil, restored.isSignedOut) = (0, true)
-            }
-            state = restored
+            if present.bearer == bearer { state = earlier }
             return false
         }
         try await noteChange()

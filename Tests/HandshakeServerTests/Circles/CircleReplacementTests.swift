@@ -50,26 +50,20 @@ struct CircleReplacementTests {
     }
 
     @Test(
-        "CI59: a replacement that fails late takes no decision back, and nothing is sent that the server has ended",
-        arguments: ["nothing", "hidden", "forgotten", "paused", "left"])
+        "CI59: a replacement that fails late is finished by the next synchronisation, takes no decision back, and can be left",
+        arguments: ["nothing", "answered", "hidden", "forgotten", "paused", "left", "left afterwards"])
     func replacedInVain(decision: String) async throws {
         try await CircleWorld.with { world in
             let (ada, adas, _, _) = try await world.pair()
             func mark() async throws -> [UInt8]? {
                 try await ChangeMark.current(in: ada.vault, community: "recurse-center")
             }
-            let today = try JoinedCircle.day(world.now)
-            let wave = CircleRecords.PendingWave(
-                id: "wave", person: 65_535, day: today, expires: world.now + CircleWorld.day)
-            try await adas.records.changeState { state in
-                state.waves.append(wave)
-                state.waved[65_535] = today
-            }
             let before = try await adas.state()
             let firstMark = try await mark()
             ada.transport.intercept { line, pass in
                 guard line == "PUT /rc/v1/me/member" else { return try await pass() }
                 switch decision {
+                case "answered": _ = try await pass()
                 // The server has no identity that could publish the new keys.
                 case "hidden": _ = try? await adas.hide(try UserNumber(65_535))
                 case "forgotten": _ = try await adas.records.forget(try UserNumber(65_535))
@@ -83,26 +77,44 @@ struct CircleReplacementTests {
             ada.transport.intercept(with: nil)
             let lastMark = try await mark()
             #expect(lastMark != firstMark, "a watch that runs begins again")
+            #expect(!ada.transport.sent.contains("DELETE /rc/v1/me/token"), "no other bearer is valid")
+            if decision == "left afterwards" { #expect(try await adas.leave() == .delivered) }
             let stored = try await adas.records.state()
-            guard decision != "left" else {
+            guard !decision.hasPrefix("left") else {
                 #expect(stored == nil)
+                #expect(await world.circle.members[759]?.gone != nil)
                 return
             }
             let after = try #require(stored)
             let hidden: Set<UInt32> = decision == "hidden" ? [65_535] : []
             #expect(after.hidden == hidden && after.isPaused == (decision == "paused"))
-            let keepsWave = decision != "hidden" && decision != "forgotten"
-            #expect(after.waves.isEmpty != keepsWave && (after.waved[65_535] != nil) == keepsWave)
-            #expect(after.identity == before.identity && after.seed != before.seed)
+            #expect(!after.identity.isEmpty && after.identity != before.identity && after.seed != before.seed)
             let summary = try await adas.summary()
-            #expect(summary.mustJoinAgain && summary.keysEnd == nil)
+            #expect(!summary.mustJoinAgain && summary.keysEnd == nil)
             let scopes = try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp)
             #expect(scopes.sent.isEmpty)
-            // The old identity goes on: the server has none.
-            _ = try await ada.join()
+            try await adas.synchronize()
             let published = try #require(await world.circle.members[759])
-            #expect(published.identity.map { Data($0.bytes) } == before.identity)
-            #expect(published.hidden == hidden)
+            #expect(published.identity.map { Data($0.bytes) } == after.identity)
+            #expect(published.hidden == hidden && published.hasKeys == (decision != "paused"))
+        }
+    }
+
+    @Test("CI59: a membership whose sign-in has ended is there again after another member's attempt has failed")
+    func anotherMemberInVain() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let before = try await adas.state()
+            world.time.advance(by: 31 * CircleWorld.day)
+            ada.transport.intercept { line, pass in
+                if line == "PUT /rc/v1/me/member" { throw TransportError.timedOut(host: "circle.example") }
+                return try await pass()
+            }
+            await #expect(throws: NearbyError.self) { _ = try await ada.join(as: CircleDevice.zoe) }
+            let after = try await adas.state()
+            #expect(after.number == 759 && after.identity == before.identity && after.bearer == before.bearer)
+            #expect(await world.circle.members[65_535]?.bearers.isEmpty == true)
         }
     }
 
