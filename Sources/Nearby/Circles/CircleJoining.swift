@@ -115,6 +115,8 @@ public struct CircleJoining: Sendable {
             let joined = JoinedCircle(records, environment)
             var isPublished = false
             do {
+                // The new membership does not know that members may have keys of the seed for friends. First: a hide would not end it.
+                if !isContinued, known?.hasSharedSeed == true { try await joined.forgetSharedSeed() }
                 try await joined.publishIdentity()
                 isPublished = true
                 if isContinued, let known, !known.mustJoinAgain(at: moment) {
@@ -123,8 +125,6 @@ public struct CircleJoining: Sendable {
                         address: server.text, bearer: known.bearer, isLeaving: false, expires: known.expires)
                     _ = await former.deliver(over: environment.transport, at: environment.time.now())
                 }
-                // The new membership does not know any more that members may have keys of the seed for friends.
-                if !isContinued, known?.hasSharedSeed == true { try await joined.forgetSharedSeed() }
                 if isReplacing { try await joined.renewSeed() }
                 _ = try await joined.synchronizeQuietly()
             } catch let error {

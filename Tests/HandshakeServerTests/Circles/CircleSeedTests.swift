@@ -117,6 +117,24 @@ struct CircleSeedTests {
         }
     }
 
+    @Test("CI52: who is hidden while such a circle's replacement fails recognises nothing that is sent afterwards")
+    func upgradedReplacementInVain() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, zoe, zoes) = try await world.pair()
+            let old = try await shareSeed(of: ada, adas)
+            _ = try await keys(of: ada).share(try UserNumber(759), days: 31, from: world.timestamp)
+            ada.transport.intercept { line, pass in
+                guard line == "PUT /rc/v1/me/member" else { return try await pass() }
+                _ = try? await adas.hide(try UserNumber(65_535))
+                throw TransportError.timedOut(host: "circle.example")
+            }
+            await #expect(throws: NearbyError.self) { _ = try await ada.join(replacing: true) }
+            #expect(try await zoe.recognizes(old, zoes)?.person.value == 759, "Zoë still has the table")
+            #expect(try await keys(of: ada).existingSeed() == nil)
+            #expect(try await OwnScopes(in: ada.vault, community: "recurse-center", at: world.timestamp).sent.isEmpty)
+        }
+    }
+
     @Test("a circle of an earlier version publishes keys of a seed of its own next, and friends keep theirs")
     func upgrade() async throws {
         try await CircleWorld.with { world in
