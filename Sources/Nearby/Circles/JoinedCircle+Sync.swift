@@ -80,11 +80,16 @@ extension JoinedCircle {
     }
 
     /// As ``synchronize()``, which reports the next time that pins are lost.
+    ///
+    /// Where the user has joined again meanwhile, which ends the former bearer, it begins again with the new one.
     func synchronizeQuietly() async throws -> Int {
         let bearer = try await CircleEnvironment.placing { try await state().bearer }
         do {
             return try await CircleEnvironment.placing { try await synchronizeNow() }
         } catch let error as NearbyError {
+            if error == .circle(.signedOut), let present = try? await state().bearer, present != bearer {
+                return try await synchronizeQuietly()
+            }
             try? await records.changeState { state in
                 // The user may have joined again meanwhile, with another bearer.
                 guard state.bearer == bearer else { return }
