@@ -7,18 +7,27 @@ import Testing
 
 @Suite("The settings of a circle as the command shows them")
 struct CircleSettingsTests {
+    private func summary(isPaused: Bool = false, mustJoinAgain: Bool = false) throws -> JoinedCircle.Summary {
+        JoinedCircle.Summary(
+            address: "https://circle.example/rc", circle: "Recurse Center", number: try UserNumber(1_234),
+            name: "Ada Example", isPaused: isPaused, expires: 0, mustJoinAgain: mustJoinAgain, keysEnd: nil,
+            isSilent: false, members: 2, nextSync: 0, tableProblem: nil, trouble: nil)
+    }
+
+    private func visibility(
+        isOn: Bool = true, isTold: Bool, hasPhoto: Bool? = true, ignored: [UserNumber] = []
+    ) -> JoinedCircle.Visibility {
+        JoinedCircle.Visibility(
+            photo: isOn, hasPhoto: hasPhoto, batch: isOn, waves: isOn, othersPhotos: true, hidden: [], ignored: ignored,
+            isTold: isTold)
+    }
+
     private func rows(
         isOn: Bool, isTold: Bool, hasPhoto: Bool? = true, isPaused: Bool = false, ignored: [UserNumber] = []
     ) throws -> [String: String] {
-        let number = try UserNumber(1_234)
-        let summary = JoinedCircle.Summary(
-            address: "https://circle.example/rc", circle: "Recurse Center", number: number, name: "Ada Example",
-            isPaused: isPaused, expires: 0, mustJoinAgain: false, keysEnd: nil, isSilent: false, members: 2,
-            nextSync: 0, tableProblem: nil, trouble: nil)
-        let visibility = JoinedCircle.Visibility(
-            photo: isOn, hasPhoto: hasPhoto, batch: isOn, waves: isOn, othersPhotos: true, hidden: [], ignored: ignored,
-            isTold: isTold)
-        let rows = CircleText.rows(summary, visibility)
+        let rows = CircleText.rows(
+            try summary(isPaused: isPaused),
+            visibility(isOn: isOn, isTold: isTold, hasPhoto: hasPhoto, ignored: ignored))
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
     }
 
@@ -44,8 +53,11 @@ struct CircleSettingsTests {
         let unsent = try rows(isOn: true, isTold: false, isPaused: true)
         #expect(unsent["Paused"]?.contains("the circle's server does not know everything yet") == true)
         let wave = JoinedCircle.VisibilityChange(waves: true)
-        #expect(CircleText.changed(wave, isTold: true, isPaused: true).hasSuffix("when the pause is over."))
-        #expect(!CircleText.changed(wave, isTold: true, isPaused: false).contains("pause"))
+        func changed(isPaused: Bool) throws -> String {
+            CircleText.changed(wave, try summary(isPaused: isPaused), visibility(isTold: true))
+        }
+        #expect(try changed(isPaused: true).hasSuffix("when the pause is over."))
+        #expect(try !changed(isPaused: false).contains("pause"))
     }
 
     @Test("CI57: whom the user ignores is listed with the command that ends it, and what that does is said")
@@ -54,19 +66,39 @@ struct CircleSettingsTests {
         let listed = try rows(isOn: true, isTold: true, ignored: [UserNumber(36), UserNumber(48)])["Ignored"]
         #expect(listed == "36, 48; end it with: handshake nearby circle unhide NUMBER")
         // The others saw the user all along.
-        let told = CircleText.shown("Number 36", wasIgnored: true, isTold: true)
+        let told = CircleText.shown("Number 36", wasIgnored: true, .delivered)
         #expect(told == "Number 36 is no longer ignored. This device recognises a member again within six hours.")
-        let untold = CircleText.shown("Number 36", wasIgnored: true, isTold: false)
+        let untold = CircleText.shown("Number 36", wasIgnored: true, .pending)
         #expect(untold.contains("cannot be reached") && untold.contains("after the next synchronisation"))
-        #expect(CircleText.shown("Number 36", isTold: true).contains("see each other again"))
+        #expect(CircleText.shown("Number 36", .delivered).contains("see each other again"))
     }
 
     @Test("CI59: who hides without a network is told that nothing is sent until the circle's server is reached")
     func hidden() throws {
-        let told = CircleText.hidden(JoinedCircle.Hiding(wasFriend: false, isTold: true), from: "number 36")
+        let told = CircleText.hidden(JoinedCircle.Hiding(wasFriend: false, delivery: .delivered), from: "number 36")
         #expect(told == "In this circle, you and number 36 no longer see each other.")
-        let untold = CircleText.hidden(JoinedCircle.Hiding(wasFriend: false, isTold: false), from: "number 36")
+        let untold = CircleText.hidden(JoinedCircle.Hiding(wasFriend: false, delivery: .pending), from: "number 36")
         #expect(untold.hasPrefix(told) && untold.contains("until then nothing is sent for the circle"))
+    }
+
+    @Test("CI59: who decides something after the sign-in has ended is told when the server hears of it")
+    func signedOut() throws {
+        let hiding = JoinedCircle.Hiding(wasFriend: false, delivery: .signedOut)
+        let hidden = CircleText.hidden(hiding, from: "number 36")
+        #expect(hidden.contains("learns of it when you join again; until then nothing is sent for the circle"))
+        #expect(CircleText.paused(.signedOut).hasSuffix("your pause goes on when you join again."))
+        #expect(CircleText.paused(.pending).hasSuffix("withdrawn at the next synchronisation."))
+        for wasIgnored in [true, false] {
+            let shown = CircleText.shown("Number 36", wasIgnored: wasIgnored, .signedOut)
+            #expect(shown.hasSuffix("when you have joined again."))
+        }
+        let photo = JoinedCircle.VisibilityChange(photo: false)
+        func changed(mustJoinAgain: Bool) throws -> String {
+            CircleText.changed(photo, try summary(mustJoinAgain: mustJoinAgain), visibility(isTold: false))
+        }
+        #expect(try changed(mustJoinAgain: true).hasSuffix("gets the change when you join again."))
+        #expect(try changed(mustJoinAgain: false).hasSuffix("gets the change at the next synchronisation."))
+        #expect(CircleText.notAsked(try summary(mustJoinAgain: true)).hasPrefix("This device is signed out"))
     }
 
     @Test("CI59: who leaves is told what the circle's server knows, and after the sign-in has ended how to be removed")

@@ -84,7 +84,7 @@ struct CompanionActions: Sendable {
             _ = try await circle.synchronize()
             return "The table is current."
         case "pause":
-            return CircleText.paused(isTold: try await circle.pause())
+            return CircleText.paused(try await circle.pause())
         case "resume":
             try await circle.resume()
             return "Others can recognise you again."
@@ -100,18 +100,17 @@ struct CompanionActions: Sendable {
             let wasIgnored = try await circle.visibility().ignored.contains(person)
             return CircleText.shown(
                 name.map { quoted($0, limit: 80) } ?? "Number \(person)", wasIgnored: wasIgnored,
-                isTold: try await circle.unhide(person))
+                try await circle.unhide(person))
         case "settings":
             let change = JoinedCircle.VisibilityChange(
                 photo: request["photo"]?.bool, batch: request["batch"]?.bool, waves: request["waves"]?.bool,
                 othersPhotos: request["others_photos"]?.bool)
             guard change.isEmpty else {
                 try await circle.change(change)
-                return CircleText.changed(
-                    change, isTold: try await circle.visibility().isTold, isPaused: try await circle.summary().isPaused)
+                return CircleText.changed(change, try await circle.summary(), try await circle.visibility())
             }
             return try await circle.refreshVisibility()
-                ? "The settings are current." : "The circle's server cannot be reached: its settings may be older."
+                ? "The settings are current." : CircleText.notAsked(try await circle.summary())
         default: throw Malformed()
         }
     }

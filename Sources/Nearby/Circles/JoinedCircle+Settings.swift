@@ -6,13 +6,15 @@ import Handshake
 
 /// What the user decides in a circle.
 extension JoinedCircle {
-    /// Whether a circle's server knows what the user has decided.
+    /// Whether a circle's server knows what the user has decided. On this device it holds all the same.
     public enum Delivery: Sendable, Hashable {
         /// The server knows it.
         case delivered
         /// The server could not be reached, and is told later.
         case pending
         /// The server does not accept this device any more: the sign-in has ended.
+        ///
+        /// It is told when the user has joined again, but not of a leave.
         case signedOut
     }
 
@@ -21,14 +23,26 @@ extension JoinedCircle {
     /// Nothing is sent for the circle from now on, also when the server cannot be reached: then it is told at the next
     /// synchronisation. Its members stop recognising the user within six hours; other circles and friends still do.
     ///
-    /// - Returns: whether the server has been told.
+    /// - Returns: whether the server knows it.
     @discardableResult
-    public func pause() async throws -> Bool {
+    public func pause() async throws -> Delivery {
         try await CircleEnvironment.placing {
             try await records.changeState { $0.isPaused = true }
             try await records.noteChange()
-            return try await isTold { try await withdrawKeys() }
+            return try await delivery { try await withdrawKeys() }
         }
+    }
+
+    /// Tells the server what the user has decided, which is stored already.
+    func delivery(_ tell: () async throws -> Void) async throws -> Delivery {
+        let bearer = try await state().bearer
+        do {
+            if try await isTold(tell) { return .delivered }
+        } catch CircleProblem.signedOut {
+            // Joining again is refused to a device that is signed in. The user may have joined meanwhile, with another bearer.
+            try await records.changeState { if $0.bearer == bearer { $0.isSignedOut = true } }
+        }
+        return try await state().mustJoinAgain(at: now) ? .signedOut : .pending
     }
 
     /// Whether the server could be told something now; false when it can be tried again later.
@@ -114,8 +128,8 @@ extension JoinedCircle {
     public struct Hiding: Sendable, Hashable {
         /// Whether the person was a friend: the other friends need new keys then.
         public let wasFriend: Bool
-        /// Whether the server has been told. Otherwise it is told at the next synchronisation.
-        public let isTold: Bool
+        /// Whether the server knows it.
+        public let delivery: Delivery
     }
 
     /// Hides the user and a person from each other.
@@ -137,11 +151,11 @@ extension JoinedCircle {
             let wasFriend = try await environment.stored.unfriend(person)
             try await renewSeed()
             try await environment.stored.withdraw([person])
-            let isTold = try await isTold {
+            let delivery = try await delivery {
                 try await deliverHides()
                 if !state.isPaused { try await publishKeys() }
             }
-            return Hiding(wasFriend: wasFriend, isTold: isTold)
+            return Hiding(wasFriend: wasFriend, delivery: delivery)
         }
     }
 
@@ -149,9 +163,9 @@ extension JoinedCircle {
     ///
     /// A server that cannot be reached is told at the next synchronisation; the two see each other afterwards.
     ///
-    /// - Returns: whether the server has been told.
+    /// - Returns: whether the server knows it.
     @discardableResult
-    public func unhide(_ person: UserNumber) async throws -> Bool {
+    public func unhide(_ person: UserNumber) async throws -> Delivery {
         try await CircleEnvironment.placing {
             let number = try Self.number(person)
             _ = try await state()
@@ -161,7 +175,7 @@ extension JoinedCircle {
                 state.unsentUnhides = (state.unsentUnhides ?? []).union([number])
                 state.nextSync = 0
             }
-            return try await isTold { try await deliverHides() }
+            return try await delivery { try await deliverHides() }
         }
     }
 

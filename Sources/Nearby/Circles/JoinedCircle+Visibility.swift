@@ -80,11 +80,12 @@ extension JoinedCircle {
     /// - Returns: whether the server could be asked; ``visibility()`` has its answer.
     public func refreshVisibility() async throws -> Bool {
         try await CircleEnvironment.placing {
-            try await isTold {
+            let delivery = try await delivery {
                 try await deliverNews()
                 let before = try await state()
                 try await take(server(before).send(.get, "v1/me"), since: before)
             }
+            return delivery == .delivered
         }
     }
 
@@ -92,7 +93,7 @@ extension JoinedCircle {
     ///
     /// When this device knows of nothing that would change, the server is asked: another device may have decided otherwise.
     ///
-    /// - Returns: nil when the server cannot be reached.
+    /// - Returns: nil when the server cannot be asked.
     public func wouldChangeNothing(_ change: VisibilityChange) async throws -> Bool? {
         guard try await change.isMet(by: visibility()) else { return false }
         guard try await refreshVisibility() else { return nil }
@@ -107,10 +108,10 @@ extension JoinedCircle {
     /// - Parameters:
     ///   - change: what is to be different.
     ///   - isTold: whether the server is told now; otherwise at the next synchronisation.
-    /// - Returns: whether the server has been told.
+    /// - Returns: whether the server knows it.
     /// - Throws: ``NearbyError``, also for a photo that is too large to be shown.
     @discardableResult
-    public func change(_ change: VisibilityChange, tellingNow isTold: Bool = true) async throws -> Bool {
+    public func change(_ change: VisibilityChange, tellingNow isTold: Bool = true) async throws -> Delivery {
         try await CircleEnvironment.placing {
             let before = try await state()
             let (changesWaves, changesPhotos) = (
@@ -129,8 +130,8 @@ extension JoinedCircle {
             }
             if change.othersPhotos == false { try await records.removePacks(except: []) }
             if changesWaves || changesPhotos { try await records.noteChange() }
-            guard isTold else { return false }
-            return try await self.isTold { try await deliverNews() }
+            guard isTold else { return .pending }
+            return try await delivery { try await deliverNews() }
         }
     }
 

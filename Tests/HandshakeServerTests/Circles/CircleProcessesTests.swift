@@ -94,8 +94,8 @@ struct CircleProcessesTests {
             let pair = try await Pair(world)
             pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
             try await pair.publish(at: moment) { circle in
-                let isTold = try await circle.pause()
-                #expect(!isTold)
+                let delivery = try await circle.pause()
+                #expect(delivery == .pending)
             }
             #expect(try await pair.commanding.state().isPaused)
             _ = try await pair.watching.synchronize()
@@ -128,7 +128,7 @@ struct CircleProcessesTests {
             pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
             try await pair.publish(at: moment) { circle in
                 let hiding = try await circle.hide(UserNumber(65_535))
-                #expect(!hiding.isTold)
+                #expect(hiding.delivery == .pending)
             }
             // Whatever the server has now is what Zoë can fetch.
             for _ in 0..<2 {
@@ -148,8 +148,8 @@ struct CircleProcessesTests {
             let pair = try await Pair(world)
             pair.command.transport.fail(.unreachable(host: "circle.example", reason: "no network"))
             try await pair.publish(at: moment) { circle in
-                let isTold = try await circle.change(.init(waves: false))
-                #expect(!isTold)
+                let delivery = try await circle.change(.init(waves: false))
+                #expect(delivery == .pending)
             }
             _ = try await pair.watching.synchronize()
             #expect(await world.circle.members[759]?.keys?.terms.waves == false)
@@ -202,8 +202,8 @@ struct CircleProcessesTests {
             _ = try await pair.commanding.unhide(UserNumber(65_535))
             pair.command.transport.fail(nil)
             try await overtake(pair, at: "DELETE") { circle in
-                let isTold = try await circle.hide(UserNumber(65_535)).isTold
-                #expect(isTold)
+                let delivery = try await circle.hide(UserNumber(65_535)).delivery
+                #expect(delivery == .delivered)
             }
             for _ in 0..<2 {
                 try await zoes.synchronize()
@@ -224,8 +224,8 @@ struct CircleProcessesTests {
             try await pair.commanding.hide(UserNumber(65_535))
             pair.command.transport.fail(nil)
             try await overtake(pair, at: "PUT") { circle in
-                let isTold = try await circle.unhide(UserNumber(65_535))
-                #expect(isTold)
+                let delivery = try await circle.unhide(UserNumber(65_535))
+                #expect(delivery == .delivered)
             }
             _ = try await pair.watching.synchronize()
             try await zoes.synchronize()

@@ -205,7 +205,7 @@ struct CirclePublishingTests {
             #expect(try await sent(by: ada).count == 1)
             ada.transport.fail(.timedOut(host: "circle.example"))
             let hiding = try await adas.hide(try UserNumber(65_535))
-            #expect(!hiding.isTold)
+            #expect(hiding.delivery == .pending)
             let hidden = try await adas.summary()
             #expect(hidden.isSilent && hidden.keysEnd == nil)
             #expect(try await sent(by: ada).isEmpty)

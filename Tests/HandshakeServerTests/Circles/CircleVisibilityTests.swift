@@ -41,7 +41,7 @@ struct CircleVisibilityTests {
             #expect(!batch.isEmpty)
             #expect(try await adas.visibility().photo == nil, "the server was not asked yet")
             for isShown in [false, true] {
-                #expect(try await adas.change(.init(photo: isShown, batch: isShown, waves: isShown)))
+                #expect(try await adas.change(.init(photo: isShown, batch: isShown, waves: isShown)) == .delivered)
                 let visibility = try await adas.visibility()
                 #expect(visibility.photo == isShown && visibility.batch == isShown && visibility.waves == isShown)
                 #expect(visibility.isTold && visibility.othersPhotos && visibility.hidden.isEmpty)
@@ -62,8 +62,8 @@ struct CircleVisibilityTests {
         try await CircleWorld.with { world in
             let (ada, adas, _, zoes) = try await world.pair()
             ada.transport.fail(.timedOut(host: "circle.example"))
-            #expect(try await !adas.change(.init(photo: false, batch: true, waves: false)))
-            #expect(try await !adas.change(.init(batch: false)))
+            #expect(try await adas.change(.init(photo: false, batch: true, waves: false)) == .pending)
+            #expect(try await adas.change(.init(batch: false)) == .pending)
             #expect(try await !adas.refreshVisibility())
             let visibility = try await adas.visibility()
             #expect(visibility.photo == false && visibility.batch == false && !visibility.waves && !visibility.isTold)
@@ -112,7 +112,7 @@ struct CircleVisibilityTests {
         try await CircleWorld.with { world in
             let (_, _, zoe, zoes) = try await world.pair()
             #expect(try await zoes.photo(of: adasNumber) != nil)
-            #expect(try await zoes.change(.init(othersPhotos: false)))
+            #expect(try await zoes.change(.init(othersPhotos: false)) == .delivered)
             #expect(try await zoes.photo(of: adasNumber) == nil)
             let photo = Data(CircleWorld.photo(of: 759))
             for key in try await zoe.vault.keys(of: .circle).keys {
@@ -154,7 +154,7 @@ struct CircleVisibilityTests {
             let (ada, adas, _, _) = try await world.pair()
             let seed = try await ada.seed()?.reveal()
             try await world.circle.remove(65_535)
-            #expect(try await adas.change(.init(waves: false)))
+            #expect(try await adas.change(.init(waves: false)) == .delivered)
             #expect(try await ada.seed()?.reveal() != seed)
         }
     }
@@ -180,7 +180,7 @@ struct CircleVisibilityTests {
             #expect(try await adas.wouldChangeNothing(.init(photo: false)) == nil, "it may be otherwise by now")
             // Then it is told later, and not waited for again.
             let asked = ada.transport.sent.count
-            #expect(try await !adas.change(.init(photo: false), tellingNow: false))
+            #expect(try await adas.change(.init(photo: false), tellingNow: false) == .pending)
             #expect(ada.transport.sent.count == asked)
             #expect(try await !adas.visibility().isTold)
             ada.transport.fail(nil)
@@ -193,7 +193,7 @@ struct CircleVisibilityTests {
     func waves() async throws {
         try await CircleMeeting.with { meeting, world in
             let keys = try #require(await world.circle.members[759]?.keys)
-            #expect(try await meeting.adas.change(.init(waves: false)))
+            #expect(try await meeting.adas.change(.init(waves: false)) == .delivered)
             let mine = await #expect(throws: NearbyError.self) { try await meeting.adaWaves() }
             #expect(mine?.description.contains("members cannot wave at you in this circle") == true)
             try await meeting.zoes.synchronize()
@@ -202,7 +202,7 @@ struct CircleVisibilityTests {
             // The keys are the same, so that she is recognised all the time.
             #expect(await world.circle.members[759]?.keys?.dayKeys.map(\.key) == keys.dayKeys.map(\.key))
             #expect(try await meeting.zoe.recognizes(meeting.ada, meeting.zoes)?.person == adasNumber)
-            #expect(try await meeting.adas.change(.init(waves: true)))
+            #expect(try await meeting.adas.change(.init(waves: true)) == .delivered)
             #expect(try await meeting.adaWaves())
         }
     }
@@ -244,7 +244,7 @@ struct CircleVisibilityTests {
             let first = try await one.join()
             #expect(try await first.refreshVisibility())
             let second = try await other.join(replacing: true)
-            #expect(try await second.change(.init(photo: false, batch: false)))
+            #expect(try await second.change(.init(photo: false, batch: false)) == .delivered)
             let again = try await one.join(replacing: true)
             #expect(try await again.refreshVisibility())
             let visibility = try await again.visibility()
@@ -269,6 +269,48 @@ struct CircleVisibilityTests {
             #expect(await world.circle.state.revision == revision)
             #expect(try await put(#"{"photo":false}"#).text.contains(#""photo":false"#))
             #expect(await world.circle.state.revision == revision + 1)
+        }
+    }
+
+    @Test(
+        "CI59: what is decided after the sign-in has ended holds, and the server hears of it when the user has joined again",
+        arguments: ["hide", "unhide", "pause", "settings"], [true, false])
+    func decidedSignedOut(decision: String, isReachable: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            if decision == "unhide" { try await adas.hide(zoesNumber) }
+            world.time.advance(by: 31 * CircleWorld.day)
+            if !isReachable { ada.transport.fail(.timedOut(host: "circle.example")) }
+            switch decision {
+            case "hide": #expect(try await adas.hide(zoesNumber).delivery == .signedOut)
+            case "unhide": #expect(try await adas.unhide(zoesNumber) == .signedOut)
+            case "pause": #expect(try await adas.pause() == .signedOut)
+            default:
+                #expect(try await adas.wouldChangeNothing(.init(othersPhotos: true)) == nil)
+                #expect(try await adas.change(.init(photo: false)) == .signedOut)
+            }
+            ada.transport.fail(nil)
+            _ = try await ada.join()
+            let member = try #require(await world.circle.members[759])
+            let hidden: Set<UInt32> = decision == "hide" ? [65_535] : []
+            #expect(member.hidden == hidden)
+            #expect(member.hasKeys == (decision != "pause"))
+            #expect(member.showsPhoto == (decision != "settings"))
+        }
+    }
+
+    @Test("CI59: who decides something on a device whose sign-in another one has ended is told so, and can join again")
+    func decidedRejected() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            // Another device has replaced the identity, and signed out.
+            let applicant = CircleApplicant(number: 759, name: "Ada Example")
+            let other = try await world.circle.admit(applicant, replacingIdentity: true).bearer
+            try await world.circle.signOut(other, of: 759)
+            #expect(try await adas.hide(zoesNumber).delivery == .signedOut)
+            #expect(try await adas.summary().mustJoinAgain)
+            _ = try await ada.join()
+            #expect(await world.circle.members[759]?.hidden == [65_535])
         }
     }
 

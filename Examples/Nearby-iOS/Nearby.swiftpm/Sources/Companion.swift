@@ -145,9 +145,13 @@ final class Companion {
                 try await circle.resume()
                 return "Others can notice you."
             }
-            return try await circle.pause()
-                ? "Paused. This circle's members stop recognising you within six hours."
-                : "Paused. Your keys are withdrawn as soon as the circle's server can be reached."
+            switch try await circle.pause() {
+            case .delivered: return "Paused. This circle's members stop recognising you within six hours."
+            case .pending: return "Paused. Your keys are withdrawn as soon as the circle's server can be reached."
+            case .signedOut:
+                return
+                    "Paused. You are signed out of the circle: your published keys end within four days, and the pause goes on when you join again."
+            }
         }
     }
 
@@ -203,7 +207,9 @@ final class Companion {
             if hidings.contains(where: \.wasFriend) {
                 text += " You are no longer friends; your other friends need new keys."
             }
-            if !hidings.allSatisfy(\.isTold) { text += " The server learns of it as soon as it can be reached." }
+            if hidings.contains(where: { $0.delivery != .delivered }) {
+                text += " The server learns of it as soon as it can be reached."
+            }
             return text + " To undo it: Circles and settings."
         }
     }
@@ -212,16 +218,16 @@ final class Companion {
     func unhide(_ person: UserNumber, in circle: JoinedCircle.Summary) async {
         await change(circle) { circle in
             let wasIgnored = try await circle.visibility().ignored.contains(person)
-            let isTold = try await circle.unhide(person)
+            let delivery = try await circle.unhide(person)
             await readHidden(in: try await open())
-            if wasIgnored {
-                return isTold
-                    ? "This device recognises a member again within six hours."
-                    : "This device recognises a member again once the circle's server can be reached."
-            }
-            return isTold
-                ? "You see each other again within six hours."
-                : "You see each other again once the circle's server can be reached."
+            let moment =
+                switch delivery {
+                case .delivered: "within six hours"
+                case .pending: "once the circle's server can be reached"
+                case .signedOut: "when you have joined the circle again"
+                }
+            return wasIgnored
+                ? "This device recognises a member again \(moment)." : "You see each other again \(moment)."
         }
     }
 

@@ -138,8 +138,8 @@ struct CirclePause: CircleChange {
     @OptionGroup var choice: CircleChoice
 
     func change(_ circle: JoinedCircle) async throws -> Done {
-        let isTold = try await circle.pause()
-        return (CircleText.paused(isTold: isTold), [("told", .bool(isTold))])
+        let delivery = try await circle.pause()
+        return (CircleText.paused(delivery), [("told", .bool(delivery == .delivered))])
     }
 }
 
@@ -172,7 +172,7 @@ struct CircleHide: CircleChange {
         let hiding = try await circle.hide(person)
         return (
             CircleText.hidden(hiding, from: "number \(person)"),
-            [("told", .bool(hiding.isTold)), ("was_friend", .bool(hiding.wasFriend))]
+            [("told", .bool(hiding.delivery == .delivered)), ("was_friend", .bool(hiding.wasFriend))]
         )
     }
 }
@@ -188,9 +188,9 @@ struct CircleUnhide: CircleChange {
 
     func change(_ circle: JoinedCircle) async throws -> Done {
         let wasIgnored = try await circle.visibility().ignored.contains(person)
-        let isTold = try await circle.unhide(person)
-        let text = CircleText.shown("Number \(person)", wasIgnored: wasIgnored, isTold: isTold)
-        return (text, [("told", .bool(isTold))])
+        let delivery = try await circle.unhide(person)
+        let text = CircleText.shown("Number \(person)", wasIgnored: wasIgnored, delivery)
+        return (text, [("told", .bool(delivery == .delivered))])
     }
 }
 
@@ -252,11 +252,14 @@ struct CircleLeave: CircleCommand {
 }
 
 enum CircleText {
-    static func paused(isTold: Bool) -> String {
-        "Paused. "
-            + (isTold
-                ? "The circle's members stop recognising you within six hours."
-                : "Nothing is sent for the circle. Its server does not know yet: your keys are withdrawn at the next synchronisation.")
+    static func paused(_ delivery: JoinedCircle.Delivery) -> String {
+        switch delivery {
+        case .delivered: "Paused. The circle's members stop recognising you within six hours."
+        case .pending:
+            "Paused. Nothing is sent for the circle. Its server does not know yet: your keys are withdrawn at the next synchronisation."
+        case .signedOut:
+            "Paused. Nothing is sent for the circle. This device is signed out of it: your published keys end within four days, and your pause goes on when you join again."
+        }
     }
 
     /// - Parameter address: the circle's, for the command that joins it again; nil on the companion's page.
@@ -282,26 +285,38 @@ enum CircleText {
     static func hidden(_ hiding: JoinedCircle.Hiding, from person: String) -> String {
         var text = "In this circle, you and \(person) no longer see each other."
         if hiding.wasFriend { text += " You are no longer friends; your other friends need new keys." }
-        if !hiding.isTold {
-            text +=
-                " The circle's server learns of it at the next synchronisation; until then nothing is sent for the circle, so its other members cannot notice you either."
+        switch hiding.delivery {
+        case .delivered: return text
+        case .pending: text += " The circle's server learns of it at the next synchronisation"
+        case .signedOut:
+            text += " This device is signed out of the circle, whose server learns of it when you join again"
         }
         return text
+            + "; until then nothing is sent for the circle, so its other members cannot notice you either."
     }
 
     /// - Parameters:
     ///   - person: as in “Number 36”.
     ///   - wasIgnored: whether the user had forgotten the person, and did not hide.
-    ///   - isTold: whether the circle's server could be reached.
-    static func shown(_ person: String, wasIgnored: Bool = false, isTold: Bool) -> String {
+    ///   - delivery: whether the circle's server knows it.
+    static func shown(_ person: String, wasIgnored: Bool = false, _ delivery: JoinedCircle.Delivery) -> String {
         guard !wasIgnored else {
-            return isTold
-                ? "\(person) is no longer ignored. This device recognises a member again within six hours."
-                : "\(person) is no longer ignored. The circle's server cannot be reached: this device recognises a member again after the next synchronisation."
+            let ended = "\(person) is no longer ignored."
+            return switch delivery {
+            case .delivered: "\(ended) This device recognises a member again within six hours."
+            case .pending:
+                "\(ended) The circle's server cannot be reached: this device recognises a member again after the next synchronisation."
+            case .signedOut:
+                "\(ended) This device is signed out of the circle: it recognises a member again when you have joined again."
+            }
         }
-        return isTold
-            ? "\(person) and you see each other again within six hours."
-            : "\(person) is no longer hidden on this device. The circle's server does not know yet: you see each other again after the next synchronisation."
+        return switch delivery {
+        case .delivered: "\(person) and you see each other again within six hours."
+        case .pending:
+            "\(person) is no longer hidden on this device. The circle's server does not know yet: you see each other again after the next synchronisation."
+        case .signedOut:
+            "\(person) is no longer hidden on this device, which is signed out of the circle: you see each other again when you have joined again."
+        }
     }
 
     /// That a circle's members cannot notice the user, since when, and what to do; nil where they can, and in a pause.

@@ -60,9 +60,9 @@ struct CircleSettings: CircleCommand {
                 Output.note(
                     isUnchanged == true
                         ? "Nothing left to change: the circle's server has these settings."
-                        : CircleText.changed(change, isTold: visibility.isTold, isPaused: summary.isPaused))
+                        : CircleText.changed(change, summary, visibility))
             } else if !isReached {
-                Output.note("The circle's server cannot be reached: these are the settings that this device knows.")
+                Output.note(CircleText.notAsked(summary))
             }
             for line in Table.lines(CircleText.rows(summary, visibility)) { Output.result(line) }
         }
@@ -71,7 +71,12 @@ struct CircleSettings: CircleCommand {
 
 extension CircleText {
     /// What was changed, in sentences.
-    static func changed(_ change: JoinedCircle.VisibilityChange, isTold: Bool, isPaused: Bool) -> String {
+    /// - Parameters:
+    ///   - summary: what the user is in the circle, after the change.
+    ///   - visibility: what the circle sees, after the change.
+    static func changed(
+        _ change: JoinedCircle.VisibilityChange, _ summary: JoinedCircle.Summary, _ visibility: JoinedCircle.Visibility
+    ) -> String {
         var sentences: [String] = []
         switch change.othersPhotos {
         case true?: sentences.append("The photos of the others come with the next synchronisation.")
@@ -80,15 +85,25 @@ extension CircleText {
         case nil: break
         }
         if change.photo != nil || change.batch != nil || change.waves != nil {
+            let moment = summary.mustJoinAgain ? "when you join again" : "at the next synchronisation"
+            let unsent = "Changed on this device. The circle's server gets the change \(moment)."
             sentences.append(
-                isTold
-                    ? isPaused && change.photo == nil && change.batch == nil
+                visibility.isTold
+                    ? summary.isPaused && change.photo == nil && change.batch == nil
                         ? "Changed." : "Changed. Members' devices notice within six hours."
-                    : "Changed on this device. The circle's server gets the change at the next synchronisation."
-            )
+                    : unsent)
         }
-        if change.waves == true, isPaused { sentences.append("Members can wave at you when the pause is over.") }
+        if change.waves == true, summary.isPaused {
+            sentences.append("Members can wave at you when the pause is over.")
+        }
         return sentences.joined(separator: " ")
+    }
+
+    /// That the circle's server could not be asked for the settings, and why.
+    static func notAsked(_ summary: JoinedCircle.Summary) -> String {
+        summary.mustJoinAgain
+            ? "This device is signed out of the circle: these are the settings that it knows."
+            : "The circle's server cannot be reached: these are the settings that this device knows."
     }
 
     static func rows(_ summary: JoinedCircle.Summary, _ visibility: JoinedCircle.Visibility) -> [[String]] {
