@@ -76,8 +76,8 @@ final class Companion {
     /// What is watched for now.
     private func plan(in period: PeopleVault, inBackground: Bool) async throws -> WatchPlan {
         let known = try await KnownPeople(in: environment(period))
-        (self.known, circles, trouble, people) = (known, known.summaries, nil, [])
-        await readHidden(in: period)
+        (self.known, trouble, people) = (known, nil, [])
+        await readCircles(in: period)
         let quiet = DoNotDisturb(in: period, community: Self.community)
         quietUntil = try await quiet.end(at: Self.now).map { Date(timeIntervalSince1970: $0) }
         let expected: AppleRadio.Expecting = { await known.expected(at: $0) }
@@ -105,7 +105,8 @@ final class Companion {
             }
         case .update(.logFailed(let error)): trouble = "\(error)"
         case .answered(let wave): waves.append(wave)
-        case .update, .circleFailed: break
+        case .circleFailed: await refresh()
+        case .update: break
         }
     }
 
@@ -157,8 +158,14 @@ final class Companion {
 
     func leave(_ circle: JoinedCircle.Summary) async {
         await change(circle) { circle in
+            let members = try? await circle.members().map(\.person)
+            let delivery = try await circle.leave()
+            // The photos of others are read again. Who was in a table that cannot be read is not known.
+            photos = [:]
+            waves.removeAll { members?.contains($0.person) ?? true }
+            await refresh()
             let left = "You have left. Nothing of the circle is here any more."
-            switch try await circle.leave() {
+            switch delivery {
             case .delivered: return left
             case .pending: return left + " Its server learns of it as soon as it can be reached."
             case .signedOut:
@@ -172,22 +179,14 @@ final class Companion {
         await tell {
             let vault = try await open()
             let log = EncounterLog(in: vault, community: Self.community)
-            let circles = try await JoinedCircle.all(in: environment(vault))
-            for circle in circles {
-                guard try await circle.introduce(person) != nil else { continue }
-                guard try await circle.wave(at: person, text: text, log: log) else {
-                    return "You have waved. The circle's server gets the wave as soon as it can be reached."
-                }
-                waves += try await circle.collectWaves()
-                return "You have waved. It is seen when the other person waves too."
+            guard let circle = try await circles(of: person, in: vault).first else {
+                return "You can wave at members of your circles only."
             }
-            for circle in circles {
-                // It may have the person.
-                if case .unreadableTable(let name)? = try await circle.summary().tableProblem {
-                    throw NearbyError.circle(.unreadableTable(circle: name))
-                }
+            guard try await circle.wave(at: person, text: text, log: log) else {
+                return "You have waved. The circle's server gets the wave as soon as it can be reached."
             }
-            return "You can wave at members of your circles only."
+            waves += try await circle.collectWaves()
+            return "You have waved. It is seen when the other person waves too."
         }
     }
 
@@ -196,19 +195,23 @@ final class Companion {
         await tell {
             let vault = try await open()
             var hidings: [JoinedCircle.Hiding] = []
-            for circle in try await JoinedCircle.all(in: environment(vault)) {
-                guard try await circle.introduce(person) != nil else { continue }
+            for circle in try await circles(of: person, in: vault) {
                 hidings.append(try await circle.hide(person))
             }
-            await readHidden(in: vault)
+            await readCircles(in: vault)
             guard !hidings.isEmpty else { return "You can hide from members of your circles only." }
             photos[person] = nil
             var text = "In your circles, you and this person no longer see each other."
             if hidings.contains(where: \.wasFriend) {
                 text += " You are no longer friends; your other friends need new keys."
             }
-            if hidings.contains(where: { $0.delivery != .delivered }) {
-                text += " The server learns of it as soon as it can be reached."
+            let silence =
+                "until then nothing is sent for that circle, so its other members cannot notice you either."
+            if hidings.contains(where: { $0.delivery == .pending }) {
+                text += " A circle's server that does not know learns of it as soon as it can be reached; " + silence
+            }
+            if hidings.contains(where: { $0.delivery == .signedOut }) {
+                text += " You are signed out of a circle, whose server learns of it when you join again; " + silence
             }
             return text + " To undo it: Circles and settings."
         }
@@ -219,7 +222,7 @@ final class Companion {
         await change(circle) { circle in
             let wasIgnored = try await circle.visibility().ignored.contains(person)
             let delivery = try await circle.unhide(person)
-            await readHidden(in: try await open())
+            await refresh()
             let moment =
                 switch delivery {
                 case .delivered: "within six hours"
@@ -231,16 +234,40 @@ final class Companion {
         }
     }
 
-    private func readHidden(in vault: any Vault) async {
+    /// Reads the circles again: after a failure they say why.
+    func refresh() async {
+        guard let vault = try? await open() else { return }
+        await readCircles(in: vault)
+    }
+
+    private func readCircles(in vault: any Vault) async {
+        var summaries: [JoinedCircle.Summary] = []
         var (found, forgotten): ([String: [UserNumber]], [String: [UserNumber]]) = ([:], [:])
         for circle in (try? await JoinedCircle.all(in: environment(vault))) ?? [] {
             guard let summary = try? await circle.summary(), let visibility = try? await circle.visibility() else {
                 continue
             }
+            summaries.append(summary)
             found[summary.address] = visibility.hidden
             forgotten[summary.address] = visibility.ignored
         }
-        (hidden, ignored) = (found, forgotten)
+        (circles, hidden, ignored) = (summaries, found, forgotten)
+    }
+
+    /// The circles that a person is a member of.
+    ///
+    /// - Throws: where none has the person, and there is one whose table cannot be read: it may.
+    private func circles(of person: UserNumber, in vault: any Vault) async throws -> [JoinedCircle] {
+        let all = try await JoinedCircle.all(in: environment(vault))
+        var found: [JoinedCircle] = []
+        for circle in all where try await circle.introduce(person) != nil { found.append(circle) }
+        guard found.isEmpty else { return found }
+        for circle in all {
+            if case .unreadableTable(let name)? = try await circle.summary().tableProblem {
+                throw NearbyError.circle(.unreadableTable(circle: name))
+            }
+        }
+        return []
     }
 
     /// No alerts for so many seconds; nil shows them again.
@@ -259,7 +286,7 @@ final class Companion {
             let deletion = try await stored(vault).forget(person)
             photos[person] = nil
             waves.removeAll { $0.person == person }
-            await readHidden(in: vault)
+            await readCircles(in: vault)
             var gone = "Nothing about this person is here any more."
             if ignored.values.contains(where: { $0.contains(person) }) {
                 gone += " This device ignores the person from now on. To undo it: Circles and settings."

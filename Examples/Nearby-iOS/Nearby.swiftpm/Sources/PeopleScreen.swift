@@ -12,6 +12,7 @@ struct PeopleScreen: View {
         NavigationStack {
             List {
                 if let trouble = companion.trouble { Text(trouble) }
+                ForEach(companion.circles.compactMap(\.notice), id: \.self) { Text($0) }
                 if companion.people.isEmpty { Text("No one you know is near.") }
                 ForEach(companion.people, id: \.person) { person in
                     NavigationLink {

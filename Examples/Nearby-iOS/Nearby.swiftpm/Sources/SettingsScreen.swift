@@ -22,6 +22,7 @@ struct SettingsScreen: View {
             Button("Forget everything", role: .destructive) { isForgetting = true }
         }
         .navigationTitle("Circles and settings")
+        .task { await companion.refresh() }
         .sheet(isPresented: isPageOpen) { if let joining = companion.joining { JoiningPage(joining: joining) } }
         .alert("Forget everyone, every circle and your identity?", isPresented: $isForgetting) {
             Button("Forget everything", role: .destructive) { Task { await companion.forgetEverything() } }
@@ -76,6 +77,18 @@ struct SettingsScreen: View {
     }
 }
 
+extension JoinedCircle.Summary {
+    /// That others cannot notice the user, or cannot for long, and what to do; nil where nothing has to be done.
+    var notice: String? {
+        switch (mustJoinAgain, isSilent) {
+        case (true, true): "Others in \(circle) cannot notice you: the sign-in has ended. Join again: \(address)"
+        case (true, false): "The sign-in to \(circle) has ended. Join again: \(address)"
+        case (false, true): "Others in \(circle) cannot notice you until your keys are published."
+        case (false, false): nil
+        }
+    }
+}
+
 /// A circle that the user is in.
 private struct CircleSection: View {
     let companion: Companion
@@ -85,12 +98,7 @@ private struct CircleSection: View {
         Section(circle.circle) {
             Text("You are \(circle.name)\(others)")
             if let trouble = circle.trouble { Text(trouble).font(.footnote) }
-            if circle.isSilent {
-                Text(
-                    circle.mustJoinAgain
-                        ? "Others cannot notice you: the sign-in has ended. Join again: \(circle.address)"
-                        : "Others cannot notice you until your keys are published.")
-            }
+            if let notice = circle.notice { Text(notice) }
             Button(circle.isPaused ? "Be noticed again" : "Pause: be silent") {
                 Task { await companion.pause(circle, !circle.isPaused) }
             }
