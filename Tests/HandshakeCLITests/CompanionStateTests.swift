@@ -1,5 +1,9 @@
 import Beacons
+import Handshake
+import OAuth
 import Radio
+import Synchronization
+import TestFixtures
 import Testing
 
 @testable import HandshakeCLI
@@ -156,12 +160,32 @@ struct CompanionStateTests {
 
     @Test("of two attempts to join, the one that ends takes its own code away and leaves the other's")
     func joins() async throws {
-        let first = state.beginJoining(code: "AAAA", page: "https://one.example")
-        let second = state.beginJoining(code: "BBBB", page: "https://two.example")
+        let first = state.beginJoining(code: "AAAA", page: "https://one.example") { _ in }
+        let second = state.beginJoining(code: "BBBB", page: "https://two.example") { _ in }
         state.endJoining(first)
         #expect(try await shown().contains(#""joining":{"code":"BBBB""#))
         state.endJoining(second)
         #expect(try await shown().contains(#""joining":null"#))
+    }
+
+    @Test("CI49: who forgets everyone on the page while an attempt to join waits is in no circle afterwards")
+    func forgetsWhileJoining() async throws {
+        let vault = MemoryVault()
+        let isOver = Mutex(false)
+        state.beginJoining(code: "AAAA", page: "https://one.example") { [state] attempt in
+            // The user agrees in the browser just then.
+            try? await waitForCancellation()
+            try? await vault.replace(VaultKey(.circle, [NearbyCommand.community, "00", "state"]), with: [1])
+            isOver.withLock { $0 = true }
+            state.endJoining(attempt)
+        }
+        let page = CompanionActions(vault: vault, state: state, stop: {})
+        _ = try await page.perform(["do": .string("forget everyone")])
+        let hasEnded = isOver.withLock(\.self)
+        #expect(hasEnded)
+        #expect(try await vault.keys(of: .circle).keys.isEmpty)
+        #expect(try await shown().contains(#""joining":null"#))
+        await state.cancelJoining()
     }
 
     @Test("of changes that come at the same time, the last one is what a reader gets last")

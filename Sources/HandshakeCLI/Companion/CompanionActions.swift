@@ -62,6 +62,7 @@ struct CompanionActions: Sendable {
             state.forget(person)
             return Self.forgotten(deletion)
         case "forget everyone":
+            await state.cancelJoining()
             let deletion = try await stored.forgetEveryone()
             state.forget(nil)
             await stored.deliverFarewells(over: .platform, at: Now.seconds)
@@ -134,12 +135,13 @@ struct CompanionActions: Sendable {
     /// Begins to join; the page shows the code and the link, and the rest happens when the browser has been there.
     private func join(_ address: String) async throws -> String {
         let joining = try await CircleJoining.begin(at: address, in: environment)
-        let attempt = state.beginJoining(code: joining.code, page: joining.page)
-        Task {
+        state.beginJoining(code: joining.code, page: joining.page) { attempt in
             do {
                 let summary = try await joining.finish().summary()
                 state.announce("You are in \(quoted(summary.circle, limit: 80)) as \(quoted(summary.name, limit: 80)).")
                 try await stored.renewWatches()
+            } catch is CancellationError {
+                // Everyone was forgotten.
             } catch {
                 state.note(trouble: "circle_failed", (error as? NearbyError)?.message ?? "\(error)")
             }

@@ -51,6 +51,8 @@ final class CompanionState: NearbySink {
         var joining: (attempt: Int, code: String, page: String)?
         /// How many attempts to join have begun.
         var attempts = 0
+        /// What waits for the end of each that runs, also of one whose code is not shown any more.
+        var joins: [Int: Task<Void, Never>] = [:]
         /// The text for a screen reader to speak, and how many there have been: an equal text is spoken again.
         var announcement = (text: "", count: 0)
         var sent = ""
@@ -203,20 +205,36 @@ final class CompanionState: NearbySink {
 
     /// Shows the code and page of an attempt to join a circle, in place of an earlier attempt's.
     ///
-    /// - Returns: the attempt's number, for ``endJoining(_:)``.
-    func beginJoining(code: String, page: String) -> Int {
+    /// - Parameter finish: waits until the user has decided, and joins; given the attempt's number, for ``endJoining(_:)``.
+    /// - Returns: the attempt's number.
+    @discardableResult
+    func beginJoining(
+        code: String, page: String, finishing finish: @escaping @Sendable (_ attempt: Int) async -> Void
+    ) -> Int {
         var attempt = 0
         change { contents in
             contents.attempts += 1
-            attempt = contents.attempts
-            contents.joining = (attempt, code, page)
+            let number = contents.attempts
+            attempt = number
+            contents.joining = (number, code, page)
+            contents.joins[number] = Task { await finish(number) }
         }
         return attempt
     }
 
     /// Shows an attempt's code and page no longer; those of a later attempt stay.
     func endJoining(_ attempt: Int) {
-        change { if $0.joining?.attempt == attempt { $0.joining = nil } }
+        change { contents in
+            contents.joins[attempt] = nil
+            if contents.joining?.attempt == attempt { contents.joining = nil }
+        }
+    }
+
+    /// Ends all attempts to join, and waits for their end: one that goes on would join when everyone is forgotten.
+    func cancelJoining() async {
+        let joins = contents.withLock { Array($0.joins.values) }
+        for join in joins { join.cancel() }
+        for join in joins { await join.value }
     }
 
     /// Removes a person, or everyone, before the watch's next report, which can take a while.
