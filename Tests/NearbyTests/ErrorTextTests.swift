@@ -11,6 +11,8 @@ struct ErrorTextTests {
         .refused(status: 500, code: "x", message: "down"), .refused(status: 422, code: "x", message: "no"),
         .malformed("its description"), .notAMember, .signedOut, .removed, .attemptOver, .tooMany(seconds: 5),
         .clock(seconds: 600), .notJoined, .alreadyJoined, .wavesOff(name: "Zoë"),
+        .otherService("acme", circle: "Acme", community: "recurse-center"),
+        .otherNumber(36, circle: "Rook", known: 759, in: "Hub"),
         .unreadableTable(circle: "Hub"), .pinsLost(circle: "Hub"), .tableNeeded(circle: "Hub"),
         .forgottenMember(person(36), circle: "Hub"),
     ]

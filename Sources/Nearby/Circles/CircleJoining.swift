@@ -30,6 +30,7 @@ public struct CircleJoining: Sendable {
     /// Begins an attempt.
     ///
     /// A device that is in the circle joins again from ``JoinedCircle/renewalTime`` before its sign-in ends, and keeps the identity.
+    /// A circle of another service than the environment's community is refused: its numbers are those of other people.
     ///
     /// - Parameters:
     ///   - address: the circle's public URL.
@@ -49,6 +50,11 @@ public struct CircleJoining: Sendable {
             // A server that has not heard that the user left would refuse another identity.
             await environment.stored.deliverFarewells(over: environment.transport, at: environment.time.now())
             let info = try await server.info()
+            guard info.service == environment.community else {
+                throw CircleProblem.otherService(
+                    quoted(info.service, limit: 80), circle: quoted(info.name, limit: 80),
+                    community: environment.community)
+            }
             let verifier = CodeVerifier()
             let challenge = SHA256.hash(data: Array(verifier.secret.reveal().utf8))
             var request: JSONObject = ["challenge": .string(Base64URL.encode(challenge))]
@@ -83,12 +89,11 @@ public struct CircleJoining: Sendable {
             else { throw CircleProblem.malformed("the membership") }
             let records = environment.records(of: server.scope)
             let moment = environment.time.now()
-            if let present = try await records.state(), present.number != number, !present.mustJoinAgain(at: moment) {
-                // Another member has agreed in the browser: that member's membership does not replace this one.
+            if let refusal = try await refusal(of: number, at: moment) {
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
                 _ = await farewell.deliver(over: environment.transport, at: moment)
-                throw CircleProblem.alreadyJoined
+                throw refusal
             }
             let fresh = CircleRecords.State(
                 address: server.text, circle: circle, service: service, number: number,
@@ -161,6 +166,23 @@ public struct CircleJoining: Sendable {
         }
     }
 
+    /// Why this device does not take a membership under a number; nil where it does.
+    private func refusal(of number: UInt32, at moment: Double) async throws -> CircleProblem? {
+        let records = environment.records(of: server.scope)
+        if let present = try await records.state(), present.number != number, !present.mustJoinAgain(at: moment) {
+            // Another member has agreed in the browser: that member's membership does not replace this one.
+            return .alreadyJoined
+        }
+        let others = try await CircleRecords.all(in: environment.vault, community: environment.community)
+        for other in others where other.scope != records.scope {
+            // The numbers of all circles are those of one service. What cannot be read says nothing.
+            guard let state = try? await other.state(), state.number != number else { continue }
+            return .otherNumber(
+                number, circle: quoted(circle, limit: 80), known: state.number, in: quoted(state.circle, limit: 80))
+        }
+        return nil
+    }
+
     /// Asks until the user has decided. A lost network or a 429 does not end it before its deadline: the user may be signing in.
     private func approval() async throws -> JSONObject {
         while true {
@@ -194,7 +216,7 @@ public struct CircleEnvironment: Sendable {
 
     /// - Parameters:
     ///   - vault: where memberships are stored.
-    ///   - community: the namespace of the numbers, as for ``EncounterLog``.
+    ///   - community: the namespace of the numbers, as for ``EncounterLog``: the name of the service that gives them.
     ///   - transport: reaches the circles' servers.
     ///   - time: the clock.
     ///   - alerts: where alerts about members may still be shown: those about who is hidden, and about all members of a circle that the user

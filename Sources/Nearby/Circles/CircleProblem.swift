@@ -30,6 +30,12 @@ public enum CircleProblem: Error, Sendable, Hashable {
     case notJoined
     /// The user is in this circle already.
     case alreadyJoined
+    /// The members of a circle of this name have their numbers from this service, and not from that of the community.
+    ///
+    /// One person would be taken for another.
+    case otherService(String, circle: String, community: String)
+    /// A circle of this name gives the user another number than a circle has that the user is in.
+    case otherNumber(UInt32, circle: String, known: UInt32, in: String)
     /// This device cannot read the table of a circle of this name.
     ///
     /// Its members are not recognised until the next synchronisation.
@@ -68,6 +74,8 @@ extension CircleProblem: CustomStringConvertible {
         case .clock: "clock_differs"
         case .notJoined: "not_joined"
         case .alreadyJoined: "already_joined"
+        case .otherService: "circle_other_service"
+        case .otherNumber: "circle_other_number"
         case .unreadableTable, .tableNeeded: "circle_table_unreadable"
         case .pinsLost: "circle_identities_lost"
         case .record: "record_refused"
@@ -100,6 +108,10 @@ extension CircleProblem: CustomStringConvertible {
         case .notJoined: "You are in no such circle. Join one first"
         case .alreadyJoined:
             "You are in this circle already. To join again, leave it first. For a new identity, rotate the present one"
+        case .otherService(let service, let circle, let community):
+            "The members of \(circle) have their numbers from “\(service)”, and people are known here by their numbers at “\(community)”: one would be taken for another. Nothing was joined. Use a program for that service, or tell the circle's operator if its name is wrong"
+        case .otherNumber(let number, let circle, let known, let other):
+            "In \(circle) you are number \(number), and in \(other) number \(known). At one service you have one number, so people of the two would be taken for each other. Nothing was joined. Sign in as the member that you are in \(other), or leave \(other) first"
         case .unreadableTable(let circle):
             "The table of \(circle) on this device cannot be read, so its members are not recognised now. \(Self.fetchedAgain)"
         case .pinsLost(let circle):

@@ -425,6 +425,47 @@ struct CircleJoiningTests {
         }
     }
 
+    @Test("CI24: a circle whose members have their numbers from another service is refused before a sign-in")
+    func otherService() async throws {
+        try await CircleWorld.with { world in
+            let device = CircleDevice(world)
+            let environment = CircleEnvironment(
+                vault: device.vault, community: "acme", transport: device.transport, time: world.time.source)
+            let problem = CircleProblem.otherService("recurse-center", circle: "Recurse Center", community: "acme")
+            await #expect(throws: NearbyError.circle(problem)) {
+                _ = try await CircleJoining.begin(at: CircleWorld.address, in: environment)
+            }
+            #expect(device.transport.sent == ["GET /rc/v1"])
+        }
+    }
+
+    @Test(
+        "CI24: a circle is not joined in which the user has another number than in another circle",
+        arguments: [36, 759] as [UInt32])
+    func otherNumber(known: UInt32) async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let address = "https://hub.example"
+            let hub = CircleRecords(
+                in: ada.vault, community: "recurse-center", scope: CircleScope(circleAt: address))
+            try await hub.change { state in
+                state = CircleRecords.State(
+                    address: address, circle: "Hub", service: "recurse-center", number: known, name: "Ada", batch: "",
+                    bearer: "bearer", expires: .max, keys: Data())
+            }
+            guard known != 759 else {
+                _ = try await ada.join()
+                #expect(try await JoinedCircle.all(in: ada.environment).count == 2)
+                return
+            }
+            let problem = CircleProblem.otherNumber(759, circle: "Recurse Center", known: 36, in: "Hub")
+            await #expect(throws: NearbyError.circle(problem)) { _ = try await ada.join() }
+            #expect(try await JoinedCircle.all(in: ada.environment).map(\.records.scope) == [hub.scope])
+            #expect(await world.circle.members[759]?.hasRow == false)
+            #expect(await world.circle.members[759]?.bearers.isEmpty == true)
+        }
+    }
+
     @Test("CI25: who has left without a network joins again, because the server is told of that first")
     func joinsAfterLeavingOffline() async throws {
         try await CircleWorld.with { world in

@@ -86,7 +86,8 @@ extension NearbyError {
         case .sharedKeys, .otherIdentity, .keysOfMember, .everyoneForgotten: .usage
         case .circle(let problem):
             switch problem {
-            case .address, .notJoined, .alreadyJoined, .wave, .wavesOff, .forgottenMember: .usage
+            case .address, .notJoined, .alreadyJoined, .otherService, .otherNumber, .wave, .wavesOff, .forgottenMember:
+                .usage
             case .network: .network
             case .refused, .malformed, .removed, .tooMany: .serviceError
             case .signedOut: .signInNeeded
