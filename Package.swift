@@ -472,8 +472,8 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
-                "FileSelector", "Positions", "Radio",
+                "AsyncSupport", "Beacons", "Circles", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby",
+                "OAuth", "FileSelector", "Positions", "Radio",
                 "PostgresVault", "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
                 // Empty, unless the thread sanitizer is on.
                 "ThreadSanitizerLock",

@@ -173,6 +173,15 @@ def test_the_page_says_what_others_see(scene: Scene, page: Page, mode: str, text
     expect(page.locator("#sent-as")).to_contain_text(text)
 
 
+def test_each_circle_has_its_own_photo_of_a_number(scene: Scene, here: Page) -> None:
+    asked: list[str] = []
+    here.on("request", lambda request: asked.append(request.url.partition("/photo/")[2]) if "/photo/36" in request.url else None)
+    one, other = "00" * 16, "11" * 16
+    for circle in (one, other, one, None):
+        here.evaluate("person => photo(person)", {"person": 36, "circle": circle})
+    assert asked == [f"36?circle={one}", f"36?circle={other}", "36"]
+
+
 def test_a_circle_whose_members_cannot_notice_the_user_is_named(scene: Scene, page: Page) -> None:
     silence = "Since 2026-01-05 00:00:00 +00:00 others in Hub cannot notice you"
     settings = {"photo": True, "batch": True, "waves": True, "others_photos": True}

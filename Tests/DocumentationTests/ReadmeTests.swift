@@ -83,7 +83,7 @@ private enum ReadmeExamples {
             ContinuousClock.now - start
         }
         let log = EncounterLog(in: vault, community: "recurse-center")
-        let people = PeopleNearby(log: log, ignoring: own, alerts: alerts) { await introduce($0) }
+        let people = PeopleNearby(log: log, ignoring: own, alerts: alerts) { await introduce($0, $1) }
         try await people.run(on: sightings) { print($0) }
     }
 

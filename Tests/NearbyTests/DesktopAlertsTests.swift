@@ -106,7 +106,7 @@ struct DesktopAlertsTests {
         let board = Board()
         let alerts = DesktopAlerts(
             on: try Address.list(bus.addressText), application: "Handshake", fallback: board,
-            photo: { $0.value == 36 ? nil : Self.photo }, open: { opening.yield($0) })
+            photo: { person, _ in person.value == 36 ? nil : Self.photo }, open: { opening.yield($0) })
         await alerts.show(Alert(person: person(759), known: nil))
         await alerts.show(Alert(person: person(759), known: ada, proximity: .near, trust: .paired, isUpdate: true))
         await alerts.show(Alert(person: person(36), known: nil, trust: .circle))
@@ -172,7 +172,7 @@ struct DesktopAlertsTests {
     private func alerts(on bus: BusDaemon, _ vault: any Vault) throws -> DesktopAlerts {
         DesktopAlerts(
             on: try Address.list(bus.addressText), application: "Handshake", fallback: Board(),
-            notices: ShownNotices(in: vault, community: "c"), photo: { _ in Self.photo }, open: { _ in })
+            notices: ShownNotices(in: vault, community: "c"), photo: { _, _ in Self.photo }, open: { _ in })
     }
 
     @Test(

@@ -174,7 +174,7 @@ struct PeopleNearbyTests {
     func theRadioFails() async throws {
         struct RadioGone: Error {}
         let scene = Scene()
-        let nearby = PeopleNearby(log: scene.log, ignoring: nil, alerts: Silence()) { [known] _ in .known(known) }
+        let nearby = PeopleNearby(log: scene.log, ignoring: nil, alerts: Silence()) { [known] _, _ in .known(known) }
         let lists = AsyncThrowingStream<SightingList, any Error> { [ada] continuation in
             continuation.yield(
                 SightingList(

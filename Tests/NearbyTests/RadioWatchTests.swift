@@ -77,7 +77,7 @@ struct RadioWatchTests {
         let board = Board()
         let people = PeopleNearby(
             log: log, ignoring: nil, alerts: board, pace: .recorded, clock: replay.time.clock
-        ) { _ in .unreachable }
+        ) { _, _ in .unreachable }
         var recognition = Recognition()
         recognition.add([(person(759), key)], trust: .circle)
         let near = Mutex<Set<UserNumber>>([])
@@ -109,7 +109,7 @@ struct RadioWatchTests {
         let log = EncounterLog(in: MemoryVault(), community: "c", rules: EncounterRules(retention: nil))
         let people = PeopleNearby(
             log: log, ignoring: nil, alerts: Silence(), pace: .recorded, clock: replay.time.clock
-        ) { _ in .unreachable }
+        ) { _, _ in .unreachable }
         let failures = Mutex<[RadioError]>([])
         try await people.run(
             over: MuteRadio(replay: replay, error: error), recognizing: Recognition(),

@@ -281,17 +281,49 @@ struct RollingKeysTests {
     }
 
     /// Puts a circle into a vault: the user is number 5, and there is one other member.
-    private func join(_ member: UserNumber, _ name: String, keys: Data? = nil, in vault: any Vault) async throws {
-        let records = CircleRecords(in: vault, community: "c", scope: CircleScope(circleAt: "https://circle.example"))
+    private func join(
+        _ member: UserNumber, _ name: String, keys: Data? = nil, at address: String = "https://circle.example",
+        in vault: any Vault
+    ) async throws {
+        let records = CircleRecords(in: vault, community: "c", scope: CircleScope(circleAt: address))
         try await records.change { state in
             state = .init(
-                address: "https://circle.example", circle: "Circle", service: "service", number: 5, name: "Me",
+                address: address, circle: "Circle", service: "service", number: 5, name: "Me",
                 batch: "",
                 bearer: "", expires: 0, keys: Data())
         }
         var table = CircleTable()
         table.rows[UInt32(member.value)] = .init(name: name, batch: "", identity: Data(), keys: keys)
         try await records.replaceTable(table)
+        let photos = PhotoPack([UInt32(member.value): Array(name.utf8)])
+        try await records.replacePack(PhotoPack.index(of: UInt32(member.value)), tag: "", photos)
+    }
+
+    @Test("CI54: who is recognised by a circle's keys has the name and the photo that this circle has of the number")
+    func circlesOfOneNumber() async throws {
+        let vault = MemoryVault()
+        let environment = CircleEnvironment(
+            vault: vault, community: "c",
+            time: TimeSource(now: { [newYear] in newYear.secondsSince1970 }, clock: ContinuousClock()))
+        let circles = [
+            (address: "https://circle.example", name: "Ada Example"), ("https://other.example", "Mallory"),
+        ]
+        var heard: [(CircleScope, String, RollingToken)] = []
+        for (address, name) in circles {
+            let device = RollingKeys(in: MemoryVault(), community: "c")
+            let keys = Data(try await card(device, ada, name).keys.bytes)
+            try await join(ada, name, keys: keys, at: address, in: vault)
+            let token = try await device.seed().token(in: try RollingWindow(at: newYear))
+            heard.append((CircleScope(circleAt: address), name, token))
+        }
+        let known = try await KnownPeople(in: environment)
+        var recognition = known.recognition
+        for (scope, name, token) in heard {
+            let found = recognition.recognize(.rolling(token), at: newYear)
+            #expect(found == Recognition.Found(person: ada, trust: .circle, circle: scope))
+            #expect(known.introduce(ada, in: scope)?.name == name)
+            #expect(await known.photo(of: ada, in: scope) == Array(name.utf8))
+        }
     }
 
     @Test("who pairs under the number of another member or friend, or of the user, is refused, and nothing is replaced")

@@ -209,7 +209,7 @@ struct StoredPeopleTests {
     @Test("a watch that runs for weeks deletes what expires meanwhile, each six hours")
     func whileWatching() async throws {
         try await remember(ada, at: now, in: vault)
-        let (_, ask) = AsyncStream.makeStream(of: UserNumber.self)
+        let (_, ask) = AsyncStream.makeStream(of: Watch.Question.self)
         let (_, show) = AsyncStream.makeStream(of: Watch.Notice.self)
         let log = EncounterLog(in: vault, community: "c")
         let watch = Watch(log: log, ignoring: nil, report: { _ in }, ask: ask, show: show)
@@ -224,7 +224,7 @@ struct StoredPeopleTests {
 
     @Test("CI50: a watch that runs for weeks removes alerts that have expired from where they are shown")
     func alertsWhileWatching() async throws {
-        let (_, ask) = AsyncStream.makeStream(of: UserNumber.self)
+        let (_, ask) = AsyncStream.makeStream(of: Watch.Question.self)
         let (_, show) = AsyncStream.makeStream(of: Watch.Notice.self)
         let (board, log) = (Board(), EncounterLog(in: vault, community: "c"))
         let watch = Watch(log: log, ignoring: nil, report: { _ in }, ask: ask, show: show, alerts: board)

@@ -9,7 +9,7 @@ struct WatchScene {
     let vault = MemoryVault()
     let log: EncounterLog
     let shown = AsyncStream.makeStream(of: Watch.Notice.self)
-    let asked = AsyncStream.makeStream(of: UserNumber.self)
+    let asked = AsyncStream.makeStream(of: Watch.Question.self)
 
     init() {
         log = EncounterLog(in: vault, community: "recurse-center")
@@ -39,7 +39,7 @@ struct WatchScene {
             case .crowd(let crowd): outcome.crowds.append(crowd)
             }
         }
-        for await question in asked.stream { outcome.questions.append(question) }
+        for await question in asked.stream { outcome.questions.append(question.person) }
         return outcome
     }
 }

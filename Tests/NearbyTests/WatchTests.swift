@@ -1,4 +1,5 @@
 import Beacons
+import Circles
 import Handshake
 import Synchronization
 import Testing
@@ -59,6 +60,38 @@ struct WatchTests {
         await watch.note(.known(known), about: ada)
         for second in 3701...7400 { await hear([ada], at: second, watch) }
         #expect(await scene.outcome().questions == [ada, ada, ada])
+    }
+
+    @Test("CI54: the circle whose keys are heard names a person, and another one five seconds after it")
+    func circles() async throws {
+        let hub = CircleScope(circleAt: "https://hub.example")
+        let rook = CircleScope(circleAt: "https://rook.example")
+        let near = Mutex<[NearbyPerson]>([])
+        let watch = scene.watch { update in
+            if case .people(let people) = update { near.withLock { $0 = people } }
+        }
+        /// What the list has after the keys of a circle were heard.
+        func heard(_ circle: CircleScope, at second: Int) async -> NearbyPerson? {
+            let time = 1_000_000 + Double(second)
+            let sighting = Sighting(of: ada, at: time, instant: .seconds(second), trust: .circle, circle: circle)
+            await watch.take(SightingList(time: time, instant: .seconds(second), sightings: [sighting]))
+            return near.withLock(\.first)
+        }
+        _ = await heard(hub, at: 0)
+        await watch.note(.known(known), about: ada, in: hub)
+        for second in 1...3 { _ = await heard(hub, at: second) }
+        let other = await heard(rook, at: 4)
+        #expect(other?.known == known && other?.circle == hub)
+        for second in 5...7 { _ = await heard(rook, at: second) }
+        let unnamed = await heard(rook, at: 8)
+        #expect(unnamed != nil && unnamed?.known == nil && unnamed?.circle == rook)
+        let mallory = Person(name: "Mallory")
+        await watch.note(.known(mallory), about: ada, in: rook)
+        let named = await heard(hub, at: 9)
+        #expect(named?.known == mallory && named?.circle == rook)
+        let outcome = await scene.outcome()
+        #expect(outcome.alerts == [Alert(person: ada, known: known, trust: .circle, circle: hub)])
+        #expect(outcome.questions == [ada, ada])
     }
 
     @Test("D9: a look-up that was never sent leaves the profile due, and no second one begins beside it")

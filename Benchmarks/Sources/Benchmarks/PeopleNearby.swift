@@ -50,7 +50,7 @@ private struct PeopleLoad {
         let people = PeopleNearby(
             log: EncounterLog(in: MemoryVault(), community: "benchmark"), ignoring: nil, alerts: NoAlerts(),
             pace: .recorded
-        ) { .known(Person(name: "Member \($0)")) }
+        ) { person, _ in .known(Person(name: "Member \(person)")) }
         let most = Mutex(0)
         let start = processorSeconds()
         var settings = Ranging.Settings([.rollingService])

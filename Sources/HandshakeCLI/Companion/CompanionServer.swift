@@ -1,5 +1,6 @@
 #if CommandLine
 import Beacons
+import Circles
 import Foundation
 import HTTPTypes
 import Handshake
@@ -18,7 +19,7 @@ struct CompanionServer: Sendable {
     let key: CompanionKey
     let state: CompanionState
     let actions: CompanionActions
-    let photo: @Sendable (UserNumber) async -> [UInt8]?
+    let photo: NearbySession.Photo
     let port: Int
 
     private typealias Context = CompanionContext
@@ -85,7 +86,7 @@ struct CompanionServer: Sendable {
             try await asOwner(request) {
                 guard
                     let person = context.parameters.get("number").flatMap({ Int($0) }).flatMap({ try? UserNumber($0) }),
-                    let bytes = await photo(person)
+                    let bytes = await photo(person, Self.circle(of: request))
                 else { return Response(status: .notFound) }
                 return Self.answer(bytes, type: "application/octet-stream")
             }
@@ -99,6 +100,11 @@ struct CompanionServer: Sendable {
             }
         }
         return router
+    }
+
+    /// The circle whose photo of a person is asked for; nil for none.
+    private static func circle(of request: Request) -> CircleScope? {
+        request.uri.queryParameters["circle"].flatMap { Hexadecimal.decode($0.utf8) }.flatMap { CircleScope($0) }
     }
 
     private func asOwner(_ request: Request, _ body: () async throws -> Response) async throws -> Response {

@@ -1,5 +1,6 @@
 #if CommandLine
 import Beacons
+import Circles
 import Foundation
 import Handshake
 import Nearby
@@ -371,7 +372,9 @@ extension CompanionState.Contents {
             ("proximity", .string(person.proximity.word)), ("rough", .bool(person.isRough)),
             // Half metres: more is noise, and would change with each packet.
             ("metres", person.distance.map { .decimal(($0 * 2).rounded() / 2) } ?? .null),
-            ("trust", .string(person.trust.word)), ("suspect", .bool(person.isSuspect)),
+            ("trust", .string(person.trust.word)),
+            ("circle", .optional(person.circle.map { Hexadecimal.encode($0.bytes) })),
+            ("suspect", .bool(person.isSuspect)),
             ("relayed", .bool(person.isRelayed)), ("since", .seconds(person.encounter.firstSeen)),
         ])
     }

@@ -19,7 +19,7 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
     ///   - photo: a person's photo as an image file, for the desktop.
     func open(
         terminal: any Alerts, notices: ShownNotices,
-        photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil }
+        photo: @escaping NearbySession.Photo = { _, _ in nil }
     ) -> any Alerts {
         switch self {
         case .none: return NoAlerts()

@@ -1,5 +1,5 @@
 public import Beacons
-import Circles
+public import Circles
 import Foundation
 import Handshake
 import OAuth
@@ -52,6 +52,9 @@ public struct JoinedCircle: Sendable {
 
     let records: CircleRecords
     let environment: CircleEnvironment
+
+    /// What tells the circle from others; nil where its record has another name.
+    public var scope: CircleScope? { Beacons.Hexadecimal.decode(records.scope.utf8).flatMap { CircleScope($0) } }
 
     static let secondsOfDay = 86_400.0
 

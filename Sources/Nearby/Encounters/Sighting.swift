@@ -1,4 +1,5 @@
 public import Beacons
+public import Circles
 
 /// A person's beacon, as heard at one tick.
 public struct Sighting: Sendable, Hashable {
@@ -17,6 +18,8 @@ public struct Sighting: Sendable, Hashable {
     public let rssi: Double?
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
+    /// The circle whose keys recognised the person; nil for a friend, and for what any device can send.
+    public let circle: CircleScope?
     /// Whether two transmitters send the identifier at the same time.
     ///
     /// One of them may relay it. The distance is unknown then.
@@ -38,13 +41,14 @@ public struct Sighting: Sendable, Hashable {
     ///   - proximity: nil derives it from the distance.
     ///   - rssi: the smoothed signal strength in dBm; nil when it was not measured.
     ///   - trust: how sure it is who it is.
+    ///   - circle: the circle whose keys recognised the person.
     ///   - isRelayed: whether two transmitters send the identifier; always true where their addresses are given.
     ///   - transmitters: the addresses that sent the identifier, the newest last, if the radio reports them.
     ///   - unconfirmed: for how long the person had been heard before.
     public init(
         of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil,
-        proximity: Proximity? = nil, rssi: Double? = nil, trust: Trust = .unverified, isRelayed: Bool = false,
-        transmitters: [DeviceAddress] = [], unconfirmed: Duration = .zero
+        proximity: Proximity? = nil, rssi: Double? = nil, trust: Trust = .unverified, circle: CircleScope? = nil,
+        isRelayed: Bool = false, transmitters: [DeviceAddress] = [], unconfirmed: Duration = .zero
     ) {
         let isRelayed = isRelayed || transmitters.count > 1
         self.person = person
@@ -54,6 +58,7 @@ public struct Sighting: Sendable, Hashable {
         self.proximity = isRelayed ? .unknown : proximity ?? Proximity(metres: self.distance)
         self.rssi = isRelayed ? nil : rssi.flatMap { $0.isFinite ? $0 : nil }
         self.trust = trust
+        self.circle = circle
         self.isRelayed = isRelayed
         self.transmitters = transmitters
         self.unconfirmed = max(.zero, unconfirmed)

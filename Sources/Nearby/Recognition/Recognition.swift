@@ -1,4 +1,5 @@
 public import Beacons
+public import Circles
 
 /// Maps a beacon to a person. It does so by a rolling identifier whose key is known, or by a plain number.
 ///
@@ -14,12 +15,17 @@ public struct Recognition: Sendable {
     private struct Member: Sendable, Hashable {
         let person: UserNumber
         let trust: Trust
+        let circle: CircleScope?
     }
 
     /// The result of recognising a beacon.
     struct Found: Sendable, Hashable {
         let person: UserNumber
         let trust: Trust
+        /// The circle whose keys say so.
+        ///
+        /// Nil for a friend, for what any device can send, and where several circles have the same keys.
+        var circle: CircleScope?
         /// Whether four bytes say so, which can match by chance.
         var isByFourBytes = false
         /// False until a four-byte identifier is heard in a second window.
@@ -54,8 +60,9 @@ public struct Recognition: Sendable {
     /// - Parameters:
     ///   - keys: the keys.
     ///   - trust: how sure it is whose they are.
-    public mutating func add(_ keys: [(UserNumber, DayKey)], trust: Trust) {
-        for (person, key) in keys { resolver.add(key, of: Member(person: person, trust: trust)) }
+    ///   - circle: the circle that says so; nil for none.
+    public mutating func add(_ keys: [(UserNumber, DayKey)], trust: Trust, in circle: CircleScope? = nil) {
+        for (person, key) in keys { resolver.add(key, of: Member(person: person, trust: trust, circle: circle)) }
     }
 
     /// Removes all keys of a trust: a table was fetched again.
@@ -124,14 +131,17 @@ public struct Recognition: Sendable {
         _ resolve: (RollingResolver<Member>) throws(BeaconsError) -> RollingResolver<Member>.Resolution
     ) -> Match? {
         switch resolved(at: time, resolve) {
-        case .member(let member, _): return Match(found: Found(person: member.person, trust: member.trust))
+        case .member(let member, _):
+            return Match(found: Found(person: member.person, trust: member.trust, circle: member.circle))
         case .ambiguous(let members):
             // One person can be paired and in a circle with the same keys. Another member of the circle can publish copies of
             // them: those that were exchanged in person count.
             let trust = members.map(\.trust).max() ?? .unverified
-            let trusted = Set(members.filter { $0.trust == trust }.map(\.person))
-            guard trusted.count == 1, let person = trusted.first else { return nil }
-            return Match(found: Found(person: person, trust: trust))
+            let trusted = members.filter { $0.trust == trust }
+            let circles = Set(trusted.map(\.circle))
+            guard Set(trusted.map(\.person)).count == 1, let member = trusted.first else { return nil }
+            let circle = circles.count == 1 ? member.circle : nil
+            return Match(found: Found(person: member.person, trust: trust, circle: circle))
         case .unknown, .stale: return nil
         }
     }

@@ -109,7 +109,7 @@ where Source.Element == RangingUpdate {
             return Sighting(
                 of: found.person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
                 distance: beacon.metres, proximity: beacon.proximity, rssi: beacon.rssi, trust: found.trust,
-                isRelayed: beacon.isHeardTwice, transmitters: beacon.transmitters,
+                circle: found.circle, isRelayed: beacon.isHeardTwice, transmitters: beacon.transmitters,
                 unconfirmed: first.map { instant - age - $0 } ?? .zero)
         }
 

@@ -1,4 +1,5 @@
 public import Beacons
+public import Circles
 
 /// An alert about a person who is near.
 ///
@@ -15,6 +16,8 @@ public struct Alert: Sendable, Hashable {
     public let isRough: Bool
     /// How sure it is who it is. Any sender can use a plain number.
     public let trust: Trust
+    /// The circle whose keys recognised the person; nil for a friend, and for what any device can send.
+    public let circle: CircleScope?
     /// Whether another device may relay the person's identifier.
     public let isRelayed: Bool
     /// Whether it replaces an earlier alert about the same encounter. It then has more information.
@@ -23,13 +26,14 @@ public struct Alert: Sendable, Hashable {
     /// Creates an alert.
     public init(
         person: UserNumber, known: Person?, proximity: Proximity = .unknown, isRough: Bool = false,
-        trust: Trust = .unverified, isRelayed: Bool = false, isUpdate: Bool = false
+        trust: Trust = .unverified, circle: CircleScope? = nil, isRelayed: Bool = false, isUpdate: Bool = false
     ) {
         self.person = person
         self.known = known
         self.proximity = proximity
         self.isRough = isRough
         self.trust = trust
+        self.circle = circle
         self.isRelayed = isRelayed
         self.isUpdate = isUpdate
     }

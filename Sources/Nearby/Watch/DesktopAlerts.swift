@@ -1,5 +1,6 @@
 #if Desktop && os(Linux)
 public import Beacons
+public import Circles
 package import DBus
 import DesktopServices
 
@@ -13,7 +14,7 @@ public actor DesktopAlerts: Alerts {
     private let addresses: [Address]
     private let application: String
     private let fallback: any Alerts
-    private let photo: @Sendable (UserNumber) async -> [UInt8]?
+    private let photo: @Sendable (UserNumber, CircleScope?) async -> [UInt8]?
     private let open: @Sendable (String) async -> Void
     /// Which notifications are shown, for other processes.
     private let notices: ShownNotices?
@@ -49,11 +50,11 @@ public actor DesktopAlerts: Alerts {
     ///   - fallback: receives alerts when there is no desktop.
     ///   - notices: remembers which notifications are shown. In a ``PeopleVault`` a notification that comes after everyone was
     ///     forgotten is closed immediately.
-    ///   - photo: a person's photo as an image file; nil for none. The desktop reads it from memory: no file has it.
+    ///   - photo: a person's photo as an image file, as the circle has it that recognised the person; nil for none. The desktop reads it from memory: no file has it.
     ///   - open: opens a person's page after a click.
     public init(
         environment: [String: String], application: String, fallback: any Alerts, notices: ShownNotices? = nil,
-        photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil },
+        photo: @escaping @Sendable (UserNumber, CircleScope?) async -> [UInt8]? = { _, _ in nil },
         open: @escaping @Sendable (String) async -> Void = { _ in }
     ) {
         let addresses = (try? Address.session(environment: environment)) ?? []
@@ -64,7 +65,8 @@ public actor DesktopAlerts: Alerts {
     /// Creates the alerts on the bus at one of these addresses, with options of the connection.
     package init(
         on addresses: [Address], application: String, options: Connection.Options = .init(), fallback: any Alerts,
-        notices: ShownNotices? = nil, photo: @escaping @Sendable (UserNumber) async -> [UInt8]? = { _ in nil },
+        notices: ShownNotices? = nil,
+        photo: @escaping @Sendable (UserNumber, CircleScope?) async -> [UInt8]? = { _, _ in nil },
         open: @escaping @Sendable (String) async -> Void
     ) {
         self.addresses = addresses
@@ -88,7 +90,7 @@ public actor DesktopAlerts: Alerts {
             let notifications = try await notifications()
             let notice = AlertNotice(alert)
             var notification = DesktopNotification(notice.title, body: notice.body)
-            if notice.showsPhoto { notification.image = await picture(of: alert.person) }
+            if notice.showsPhoto { notification.image = await picture(of: alert) }
             notification.category = "presence.online"
             if notice.page != nil { notification.actions = [.init(key: "default", label: "Show the profile")] }
             let id = try await notifications.show(notification, replacing: shown[alert.person])
@@ -181,8 +183,9 @@ public actor DesktopAlerts: Alerts {
     }
 
     /// The path of a person's photo; nil without one.
-    private func picture(of person: UserNumber) async -> String? {
-        guard let bytes = await photo(person), let picture = SharedPicture(bytes) else { return nil }
+    private func picture(of alert: Alert) async -> String? {
+        let person = alert.person
+        guard let bytes = await photo(person, alert.circle), let picture = SharedPicture(bytes) else { return nil }
         pictures.removeAll { $0.person == person }
         if pictures.count >= Self.maximumPictures { pictures.removeFirst() }
         pictures.append((person, picture))

@@ -1,4 +1,5 @@
 public import Beacons
+public import Circles
 import Handshake
 public import Radio
 
@@ -19,7 +20,10 @@ public struct KnownPeople: Sendable {
     public let damaged: [NearbyError]
     private let expectedPeople: ExpectedPeople
     private let log: EncounterLog
-    private let people: [UserNumber: Person]
+    /// The names that friends gave when they were paired with.
+    private let friends: [UserNumber: Person]
+    /// The members of each circle.
+    private let members: [CircleScope: [UserNumber: Person]]
     /// Where all of it was read.
     let environment: CircleEnvironment
 
@@ -49,10 +53,10 @@ public struct KnownPeople: Sendable {
             if let table { tables.append((circle, table)) }
             if let problem { damaged.append(.circle(problem)) }
         }
-        var people = try await rolling.pairedNames().mapValues { Person(name: $0) }
+        let named = try await rolling.pairedNames().mapValues { Person(name: $0) }
         // A file of keys does not show who made it. It may be older than what a circle says of the number.
         // What the circle said of a member who has left still counts, and a table that cannot be read may have anyone.
-        let paired = Set(people.keys)
+        let paired = Set(named.keys)
         let isDoubtful = { (friend: UserNumber) -> Bool in
             guard !paired.contains(friend) else { return false }
             return tables.count < circles.count || tables.contains { $0.table.hasPin(friend) }
@@ -64,17 +68,20 @@ public struct KnownPeople: Sendable {
         var expected = ExpectedPeople()
         expected.add(friends.filter { !isDoubtful($0.0) }, areFriends: true)
         expected.add(friends.filter { isDoubtful($0.0) }, areFriends: false)
+        var members: [CircleScope: [UserNumber: Person]] = [:]
         for (circle, _) in tables {
+            guard let scope = circle.scope else { continue }
             for (trust, dayKeys) in try await circle.dayKeys() {
-                recognition.add(dayKeys, trust: trust)
+                recognition.add(dayKeys, trust: trust, in: scope)
                 expected.add(dayKeys, areFriends: false)
             }
             for member in try await circle.members() {
-                people[member.person] = Person(name: member.name, batch: member.batch.isEmpty ? nil : member.batch)
+                let batch = member.batch.isEmpty ? nil : member.batch
+                members[scope, default: [:]][member.person] = Person(name: member.name, batch: batch)
             }
         }
         (self.own, self.circles, self.summaries, self.scopes) = (own, circles, summaries, scopes)
-        (self.recognition, self.damaged, self.people) = (recognition, damaged, people)
+        (self.recognition, self.damaged, self.friends, self.members) = (recognition, damaged, named, members)
         self.environment = environment
         expectedPeople = expected
         log = EncounterLog(in: environment.vault, community: environment.community)
@@ -103,13 +110,21 @@ public struct KnownPeople: Sendable {
         return expectedPeople.services(at: time, meetings: Dictionary(known, uniquingKeysWith: max))
     }
 
-    /// A friend or member by number, as circles and pairings name them.
-    public func introduce(_ person: UserNumber) -> Person? { people[person] }
+    /// A person by number, as the circle names the person whose keys recognised them.
+    ///
+    /// - Parameter circle: that circle. Nil for a friend, and for what any device can send: then the first circle that has the number
+    ///   says the name, and after it the friend.
+    public func introduce(_ person: UserNumber, in circle: CircleScope? = nil) -> Person? {
+        if let circle { return members[circle]?[person] }
+        return circles.lazy.compactMap { $0.scope.flatMap { members[$0]?[person] } }.first ?? friends[person]
+    }
 
-    /// A member's photo as an image file.
-    public func photo(of person: UserNumber) async -> [UInt8]? {
-        for circle in circles {
-            if let photo = try? await circle.photo(of: person) { return photo }
+    /// A member's photo as an image file, as the circle has it whose keys recognised the person.
+    ///
+    /// - Parameter circle: that circle; nil for the first one that has a photo.
+    public func photo(of person: UserNumber, in circle: CircleScope? = nil) async -> [UInt8]? {
+        for one in circles where circle == nil || one.scope == circle {
+            if let photo = try? await one.photo(of: person) { return photo }
         }
         return nil
     }

@@ -1,4 +1,5 @@
 public import Beacons
+public import Circles
 
 /// An event while people nearby are watched.
 public enum NearbyUpdate: Sendable, Hashable {
@@ -43,6 +44,10 @@ public struct NearbyPerson: Sendable, Hashable {
     public let silence: Double
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
+    /// The circle whose keys recognised the person last, and whose name and photo of the person count.
+    ///
+    /// Nil for a friend, and for what any device can send.
+    public let circle: CircleScope?
     /// Whether every transmitter of the person sends for too many people.
     public let isSuspect: Bool
     /// Whether another device may relay the person's identifier.
@@ -55,7 +60,8 @@ public struct NearbyPerson: Sendable, Hashable {
     /// Creates a person who is near.
     public init(
         person: UserNumber, known: Person?, distance: Double?, proximity: Proximity, encounter: Encounter,
-        silence: Double, trust: Trust, isSuspect: Bool = false, isRelayed: Bool = false, rssi: Double? = nil
+        silence: Double, trust: Trust, circle: CircleScope? = nil, isSuspect: Bool = false, isRelayed: Bool = false,
+        rssi: Double? = nil
     ) {
         self.person = person
         self.known = known
@@ -64,6 +70,7 @@ public struct NearbyPerson: Sendable, Hashable {
         self.encounter = encounter
         self.silence = silence
         self.trust = trust
+        self.circle = circle
         self.isSuspect = isSuspect
         self.isRelayed = isRelayed
         self.rssi = rssi

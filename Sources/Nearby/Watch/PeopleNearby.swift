@@ -1,4 +1,5 @@
 public import Beacons
+public import Circles
 
 /// Watches who is near. It writes the log, looks people up, and alerts the user once per person.
 ///
@@ -31,8 +32,8 @@ public struct PeopleNearby: Sendable {
     /// The end of a run waits as long for pending look-ups.
     public static let alertDelay = Duration.seconds(3)
 
-    /// Looks up a person at the service.
-    public typealias Lookup = @Sendable (UserNumber) async -> Introduction
+    /// Looks up a person: in the circle whose keys recognised the person, or else at the service.
+    public typealias Lookup = @Sendable (UserNumber, CircleScope?) async -> Introduction
 
     private let log: EncounterLog
     private let own: UserNumber?
@@ -83,7 +84,7 @@ public struct PeopleNearby: Sendable {
     public func run<Sightings: AsyncSequence & Sendable>(
         on sightings: Sightings, report: @escaping @Sendable (NearbyUpdate) async -> Void
     ) async throws where Sightings.Element == SightingList {
-        let (lookupRequests, requestLookup) = AsyncStream.makeStream(of: UserNumber.self)
+        let (lookupRequests, requestLookup) = AsyncStream.makeStream(of: Watch.Question.self)
         let (toShow, showing) = AsyncStream.makeStream(of: Watch.Notice.self)
         let watch = Watch(log: log, ignoring: own, report: report, ask: requestLookup, show: showing, alerts: alerts)
         async let shown: Void = { [alerts] in
@@ -99,8 +100,9 @@ public struct PeopleNearby: Sendable {
             group.addTask { .sightingsEnded(await feed(sightings, to: watch)) }
             for _ in 0..<Self.maximumConcurrentLookups {
                 group.addTask { [lookup] in
-                    for await person in lookupRequests where await watch.isStillNeeded(person) {
-                        await watch.note(await lookup(person), about: person)
+                    for await question in lookupRequests where await watch.isStillNeeded(question) {
+                        let introduction = await lookup(question.person, question.circle)
+                        await watch.note(introduction, about: question.person, in: question.circle)
                     }
                     return .lookupTaskEnded
                 }
@@ -142,7 +144,7 @@ public struct PeopleNearby: Sendable {
 
     /// Waits for the end of the sightings and, unless they failed, for pending look-ups up to the timeout.
     private func end(
-        _ group: inout TaskGroup<Step>, _ requestLookup: AsyncStream<UserNumber>.Continuation
+        _ group: inout TaskGroup<Step>, _ requestLookup: AsyncStream<Watch.Question>.Continuation
     ) async -> Result<Void, any Error> {
         var ending = Result<Void, any Error>.success(())
         var lookupTasks = Self.maximumConcurrentLookups

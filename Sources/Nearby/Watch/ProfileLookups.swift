@@ -1,12 +1,20 @@
 import AsyncSupport
 import Beacons
+import Circles
 
 /// Decides whom to look up, and when: one look-up per person at a time. A pure value.
 ///
 /// A failed look-up is retried after 30 seconds, then after twice as long each time, up to 10 minutes
 /// (`recurse-center.md` D4, D5). However many numbers are heard, look-ups come in a burst of at most
 /// ``lookupBurst`` and then once in two seconds: a sender of invented numbers must not overload the service.
+///
+/// Circles have names of their own for a number: a person whom a circle's keys recognise is looked up there.
 struct ProfileLookups: Sendable {
+    private struct Subject: Hashable {
+        let person: UserNumber
+        let circle: CircleScope?
+    }
+
     private enum State: Sendable {
         /// The first look-up, or one after failures.
         case asking(failures: Int)
@@ -27,34 +35,39 @@ struct ProfileLookups: Sendable {
     static let lookupBurst = 300
     private var rateLimit = RateLimit(burst: lookupBurst, interval: .seconds(2))
 
-    private var states: [UserNumber: State] = [:]
+    private var states: [Subject: State] = [:]
     /// Profiles from the log.
     private var recalled: [UserNumber: Person] = [:]
 
-    /// The number of people with a state.
+    /// The number of states.
     var count: Int { states.count }
 
     /// A person's profile: from the service or, until it has answered, from the log.
-    func known(_ person: UserNumber) -> Person? {
-        if case .known(let known, _, _) = states[person] { known } else { recalled[person] }
+    func known(_ person: UserNumber, in circle: CircleScope? = nil) -> Person? {
+        if case .known(let known, _, _) = states[Subject(person: person, circle: circle)] { return known }
+        // The log does not say which circle has told it.
+        return circle == nil ? recalled[person] : nil
     }
 
     /// Whether the profile from the service is fresh.
     func isFresh(_ person: UserNumber, at instant: Duration) -> Bool {
-        if case .known(_, let time, _) = states[person] { instant - time < Self.lifetime } else { false }
+        guard case .known(_, let time, _) = states[Subject(person: person, circle: nil)] else { return false }
+        return instant - time < Self.lifetime
     }
 
     /// Whether the service said that this number is unknown.
-    func isUnknown(_ person: UserNumber, at instant: Duration) -> Bool {
-        if case .unknown(let time) = states[person] { instant - time < Self.lifetime } else { false }
+    func isUnknown(_ person: UserNumber, in circle: CircleScope? = nil, at instant: Duration) -> Bool {
+        guard case .unknown(let time) = states[Subject(person: person, circle: circle)] else { return false }
+        return instant - time < Self.lifetime
     }
 
     /// Begins a look-up of a person if one is due.
     ///
-    /// - Returns: whether it began; ``note(_:about:at:)`` or ``withdraw(_:at:)`` then ends it.
-    mutating func begin(_ person: UserNumber, at instant: Duration) -> Bool {
+    /// - Returns: whether it began; ``note(_:about:in:at:)`` or ``withdraw(_:in:at:)`` then ends it.
+    mutating func begin(_ person: UserNumber, in circle: CircleScope? = nil, at instant: Duration) -> Bool {
+        let subject = Subject(person: person, circle: circle)
         let next: State
-        switch states[person] {
+        switch states[subject] {
         case nil: next = .asking(failures: 0)
         case .asking: return false
         case .failed(let count, let retry):
@@ -69,35 +82,39 @@ struct ProfileLookups: Sendable {
             next = .asking(failures: 0)
         }
         guard rateLimit.take(at: instant) else { return false }
-        states[person] = next
+        states[subject] = next
         return true
     }
 
     /// Withdraws a look-up that was never sent. A known profile stays.
-    mutating func withdraw(_ person: UserNumber, at instant: Duration) {
-        switch states[person] {
-        case .asking: states[person] = nil
-        case .known(let known, let since, nil): states[person] = .known(known, since: since, next: instant)
+    mutating func withdraw(_ person: UserNumber, in circle: CircleScope? = nil, at instant: Duration) {
+        let subject = Subject(person: person, circle: circle)
+        switch states[subject] {
+        case .asking: states[subject] = nil
+        case .known(let known, let since, nil): states[subject] = .known(known, since: since, next: instant)
         default: break
         }
         rateLimit.returnToken()
     }
 
     /// Adds a result.
-    mutating func note(_ introduction: Introduction, about person: UserNumber, at instant: Duration) {
+    mutating func note(
+        _ introduction: Introduction, about person: UserNumber, in circle: CircleScope? = nil, at instant: Duration
+    ) {
+        let subject = Subject(person: person, circle: circle)
         switch introduction {
-        case .known(let known): states[person] = .known(known, since: instant, next: instant + Self.lifetime)
-        case .unknown: states[person] = .unknown(instant)
+        case .known(let known): states[subject] = .known(known, since: instant, next: instant + Self.lifetime)
+        case .unknown: states[subject] = .unknown(instant)
         case .unreachable:
-            if case .known(let known, let since, _) = states[person] {
+            if case .known(let known, let since, _) = states[subject] {
                 // The stale profile stays in use, and is looked up again after the longest pause.
-                states[person] = .known(known, since: since, next: instant + Self.maximumPause)
+                states[subject] = .known(known, since: since, next: instant + Self.maximumPause)
                 return
             }
             var failures = 1
-            if case .asking(let count) = states[person] { failures += count }
+            if case .asking(let count) = states[subject] { failures += count }
             let backOff = BackOff(first: Self.firstPause, longest: Self.maximumPause)
-            states[person] = .failed(count: failures, retry: instant + backOff.pause(afterFailures: failures))
+            states[subject] = .failed(count: failures, retry: instant + backOff.pause(afterFailures: failures))
         }
         if states.count > Self.capacity { forgetOldest() }
     }
@@ -108,15 +125,15 @@ struct ProfileLookups: Sendable {
     }
 
     private mutating func forgetOldest() {
-        let answered = states.compactMap { person, state -> (UserNumber, Duration)? in
+        let answered = states.compactMap { subject, state -> (Subject, Duration)? in
             switch state {
-            case .known(_, let time, _), .unknown(let time), .failed(_, let time): (person, time)
+            case .known(_, let time, _), .unknown(let time), .failed(_, let time): (subject, time)
             case .asking: nil
             }
         }
-        for (person, _) in answered.sorted(by: { $0.1 < $1.1 }).prefix(Self.capacity / 4) {
-            states[person] = nil
-            recalled[person] = nil
+        for (subject, _) in answered.sorted(by: { $0.1 < $1.1 }).prefix(Self.capacity / 4) {
+            states[subject] = nil
+            recalled[subject.person] = nil
         }
     }
 }

@@ -1,4 +1,5 @@
 import Beacons
+import Circles
 import Handshake
 
 /// The state of one ``PeopleNearby`` run: an actor, because look-ups end while ticks arrive.
@@ -10,6 +11,8 @@ actor Watch {
     private var waiting: [UserNumber: Duration] = [:]
     /// People who were announced without a name.
     private var unnamed: Set<UserNumber> = []
+    /// Who recognises each person who is near.
+    private var recognizers: [UserNumber: Recognizer] = [:]
     /// People whose running encounter is in the log.
     private var logged: Set<UserNumber> = []
     private var instant = Duration.zero
@@ -42,10 +45,26 @@ actor Watch {
     private let log: EncounterLog
     private let own: UserNumber?
     private let report: @Sendable (NearbyUpdate) async -> Void
-    private let ask: AsyncStream<UserNumber>.Continuation
+    private let ask: AsyncStream<Question>.Continuation
     private let show: AsyncStream<Notice>.Continuation
     /// Where alerts that have expired are removed.
     private let alerts: (any Alerts)?
+
+    /// The circle whose keys recognise a person; nil for a friend, and for what any device can send.
+    private struct Recognizer {
+        let trust: Trust
+        let circle: CircleScope?
+        let heard: Duration
+    }
+
+    /// After such a silence another circle that recognises a person counts, which may have another name and photo of the number.
+    private static let recognizerSilence = Duration.seconds(5)
+
+    /// Whom to look up, and in which circle; nil for none.
+    struct Question: Sendable {
+        let person: UserNumber
+        var circle: CircleScope?
+    }
 
     /// An alert about a person or a crowd.
     enum Notice: Sendable, Hashable {
@@ -55,7 +74,7 @@ actor Watch {
 
     init(
         log: EncounterLog, ignoring own: UserNumber?, report: @escaping @Sendable (NearbyUpdate) async -> Void,
-        ask: AsyncStream<UserNumber>.Continuation, show: AsyncStream<Notice>.Continuation,
+        ask: AsyncStream<Question>.Continuation, show: AsyncStream<Notice>.Continuation,
         alerts: (any Alerts)? = nil
     ) {
         tracker = EncounterTracker(rules: log.rules)
@@ -88,10 +107,11 @@ actor Watch {
         }
         for sighting in Self.inOrderOfTrust(list.sightings) { await take(sighting) }
         updateBrake()
-        for person in inOrderOfArrival() where !lookups.isUnknown(person, at: instant) {
-            guard !tracker.isSuspect(person), lookups.begin(person, at: instant) else { continue }
+        for person in inOrderOfArrival() where !lookups.isUnknown(person, in: circle(of: person), at: instant) {
+            let circle = circle(of: person)
+            guard !tracker.isSuspect(person), lookups.begin(person, in: circle, at: instant) else { continue }
             pendingLookups += 1
-            ask.yield(person)
+            ask.yield(Question(person: person, circle: circle))
         }
         await save(all: false)
         await report(.people(people()))
@@ -113,17 +133,17 @@ actor Watch {
 
     /// Whether a queued look-up is still needed. One for a person who left is not: a sender of invented numbers must not
     /// delay the names of those who are near.
-    func isStillNeeded(_ person: UserNumber) -> Bool {
-        if tracker.encounter(with: person) != nil { return true }
-        lookups.withdraw(person, at: instant)
+    func isStillNeeded(_ question: Question) -> Bool {
+        if tracker.encounter(with: question.person) != nil { return true }
+        lookups.withdraw(question.person, in: question.circle, at: instant)
         pendingLookups -= 1
         answered.yield()
         return false
     }
 
     /// Adds the result of a look-up.
-    func note(_ introduction: Introduction, about person: UserNumber) async {
-        lookups.note(introduction, about: person, at: instant)
+    func note(_ introduction: Introduction, about person: UserNumber, in circle: CircleScope? = nil) async {
+        lookups.note(introduction, about: person, in: circle, at: instant)
         defer {
             pendingLookups -= 1
             answered.yield()
@@ -131,12 +151,15 @@ actor Watch {
         switch introduction {
         case .known(let known):
             await report(.introduced(person, known))
-            if unnamed.remove(person) != nil { show.yield(.person(alert(about: person, isUpdate: true))) }
+            if self.known(person) != nil, unnamed.remove(person) != nil {
+                show.yield(.person(alert(about: person, isUpdate: true)))
+            }
             await tryLog { try await log.introduce(person, as: known) }
         case .unknown:
             waiting[person] = nil
             unnamed.remove(person)
             logged.remove(person)
+            recognizers[person] = nil
             tracker.remove(person)
             // A person whom the service once knew stays in the log: a session that has ended can see fewer people.
             await tryLog {
@@ -163,12 +186,13 @@ actor Watch {
             if sighting.trust != .unverified { await remark(.repeated) { .repeatedSignal } }
             return
         }
-        guard !lookups.isUnknown(person, at: instant) else { return }
+        guard !lookups.isUnknown(person, in: sighting.circle, at: instant) else { return }
         let response = tracker.note(sighting)
         if let kind = response.full {
             leftOut[kind, default: 0] += 1
             return await remarkThatFull(kind)
         }
+        noteRecognizer(sighting)
         if let (person, encounter) = response.displaced { await leave(person, encounter) }
         if let unverified = response.unverified { _ = await store(unverified, with: person) }
         if tracker.isSuspect(person) { await remark(.oneTransmitter) { .oneTransmitter } }
@@ -177,12 +201,29 @@ actor Watch {
         guard response.began else { return }
         // In a crowd of inventions the log is not read for each.
         if !brake.isActive || sighting.trust == .paired { await recall(person) }
-        await report(.arrived(person, lookups.known(person)))
+        await report(.arrived(person, known(person)))
+    }
+
+    /// A person's profile as the circle whose keys verify the person has it, or as the service and the log have it.
+    private func known(_ person: UserNumber) -> Person? { lookups.known(person, in: circle(of: person)) }
+
+    private func circle(of person: UserNumber) -> CircleScope? { recognizers[person]?.circle }
+
+    /// Remembers which circle's keys recognised a person, with the trust that the person has.
+    private func noteRecognizer(_ sighting: Sighting) {
+        guard sighting.trust == tracker.trust(sighting.person) else { return }
+        if let last = recognizers[sighting.person], last.trust == sighting.trust, last.circle != sighting.circle,
+            sighting.instant - last.heard < Self.recognizerSilence
+        {
+            return
+        }
+        recognizers[sighting.person] = Recognizer(
+            trust: sighting.trust, circle: sighting.circle, heard: sighting.instant)
     }
 
     /// Takes a person's profile from the log, until the service answers.
     private func recall(_ person: UserNumber) async {
-        guard lookups.known(person) == nil else { return }
+        guard known(person) == nil else { return }
         let history = await tryLog { try await log.history(of: person) }
         if let known = (history ?? nil)?.known { lookups.recall(known, about: person) }
     }
@@ -209,10 +250,10 @@ actor Watch {
         let announcement = await tryLog { try await log.announce(person, trust: trust, at: time) }
         switch announcement {
         case .due(let known):
-            if let known, lookups.known(person) == nil { lookups.recall(known, about: person) }
+            if let known, self.known(person) == nil { lookups.recall(known, about: person) }
             tracker.markAnnounced(person)
             tracker.announced(person, at: time)
-            if lookups.known(person) == nil { unnamed.insert(person) }
+            if self.known(person) == nil { unnamed.insert(person) }
             show.yield(.person(alert(about: person, isUpdate: false)))
         case .recent(let last): tracker.announced(person, at: last)
         // The log failed: the next sighting asks again.
@@ -231,8 +272,8 @@ actor Watch {
         let last = tracker.lastHeard(person)
         let proximity = last?.proximity ?? .unknown
         return Alert(
-            person: person, known: lookups.known(person), proximity: proximity,
-            isRough: proximity.isRough(at: last?.distance), trust: tracker.trust(person),
+            person: person, known: known(person), proximity: proximity,
+            isRough: proximity.isRough(at: last?.distance), trust: tracker.trust(person), circle: circle(of: person),
             isRelayed: tracker.isRelayed(person), isUpdate: isUpdate)
     }
 
@@ -252,7 +293,8 @@ actor Watch {
         waiting[person] = nil
         unnamed.remove(person)
         let kept = await store(encounter, with: person)
-        await report(.left(person, lookups.known(person), kept ?? encounter))
+        await report(.left(person, known(person), kept ?? encounter))
+        recognizers[person] = nil
     }
 
     /// Writes an encounter that has ended to the log. Who was heard once in a crowd leaves no trace. Who is unverified is written
@@ -274,7 +316,7 @@ actor Watch {
                 tracker.merge(merged, with: person)
                 guard logged.insert(person).inserted else { continue }
                 if tracker.trust(person) == .unverified { unverifiedSince += 1 }
-                guard let known = lookups.known(person) else { continue }
+                guard let known = known(person) else { continue }
                 // The look-up may have ended before the log had a record of the person.
                 await tryLog { try await log.introduce(person, as: known) }
             case .some(.none):
@@ -296,10 +338,11 @@ actor Watch {
                 return nil
             }
             return NearbyPerson(
-                person: person, known: lookups.known(person), distance: last.distance,
+                person: person, known: known(person), distance: last.distance,
                 proximity: last.proximity, encounter: encounter,
                 silence: max(0, seconds(instant - last.instant)), trust: tracker.trust(person),
-                isSuspect: tracker.isSuspect(person), isRelayed: tracker.isRelayed(person), rssi: last.rssi)
+                circle: circle(of: person), isSuspect: tracker.isSuspect(person),
+                isRelayed: tracker.isRelayed(person), rssi: last.rssi)
         }.sorted(by: NearbyPerson.comesFirst)
     }
 

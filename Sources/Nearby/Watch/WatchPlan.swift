@@ -39,7 +39,7 @@ public struct WatchPlan: Sendable {
         self.radio = radio
         self.broadcasts = broadcasts
         self.alerts = alerts
-        self.lookup = lookup ?? { people.introduce($0).map { .known($0) } ?? .unreachable }
+        self.lookup = lookup ?? { people.introduce($0, in: $1).map { .known($0) } ?? .unreachable }
         self.radioEvent = radioEvent
         self.report = report
     }

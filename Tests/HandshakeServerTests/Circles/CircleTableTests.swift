@@ -263,7 +263,7 @@ struct CircleTableTests {
     private struct Pictures: Alerts {
         let known: KnownPeople
 
-        func show(_ alert: Alert) async { _ = await known.photo(of: alert.person) }
+        func show(_ alert: Alert) async { _ = await known.photo(of: alert.person, in: alert.circle) }
         func show(_ crowd: CrowdAlert) async {}
     }
 
@@ -282,7 +282,7 @@ struct CircleTableTests {
                 let known = try await KnownPeople(in: ada.environment)
                 let nearby = PeopleNearby(
                     log: log, ignoring: known.own, alerts: Pictures(known: known), clock: HurriedClock()
-                ) { known.introduce($0).map { .known($0) } ?? .unreachable }
+                ) { known.introduce($0, in: $1).map { .known($0) } ?? .unreachable }
                 let people = [(65_535, Trust.circle), (70_000, .circle), (36, .unverified), (65_535, .unverified)]
                 let (lists, heard) = AsyncStream.makeStream(of: SightingList.self)
                 for second in 0..<sightings {

@@ -46,7 +46,7 @@ final class Scene: Sendable {
     func run(
         _ ticks: [(second: Int, people: [UserNumber])], own: UserNumber? = nil,
         before: @escaping @Sendable (Int) async -> Void = { _ in },
-        lookup: @escaping PeopleNearby.Lookup
+        lookup: @escaping @Sendable (UserNumber) async -> Introduction
     ) async throws {
         let start = 1_000_000.0
         let lists = ticks.map { second, people in
@@ -56,7 +56,7 @@ final class Scene: Sendable {
                     Sighting(of: $0, at: start + Double(second), instant: .seconds(second), distance: 2)
                 })
         }
-        let nearby = PeopleNearby(log: log, ignoring: own, alerts: Board(scene: self)) { [self] person in
+        let nearby = PeopleNearby(log: log, ignoring: own, alerts: Board(scene: self)) { [self] person, _ in
             beginQuestion(person)
             defer { endQuestion(person) }
             return await lookup(person)

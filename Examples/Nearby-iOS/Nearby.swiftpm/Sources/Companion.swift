@@ -1,4 +1,5 @@
 import Beacons
+import Circles
 import Foundation
 import Handshake
 import Nearby
@@ -12,7 +13,7 @@ final class Companion {
     nonisolated static let community = "recurse-center"
 
     private(set) var people: [NearbyPerson] = []
-    private(set) var photos: [UserNumber: Data] = [:]
+    private var photos: [Face: Data] = [:]
     private(set) var circles: [JoinedCircle.Summary] = []
     /// The people from whom the user hides, by the circle's address.
     private(set) var hidden: [String: [UserNumber]] = [:]
@@ -34,6 +35,17 @@ final class Companion {
     @ObservationIgnored private var watching: (isInBackground: Bool, task: Task<Void, Never>)?
     @ObservationIgnored private var joinTask: Task<Void, Never>?
     private let alerts = UserNotificationAlerts()
+
+    /// Whose photo it is: each circle has its own of a number.
+    private struct Face: Hashable {
+        let person: UserNumber
+        let circle: CircleScope?
+
+        init(_ person: NearbyPerson) { (self.person, circle) = (person.person, person.circle) }
+    }
+
+    /// The photo that the circle has whose keys recognised a person.
+    func photo(of person: NearbyPerson) -> Data? { photos[Face(person)] }
 
     // MARK: Watching
 
@@ -100,8 +112,8 @@ final class Companion {
         switch event {
         case .update(.people(let present)):
             people = present
-            for person in present.map(\.person) where photos[person] == nil {
-                photos[person] = await known?.photo(of: person).map { Data($0) }
+            for face in present.map(Face.init) where photos[face] == nil {
+                photos[face] = await known?.photo(of: face.person, in: face.circle).map { Data($0) }
             }
         case .update(.logFailed(let error)): trouble = "\(error)"
         case .answered(let wave): waves.append(wave)
@@ -200,7 +212,7 @@ final class Companion {
             }
             await readCircles(in: vault)
             guard !hidings.isEmpty else { return "You can hide from members of your circles only." }
-            photos[person] = nil
+            photos = photos.filter { $0.key.person != person }
             var text = "In your circles, you and this person no longer see each other."
             if hidings.contains(where: \.wasFriend) {
                 text += " You are no longer friends; your other friends need new keys."
@@ -284,7 +296,7 @@ final class Companion {
         await tell {
             let vault = try await open()
             let deletion = try await stored(vault).forget(person)
-            photos[person] = nil
+            photos = photos.filter { $0.key.person != person }
             waves.removeAll { $0.person == person }
             await readCircles(in: vault)
             var gone = "Nothing about this person is here any more."

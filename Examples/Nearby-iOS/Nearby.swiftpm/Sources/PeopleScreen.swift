@@ -18,7 +18,7 @@ struct PeopleScreen: View {
                     NavigationLink {
                         PersonScreen(companion: companion, person: person)
                     } label: {
-                        PersonRow(person: person, photo: companion.photos[person.person])
+                        PersonRow(person: person, photo: companion.photo(of: person))
                     }
                 }
                 if !companion.waves.isEmpty {
@@ -107,7 +107,7 @@ struct PersonScreen: View {
 
     var body: some View {
         Form {
-            PersonRow(person: person, photo: companion.photos[person.person])
+            PersonRow(person: person, photo: companion.photo(of: person))
             if person.trust == .unverified {
                 Text("Any device can send this number. Ask in person, then pair.")
             } else {

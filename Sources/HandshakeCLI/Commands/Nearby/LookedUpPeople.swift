@@ -1,5 +1,6 @@
 #if CommandLine
 import Beacons
+import Circles
 import Handshake
 import Nearby
 import OAuth
@@ -9,8 +10,8 @@ import RecurseCenter
 struct LookedUpPeople: Sendable {
     let known: KnownPeople
     let lookup: PeopleNearby.Lookup
-    /// A person's photo as an image file.
-    let photo: @Sendable (UserNumber) async -> [UInt8]?
+    /// A person's photo as an image file: the circle's whose keys recognised the person, or else the service's.
+    let photo: @Sendable (UserNumber, CircleScope?) async -> [UInt8]?
 
     private static let unknownNumber =
         "Your own number is not known yet and the network is down, so your own beacon would count as another person. Give your number with --me NUMBER."
@@ -49,13 +50,13 @@ struct LookedUpPeople: Sendable {
             trouble(error.code, error.message + rest)
         }
         let acquaintances = Acquaintances(center, in: vault, account: options.account, signInEnded: signInEnded)
-        return LookedUpPeople(known: known) { person in
+        return LookedUpPeople(known: known) { person, circle in
             // Members are known without the service, which must not learn who is near.
-            if let member = known.introduce(person) { return .known(member) }
-            return acquaintances.hasService ? await acquaintances.introduce(person) : .unreachable
-        } photo: { person in
-            if let photo = await known.photo(of: person) { return photo }
-            return await acquaintances.photo(of: person)?.bytes
+            if let member = known.introduce(person, in: circle) { return .known(member) }
+            return circle == nil && acquaintances.hasService ? await acquaintances.introduce(person) : .unreachable
+        } photo: { person, circle in
+            if let photo = await known.photo(of: person, in: circle) { return photo }
+            return circle == nil ? await acquaintances.photo(of: person)?.bytes : nil
         }
     }
 }

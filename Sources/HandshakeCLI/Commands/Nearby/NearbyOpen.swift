@@ -1,6 +1,7 @@
 #if CommandLine
 import ArgumentParser
 import Beacons
+import Circles
 import Foundation
 import Handshake
 import Nearby
@@ -48,7 +49,8 @@ struct NearbyOpen: AsyncParsableCommand {
         let actions = CompanionActions(vault: vault, state: state) { stop.finish() }
         let photos = Photos()
         let server = CompanionServer(
-            key: CompanionKey(), state: state, actions: actions, photo: { await photos.photo(of: $0) }, port: Int(port))
+            key: CompanionKey(), state: state, actions: actions,
+            photo: { await photos.photo(of: $0, in: $1) }, port: Int(port))
         await actions.refresh()
         let session = NearbySession(me: me, options: options, sink: state) { [alerts] notices, photo in
             BothAlerts(first: alerts.place.open(terminal: NoAlerts(), notices: notices, photo: photo), second: state)
@@ -96,13 +98,13 @@ struct NearbyOpen: AsyncParsableCommand {
     ///
     /// A class with a lock, because the page asks while a watch restarts.
     private final class Photos: Sendable {
-        private let source = Mutex<NearbySession.Photo>({ _ in nil })
+        private let source = Mutex<NearbySession.Photo>({ _, _ in nil })
 
         func replace(_ photo: @escaping NearbySession.Photo) { source.withLock { $0 = photo } }
 
-        func photo(of person: UserNumber) async -> [UInt8]? {
+        func photo(of person: UserNumber, in circle: CircleScope?) async -> [UInt8]? {
             let source = source.withLock(\.self)
-            return await source(person)
+            return await source(person, circle)
         }
     }
 }

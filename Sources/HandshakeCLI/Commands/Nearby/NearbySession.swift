@@ -1,5 +1,6 @@
 #if CommandLine
 import Beacons
+import Circles
 import Foundation
 import Handshake
 import Nearby
@@ -8,7 +9,7 @@ import Radio
 
 /// Watching as the command does it: with the service for names, and a restart when keys or circles change.
 struct NearbySession: Sendable {
-    typealias Photo = @Sendable (UserNumber) async -> [UInt8]?
+    typealias Photo = @Sendable (UserNumber, CircleScope?) async -> [UInt8]?
 
     var me: UserNumber?
     let options: NearbyOptions

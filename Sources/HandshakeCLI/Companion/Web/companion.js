@@ -182,34 +182,37 @@ function face(person) {
   const initials = named(person).split(/\s+/).map((word) => word[0]).slice(0, 2).join('')
   const shown = element('span', { className: 'face', textContent: initials, ariaHidden: 'true' })
   if (person.trust === 'unverified') return shown
-  photo(person.person).then((url) => {
+  photo(person).then((url) => {
     if (url) shown.replaceWith(element('img', { className: 'face', src: url, alt: '' }))
   })
   return shown
 }
 
-async function photo(number) {
-  if (!faces.has(number)) {
-    faces.set(number, ask(`/photo/${number}`).then(async (answer) => {
+/** The photo that the circle has whose keys recognised the person: others may have another one of the number. */
+async function photo({ person, circle }) {
+  const key = `${person} ${circle ?? ''}`
+  if (!faces.has(key)) {
+    faces.set(key, ask(`/photo/${person}${circle ? `?circle=${circle}` : ''}`).then(async (answer) => {
       if (!answer.ok) {
         // It may come with the profile.
-        setTimeout(() => faces.delete(number), 5000)
+        setTimeout(() => faces.delete(key), 5000)
         return null
       }
       return URL.createObjectURL(await answer.blob())
     }).catch(() => {
-      faces.delete(number)
+      faces.delete(key)
       return null
     }))
   }
-  return faces.get(number)
+  return faces.get(key)
 }
 
 /** The browser keeps a photo until it is told otherwise. */
-function forgetFaces(numbers) {
-  for (const number of numbers) {
-    faces.get(number)?.then((url) => url && URL.revokeObjectURL(url))
-    faces.delete(number)
+function forgetFaces(number) {
+  for (const [key, face] of faces) {
+    if (number !== undefined && !key.startsWith(`${number} `)) continue
+    face.then((url) => url && URL.revokeObjectURL(url))
+    faces.delete(key)
   }
 }
 
@@ -328,7 +331,7 @@ function settingBox(circle, name, text) {
   const box = element('input', { type: 'checkbox', checked: value === true, indeterminate: value === null, onchange: async () => {
     const wanted = box.checked
     if (!await act({ do: 'settings', circle: circle.address, [name]: wanted })) return Object.assign(box, { checked: value === true, indeterminate: value === null })
-    if (name === 'others_photos' && !wanted) forgetFaces([...faces.keys()])
+    if (name === 'others_photos' && !wanted) forgetFaces()
   } })
   box.setAttribute('aria-label', `${text}: ${circle.circle}`)
   return element('label', {}, box, ` ${text}`)
@@ -408,7 +411,7 @@ async function forget(person) {
   const yes = await question(`Forget ${named(person)}?`,
     'Encounters, profile, photo and keys are removed from this device, which ignores a member from then on.', 'Forget')
   if (yes !== null && await act({ do: 'forget', person: person.person })) {
-    forgetFaces([person.person])
+    forgetFaces(person.person)
     showLog()
     $('here').focus()
   }
@@ -417,7 +420,7 @@ async function forget(person) {
 async function hide(circle, member) {
   const yes = await question(`Hide from ${member.name}?`, 'In this circle you no longer see each other, and you are no longer friends. The person is not told.', 'Hide')
   if (yes !== null && await act({ do: 'hide', circle: circle.address, person: member.person })) {
-    forgetFaces([member.person])
+    forgetFaces(member.person)
     $('circles').focus()
   }
 }
@@ -437,7 +440,7 @@ async function end(circle, kind, number, who) {
 
 async function leave(circle) {
   const yes = await question(`Leave ${circle.circle}?`, 'Others do not recognise you any more, and nothing of the circle stays on this device.', 'Leave')
-  if (yes !== null && await act({ do: 'leave', circle: circle.address })) forgetFaces([...faces.keys()])
+  if (yes !== null && await act({ do: 'leave', circle: circle.address })) forgetFaces()
 }
 
 /** The limit is in bytes; the field's own counts an accent as one. */
@@ -462,7 +465,7 @@ $('join').onsubmit = async (event) => {
 $('forget-everyone').onclick = async () => {
   const yes = await question('Forget everyone?', 'Everything about people nearby is removed from this device, your circles and your own identifiers too.', 'Forget everyone')
   if (yes !== null && await act({ do: 'forget everyone' })) {
-    forgetFaces([...faces.keys()])
+    forgetFaces()
     showLog()
   }
 }
