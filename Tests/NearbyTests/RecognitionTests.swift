@@ -326,6 +326,19 @@ struct RollingKeysTests {
         }
     }
 
+    @Test("CI54: a friend has the name that was given when pairing, whatever a circle's server says later")
+    func nameOfAFriend() async throws {
+        let vault = MemoryVault()
+        let friend = RollingKeys(in: MemoryVault(), community: "c")
+        let mine = RollingKeys(in: vault, community: "c")
+        _ = try await mine.addPaired(try await card(friend, ada, "Ada Example"), at: newYear)
+        try await join(ada, "Mallory", in: vault)
+        let known = try await KnownPeople(in: CircleEnvironment(vault: vault, community: "c"))
+        #expect(known.introduce(ada)?.name == "Ada Example")
+        let circle = CircleScope(circleAt: "https://circle.example")
+        #expect(known.introduce(ada, in: circle)?.name == "Mallory", "by the circle's keys")
+    }
+
     @Test("who pairs under the number of another member or friend, or of the user, is refused, and nothing is replaced")
     func pairedUnderAnotherNumber() async throws {
         let vault = MemoryVault()

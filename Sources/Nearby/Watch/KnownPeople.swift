@@ -21,7 +21,7 @@ public struct KnownPeople: Sendable {
     private let expectedPeople: ExpectedPeople
     private let log: EncounterLog
     /// The names that friends gave when they were paired with.
-    private let friends: [UserNumber: Person]
+    private let friends: [UserNumber: String]
     /// The members of each circle.
     private let members: [CircleScope: [UserNumber: Person]]
     /// Where all of it was read.
@@ -53,7 +53,7 @@ public struct KnownPeople: Sendable {
             if let table { tables.append((circle, table)) }
             if let problem { damaged.append(.circle(problem)) }
         }
-        let named = try await rolling.pairedNames().mapValues { Person(name: $0) }
+        let named = try await rolling.pairedNames()
         // A file of keys does not show who made it. It may be older than what a circle says of the number.
         // What the circle said of a member who has left still counts, and a table that cannot be read may have anyone.
         let paired = Set(named.keys)
@@ -112,11 +112,12 @@ public struct KnownPeople: Sendable {
 
     /// A person by number, as the circle names the person whose keys recognised them.
     ///
-    /// - Parameter circle: that circle. Nil for a friend, and for what any device can send: then the first circle that has the number
-    ///   says the name, and after it the friend.
+    /// - Parameter circle: that circle. Nil for a friend, and for what any device can send: then the name counts that was given when
+    ///   pairing, which no server changes, and after it that of the first circle that has the number.
     public func introduce(_ person: UserNumber, in circle: CircleScope? = nil) -> Person? {
         if let circle { return members[circle]?[person] }
-        return circles.lazy.compactMap { $0.scope.flatMap { members[$0]?[person] } }.first ?? friends[person]
+        let member = circles.lazy.compactMap { $0.scope.flatMap { members[$0]?[person] } }.first
+        return friends[person].map { Person(name: $0, batch: member?.batch) } ?? member
     }
 
     /// A member's photo as an image file, as the circle has it whose keys recognised the person.

@@ -26,21 +26,21 @@ struct NearbyShow: AsyncParsableCommand {
     func run() async throws {
         let vault = try await NearbyVault.open(common)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
-        let (history, days, introduced) = try await NearbyFailure.reported {
+        let (history, days, pairedName, member) = try await NearbyFailure.reported {
             let rolling = RollingKeys(in: vault, community: NearbyCommand.community)
             let days = try await rolling.friends().keys.filter { $0.0 == person }.map(\.1.day)
-            return try await (log.history(of: person), days, introduction(in: vault, rolling))
+            return try await (log.history(of: person), days, rolling.pairedNames()[person], circleMember(in: vault))
         }
         let acquaintances = Acquaintances(nil, in: vault, account: account)
         let profile = await acquaintances.cached(person)?.profile
         let picture = try await photo(in: vault, acquaintances)
-        guard history != nil || profile != nil || picture != nil || introduced != nil || !days.isEmpty else {
+        guard history != nil || profile != nil || picture != nil || member != nil || !days.isEmpty else {
             throw CommandError(
                 status: .usage, code: "unknown_person",
                 message: "Nothing is stored about number \(person). People you met are in: handshake nearby log")
         }
         let facts = PersonFacts(
-            person: person, known: history?.known ?? introduced, profile: profile,
+            person: person, pairedName: pairedName, known: history?.known ?? member, profile: profile,
             photo: picture.flatMap { ImageFormat($0) }, encounters: history?.encounters ?? [], friendUntil: days.max())
         if let photo { try Self.write(picture, of: person, to: photo) }
         if common.json {
@@ -50,12 +50,12 @@ struct NearbyShow: AsyncParsableCommand {
         }
     }
 
-    /// The person as a circle's table says, otherwise with the name that was given when pairing; nil for who is neither.
-    private func introduction(in vault: any Vault, _ rolling: RollingKeys) async throws -> Person? {
+    /// The person as a circle's table says; nil for who is in none.
+    private func circleMember(in vault: any Vault) async throws -> Person? {
         for circle in try await JoinedCircle.all(in: NearbyVault.environment(vault)) {
             if let member = try await circle.introduce(person) { return member }
         }
-        return try await rolling.pairedNames()[person].map { Person(name: $0) }
+        return nil
     }
 
     /// The photo that a circle sent, otherwise the one that the service had.
@@ -96,7 +96,8 @@ struct NearbyFriends: AsyncParsableCommand {
             var friends: [(person: UserNumber, name: String?, until: RollingDay)] = []
             for (person, keys) in Dictionary(grouping: keys, by: \.0) {
                 guard let until = keys.map(\.1.day).max() else { continue }
-                friends.append((person, try await log.history(of: person)?.known?.name ?? names[person], until))
+                let known = try await log.history(of: person)?.known?.name
+                friends.append((person, names[person] ?? known, until))
             }
             return (friends.sorted { $0.person < $1.person }, damaged)
         }
@@ -121,7 +122,9 @@ struct NearbyFriends: AsyncParsableCommand {
 /// The stored data of a person, for printing.
 struct PersonFacts {
     let person: UserNumber
-    /// From the log.
+    /// The name that was given when pairing, which no server changes.
+    let pairedName: String?
+    /// From the log, or from a circle.
     let known: Person?
     /// From the service's last answer.
     let profile: Profile?
@@ -131,7 +134,7 @@ struct PersonFacts {
     /// The last day on which the person's rolling beacon is recognised.
     let friendUntil: RollingDay?
 
-    private var name: String? { profile?.name ?? known?.name }
+    private var name: String? { pairedName ?? profile?.name ?? known?.name }
     private var batch: String? { profile.map(\.batchLabel).flatMap { $0.isEmpty ? nil : $0 } ?? known?.batch }
     private var duration: Double { encounters.map(\.duration).reduce(0, +) }
     private var last: Double? { encounters.map(\.lastSeen).max() }
