@@ -51,10 +51,10 @@ extension JoinedCircle {
         let rest = min(max((state.retryFrom ?? 0) - now, 0), Self.retryPause.upperBound)
         guard try !mustPublish(state), !state.hasNews, try await records.readableTable() != nil else { return rest }
         let next = state.isPaused ? state.nextSync : min(state.nextSync, state.nextPublish)
-        return max(rest, min(max(next - now, 0), Self.longestPause))
+        return max(rest, min(max(next - now, 0), Self.maximumPause))
     }
 
-    private static let longestPause = 21_600.0
+    private static let maximumPause = 21_600.0
     static let pause = 10_800.0...21_600.0
     static let retryPause = 900.0...1_800.0
     static let restartPause = 60.0

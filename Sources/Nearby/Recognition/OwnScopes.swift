@@ -38,7 +38,7 @@ public struct OwnScopes: Sendable {
     /// When the published keys of a circle that is sent for end first, unless others are published by then.
     let end: Timestamp?
     /// How long a device that sleeps, or whose vault cannot be read, goes on after ``end``, in seconds.
-    private static let longestWait = 900.0
+    private static let maximumWait = 900.0
 
     /// Reads the user's scopes.
     ///
@@ -86,12 +86,12 @@ public struct OwnScopes: Sendable {
             let now = time.now()
             let rest = moment.secondsSince1970 - now
             guard rest <= 0 else {
-                try await time.clock.sleep(for: .seconds(min(rest, Self.longestWait)))
+                try await time.clock.sleep(for: .seconds(min(rest, Self.maximumWait)))
                 continue
             }
             let present = Timestamp(secondsSince1970: now) ?? .now()
             guard let later = try? await OwnScopes(in: vault, community: community, at: present) else {
-                try await time.clock.sleep(for: .seconds(Self.longestWait))
+                try await time.clock.sleep(for: .seconds(Self.maximumWait))
                 continue
             }
             guard later.sent.map({ $0.reveal() }) == sent else { return true }
