@@ -20,7 +20,7 @@ struct NearbyFloodTests {
             log: EncounterLog(in: MemoryVault(), community: NearbyCommand.community), ignoring: nil,
             report: { update in
                 if case .people(let people) = update { listed.withLock { $0 = people } }
-            }, ask: AsyncStream.makeStream(of: UserNumber.self).continuation,
+            }, ask: AsyncStream.makeStream(of: Watch.Question.self).continuation,
             show: AsyncStream.makeStream(of: Watch.Notice.self).continuation)
         let inventions = try (0..<512).map { number in
             Sighting(of: try UserNumber(1_000 + number), at: 1_000_000, instant: .zero, distance: 0.17)
