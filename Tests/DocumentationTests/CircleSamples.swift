@@ -40,7 +40,7 @@ private enum CircleSamples {
         show(joining.code, joining.page)
         let circle = try await joining.finish()
         var recognition = Recognition()
-        for (trust, keys) in try await circle.dayKeys() { recognition.add(keys, trust: trust) }
+        for (trust, keys) in try await circle.dayKeys() { recognition.add(keys, trust: trust, in: circle.scope) }
         async let _: Void = circle.keepSynchronized { print($0 as Any) }
         return recognition
     }

@@ -30,11 +30,11 @@ public enum CircleProblem: Error, Sendable, Hashable {
     case notJoined
     /// The user is in this circle already.
     case alreadyJoined
-    /// The members of a circle of this name have their numbers from this service, and not from that of the community.
+    /// A circle of this name has its members' numbers from this service.
     ///
-    /// One person would be taken for another.
+    /// Those of the community are from another one, so one person would be taken for another.
     case otherService(String, circle: String, community: String)
-    /// A circle of this name gives the user another number than a circle has that the user is in.
+    /// A circle of this name gives the user another number than a known circle.
     case otherNumber(UInt32, circle: String, known: UInt32, in: String)
     /// This device cannot read the table of a circle of this name.
     ///

@@ -18,7 +18,9 @@ public struct Sighting: Sendable, Hashable {
     public let rssi: Double?
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
-    /// The circle whose keys recognised the person; nil for a friend, and for what any device can send.
+    /// The circle whose keys recognised the person.
+    ///
+    /// Nil for a friend, and for a plain number, which any device can send.
     public let circle: CircleScope?
     /// Whether two transmitters send the identifier at the same time.
     ///

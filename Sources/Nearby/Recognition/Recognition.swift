@@ -24,7 +24,7 @@ public struct Recognition: Sendable {
         let trust: Trust
         /// The circle whose keys say so.
         ///
-        /// Nil for a friend, for what any device can send, and where several circles have the same keys.
+        /// Nil for a friend, for a plain number, and where several circles have the same keys.
         var circle: CircleScope?
         /// Whether four bytes say so, which can match by chance.
         var isByFourBytes = false

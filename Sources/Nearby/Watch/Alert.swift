@@ -16,7 +16,9 @@ public struct Alert: Sendable, Hashable {
     public let isRough: Bool
     /// How sure it is who it is. Any sender can use a plain number.
     public let trust: Trust
-    /// The circle whose keys recognised the person; nil for a friend, and for what any device can send.
+    /// The circle whose keys recognised the person.
+    ///
+    /// Nil for a friend, and for a plain number, which any device can send.
     public let circle: CircleScope?
     /// Whether another device may relay the person's identifier.
     public let isRelayed: Bool

@@ -50,7 +50,8 @@ public actor DesktopAlerts: Alerts {
     ///   - fallback: receives alerts when there is no desktop.
     ///   - notices: remembers which notifications are shown. In a ``PeopleVault`` a notification that comes after everyone was
     ///     forgotten is closed immediately.
-    ///   - photo: a person's photo as an image file, as the circle has it that recognised the person; nil for none. The desktop reads it from memory: no file has it.
+    ///   - photo: a person's photo as an image file, as the circle has it whose keys recognised the person; nil for none. The desktop
+    ///     reads it from memory: no file has it.
     ///   - open: opens a person's page after a click.
     public init(
         environment: [String: String], application: String, fallback: any Alerts, notices: ShownNotices? = nil,

@@ -22,7 +22,7 @@ public enum NearbyUpdate: Sendable, Hashable {
     /// At most once a minute. `leftOut` counts packets and sightings since it was last told: a sender can raise it at will, and it is no
     /// number of people.
     case full(Trust, places: Int, leftOut: Int)
-    /// One transmitter sends the identifiers of several people. They are listed, but not announced. Told at most once a minute.
+    /// One transmitter is several people, who are listed only. Told at most once a minute.
     case oneTransmitter
     /// Another device repeats the user's own identifier. Told at most once a minute.
     case repeatedSignal
@@ -44,15 +44,16 @@ public struct NearbyPerson: Sendable, Hashable {
     public let silence: Double
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
-    /// The circle whose keys recognised the person last, and whose name and photo of the person count.
+    /// The circle whose keys recognise the person, and whose name and photo count.
     ///
-    /// Nil for a friend, and for what any device can send.
+    /// Nil for a friend, and for a plain number, which any device can send.
     public let circle: CircleScope?
     /// Whether every transmitter of the person sends for too many people.
     public let isSuspect: Bool
     /// Whether another device may relay the person's identifier.
     ///
-    /// Two transmitters send it at the same time, or its only one sends for several people whom keys verify. There is no distance then.
+    /// Two transmitters send it at the same time, or the one that sends it is several people whom keys verify. There is no distance
+    /// then.
     public let isRelayed: Bool
     /// The smoothed signal strength in dBm; nil when it was not measured.
     public let rssi: Double?

@@ -32,7 +32,9 @@ public struct PeopleNearby: Sendable {
     /// The end of a run waits as long for pending look-ups.
     public static let alertDelay = Duration.seconds(3)
 
-    /// Looks up a person: in the circle whose keys recognised the person, or else at the service.
+    /// Looks up a person, given the circle whose keys recognised the person.
+    ///
+    /// Without a circle it asks the service.
     public typealias Lookup = @Sendable (UserNumber, CircleScope?) async -> Introduction
 
     private let log: EncounterLog
