@@ -172,13 +172,13 @@ extension ConnectActivation.Failure: CustomStringConvertible {
             "IFTTT has no such connection. Check its identifier and, if it is unpublished, the invite code."
         case .service(let status, let code, let message):
             "IFTTT answered with status \(status)"
-                + [code, message].compactMap(\.self).map { ", \($0)" }.joined() + ". Try again later"
+                + [code, message].compactMap(\.self).map { ", \($0)" }.joined() + ". Try again later."
         case .unreadableAnswer(let what): what
         case .credentials(let what): "The app's credentials are not available: \(what)"
         case .accountCreationFailed: "IFTTT could not create an account. Try another address."
         case .configurationCancelled: "The configuration was cancelled at IFTTT."
         case .refusedByService(let type):
-            "IFTTT ended the set-up of the connection" + (type.map { " with \($0)" } ?? "") + ". Try again"
+            "IFTTT ended the set-up of the connection" + (type.map { " with \($0)" } ?? "") + ". Try again."
         case .unknownRedirect: "IFTTT sent the user back without a result. Try again."
         case .attemptExpired: "The attempt has expired. Try again."
         case .appNotOpened: "The IFTTT app could not be opened. The next try uses the browser."

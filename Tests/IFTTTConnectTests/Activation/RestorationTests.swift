@@ -136,6 +136,16 @@ struct RestorationTests {
         #expect(unknown.outcomes == [.failed(.unreachable)])
     }
 
+    @Test("Keep in vain because IFTTT refuses the user token is told to the user and to the app")
+    func keptWithoutUser() throws {
+        var player = try kept(.turningOnAgain)
+        player.world.connection = .failure(.unauthorized)
+        player.play(.restored)
+        #expect(player.activation.state == .initial && player.activation.failure == .unauthorized)
+        #expect(player.outcomes == [.disconnected(try Balcony.connection(.disabled)), .failed(.unauthorized)])
+        #expect(player.dropped.count == 1)
+    }
+
     @Test("F060: a button that had no way to IFTTT is there again in the next process, which may have one")
     func unavailable() throws {
         var player = try shown()

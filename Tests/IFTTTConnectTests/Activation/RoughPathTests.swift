@@ -415,6 +415,15 @@ struct RoughPathTests {
         }
     }
 
+    @Test("F077: what to do after a failure of IFTTT is a sentence with its full stop")
+    func sentences() {
+        let failures = [
+            Failure.service(status: 503, code: nil, message: nil), .refusedByService(type: "limit"),
+            .refusedByService(type: nil),
+        ]
+        for failure in failures { #expect("\(failure)".hasSuffix("."), "\(failure)") }
+    }
+
     @Test("it can be turned on again while the notice is still shown")
     func onAgain() throws {
         var player = try shown(.enabled)
