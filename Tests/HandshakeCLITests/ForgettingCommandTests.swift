@@ -111,12 +111,7 @@ extension CommandTests {
 
         @Test("RC-22: show writes the photo into a new file that only the user can read, and replaces no other")
         func photoFile() async throws {
-            let bytes = [0xFF, 0xD8, 0xFF] + Array("a face".utf8)
-            let photo = Photo(bytes: bytes, format: .jpeg, validators: .init())
-            try await PhotoStore(vault: vault(), community: community, account: "recurse-center").write(
-                .init(photo: photo, url: "https://photos.example/31415.jpg", fetchedAt: now),
-                of: try #require(PersonID(31_415)))
-
+            let bytes = try await storePhoto()
             let new = command.folder + "/new.jpg"
             let done = try await show(photoIn: new)
             #expect(done.ending == .status(0), "\(done)")
@@ -133,6 +128,28 @@ extension CommandTests {
             #expect(nowhere.error["code"] as? String == "file_unwritable", "\(nowhere)")
             let reason = "the folder “\(command.folder)/none” does not exist"
             #expect("\(nowhere.error["message"] ?? "")".contains(reason), "\(nowhere)")
+        }
+
+        /// A photo of the person, from the service.
+        private func storePhoto() async throws -> [UInt8] {
+            let bytes = [0xFF, 0xD8, 0xFF] + Array("a face".utf8)
+            let photo = Photo(bytes: bytes, format: .jpeg, validators: .init())
+            try await PhotoStore(vault: vault(), community: community, account: "recurse-center").write(
+                .init(photo: photo, url: "https://photos.example/31415.jpg", fetchedAt: now),
+                of: try #require(PersonID(31_415)))
+            return bytes
+        }
+
+        @Test("RC-22: show writes the photo to standard output when the file is -, and nothing else beside it")
+        func photoThroughPipe() async throws {
+            let bytes = try await storePhoto()
+            let done = try await command.run("nearby", "show", "31415", "--photo", "-", "--vault", place)
+            #expect(done.ending == .status(0), "\(done)")
+            // Read as text: what is no UTF-8 is replaced.
+            #expect(done.stdout == String(decoding: bytes, as: UTF8.self), "\(done)")
+            let mixed = try await show(photoIn: "-")
+            #expect(mixed.ending == .status(64) && mixed.stdout.isEmpty, "\(mixed)")
+            #expect("\(mixed.error["message"] ?? "")".contains("Name a file, or leave out --json"), "\(mixed)")
         }
 
         private func show(photoIn file: String) async throws -> FinishedCommand {

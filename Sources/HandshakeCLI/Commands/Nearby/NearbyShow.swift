@@ -18,12 +18,15 @@ struct NearbyShow: AsyncParsableCommand {
     @Option(help: "The account that was asked for names and photos.")
     var account = "recurse-center"
 
-    @Option(help: ArgumentHelp("Write the photo to a new file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Write the photo to a new file, or with - to standard output, without the rest.", valueName: "file"))
     var photo: String?
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
+        if photo == "-" { try checkStandardOutput() }
         let vault = try await NearbyVault.open(common)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
         let (history, days, pairedName, member) = try await NearbyFailure.reported {
@@ -43,6 +46,7 @@ struct NearbyShow: AsyncParsableCommand {
             person: person, pairedName: pairedName, known: history?.known ?? member, profile: profile,
             photo: picture.flatMap { ImageFormat($0) }, encounters: history?.encounters ?? [], friendUntil: days.max())
         if let photo { try Self.write(picture, of: person, to: photo) }
+        guard photo != "-" else { return }
         if common.json {
             Output.result(facts.json.text)
         } else {
@@ -69,13 +73,24 @@ struct NearbyShow: AsyncParsableCommand {
         return await acquaintances.photo(of: person)?.bytes
     }
 
-    /// Writes a photo into a new file that only its owner can read.
+    /// Standard output has either the photo or text, and a terminal would obey the bytes that a server chose.
+    private func checkStandardOutput() throws {
+        guard !common.json else {
+            throw CommandError.usage("--photo - writes the photo to standard output. Name a file, or leave out --json.")
+        }
+        guard isatty(STDOUT_FILENO) == 0 else {
+            throw CommandError.usage("A photo cannot be shown on a terminal. Send it through a pipe, or name a file.")
+        }
+    }
+
+    /// Writes a photo to standard output, or into a new file that only its owner can read.
     private static func write(_ picture: [UInt8]?, of person: UserNumber, to file: String) throws {
         guard let picture else {
             throw CommandError(
                 status: .usage, code: "no_photo",
                 message: "No photo of number \(person) is stored. Leave out --photo to see what is.")
         }
+        guard file != "-" else { return Output.result(bytes: picture) }
         try GivenFile.create(file, picture)
     }
 }
