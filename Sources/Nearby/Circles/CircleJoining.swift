@@ -169,9 +169,11 @@ public struct CircleJoining: Sendable {
     /// Why this device does not take a membership under a number; nil where it does.
     private func refusal(of number: UInt32, at moment: Double) async throws -> CircleProblem? {
         let records = environment.records(of: server.scope)
-        if let present = try await records.state(), present.number != number, !present.mustJoinAgain(at: moment) {
+        if let present = try await records.state() {
+            // Earlier versions joined circles of other services. Who joins again mixes up no one that is not mixed up already.
+            guard present.number != number else { return nil }
             // Another member has agreed in the browser: that member's membership does not replace this one.
-            return .alreadyJoined
+            guard present.mustJoinAgain(at: moment) else { return .alreadyJoined }
         }
         let others = try await CircleRecords.all(in: environment.vault, community: environment.community)
         for other in others where other.scope != records.scope {

@@ -466,6 +466,30 @@ struct CircleJoiningTests {
         }
     }
 
+    @Test(
+        "CI24: who is in a circle joins it again also beside one with another number, which an earlier version joined",
+        arguments: [false, true])
+    func otherNumberOfEarlierVersion(isReplacing: Bool) async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            let address = "https://hub.example"
+            let hub = CircleRecords(
+                in: ada.vault, community: "recurse-center", scope: CircleScope(circleAt: address))
+            try await hub.change { state in
+                state = CircleRecords.State(
+                    address: address, circle: "Hub", service: "hub", number: 36, name: "Ada", batch: "",
+                    bearer: "bearer", expires: .max, keys: Data())
+            }
+            world.time.advance(by: 31 * CircleWorld.day)
+            let before = try #require(try await adas.records.state())
+            _ = try await ada.join(replacing: isReplacing)
+            let after = try #require(try await adas.records.state())
+            #expect(after.bearer != before.bearer && !after.mustJoinAgain(at: world.now))
+            #expect((after.keys == before.keys) == !isReplacing)
+        }
+    }
+
     @Test("CI25: who has left without a network joins again, because the server is told of that first")
     func joinsAfterLeavingOffline() async throws {
         try await CircleWorld.with { world in
