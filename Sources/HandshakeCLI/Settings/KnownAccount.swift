@@ -153,9 +153,8 @@ struct KnownAccount {
         do {
             again = try await handshake.signIn(
                 again: account, for: demand, through: AnnouncedBrowser(), timeout: timeout)
-        } catch HandshakeError.exchange(.server(let error))
-            where error.code == "invalid_scope" && client.registration != nil
-        {
+        } catch HandshakeError.exchange(.server(let error)) where error.code == "invalid_scope" {
+            guard try await registersMore(for: wider, in: vault) else { throw HandshakeError.exchange(.server(error)) }
             throw CommandError(
                 status: .serviceError, code: "invalid_scope",
                 message: "\(error) The app is registered there for fewer scopes. A new sign-in registers it for all of "
@@ -165,6 +164,13 @@ struct KnownAccount {
         // Otherwise the next sign-in of this account would ask for less.
         let known = try await Registrations(in: vault).remember(wider, of: client, as: again.status.id.name)
         return KnownAccount(account: again, client: known, handshake: handshake)
+    }
+
+    /// Whether a new sign-in would register the app for more: it is not registered for all of these scopes yet.
+    func registersMore(for scopes: [String], in vault: any Vault) async throws -> Bool {
+        // The step-up, or another process, may have widened the registration since the client was read.
+        let stored = try await Registrations(in: vault).client(named: account.status.id.name)
+        return (stored ?? client).registration.map { !$0.covers(scopes) } ?? false
     }
 
     /// A word for a command that the user may copy. What a shell could take for more than text is quoted: a service chose it.
