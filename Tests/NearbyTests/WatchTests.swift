@@ -94,6 +94,25 @@ struct WatchTests {
         #expect(outcome.questions == [ada, ada])
     }
 
+    @Test("CI54: whom a circle's keys recognise stays where the service does not know the number")
+    func unknownToService() async throws {
+        let hub = CircleScope(circleAt: "https://hub.example")
+        let isRemoved = Mutex(false)
+        let watch = scene.watch { update in
+            if case .unknown = update { isRemoved.withLock { $0 = true } }
+        }
+        await hear([ada], at: 0, watch)
+        let sighting = Sighting(of: ada, at: 1_000_001, instant: .seconds(1), trust: .circle, circle: hub)
+        await watch.take(SightingList(time: 1_000_001, instant: .seconds(1), sightings: [sighting]))
+        await watch.note(.unknown, about: ada)
+        let wasRemoved = isRemoved.withLock { $0 }
+        #expect(!wasRemoved)
+        #expect(await watch.isStillNeeded(Watch.Question(person: ada, circle: hub)))
+        await watch.note(.unknown, about: ada, in: hub)
+        let wasRemovedThere = isRemoved.withLock { $0 }
+        #expect(wasRemovedThere)
+    }
+
     @Test("D9: a look-up that was never sent leaves the profile due, and no second one begins beside it")
     func withdrawn() {
         var lookups = ProfileLookups()

@@ -156,6 +156,8 @@ actor Watch {
             }
             await tryLog { try await log.introduce(person, as: known) }
         case .unknown:
+            // The number may have been unverified when it was asked about. Now the keys of a circle say who it is.
+            guard circle == self.circle(of: person) else { break }
             waiting[person] = nil
             unnamed.remove(person)
             logged.remove(person)
