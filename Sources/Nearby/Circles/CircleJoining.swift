@@ -122,6 +122,18 @@ public struct CircleJoining: Sendable {
             do {
                 // The new membership does not know that members may have keys of the seed for friends. First: a hide would not end it.
                 if !isContinued, known?.hasSharedSeed == true { try await joined.forgetSharedSeed() }
+                if let known, known.number == number, known.mustJoinAgain(at: moment) {
+                    // The server may have let the member leave, and forgotten from whom the user hides and what is not shown.
+                    do {
+                        try await joined.deliverHides()
+                        try await joined.deliverVisibility()
+                    } catch CircleProblem.tooMany {
+                        // The next synchronisation goes on, and publishes the identity when all of it is told.
+                        return joined
+                    } catch CircleProblem.refused(..<500, _, _) {
+                        return joined
+                    }
+                }
                 try await joined.publishIdentity()
                 isPublished = true
                 if isContinued, let known, !known.mustJoinAgain(at: moment) {

@@ -149,7 +149,7 @@ extension JoinedCircle {
     /// Tells the server what to show of the user, if it does not know yet.
     ///
     /// What it refuses is not asked for again.
-    private func deliverVisibility() async throws {
+    func deliverVisibility() async throws {
         if let photo = try await state().unsentPhoto { try await deliver("photo", photo, \.unsentPhoto) }
         if let batch = try await state().unsentBatch { try await deliver("batch", batch, \.unsentBatch) }
     }

@@ -299,6 +299,50 @@ struct CircleVisibilityTests {
         }
     }
 
+    @Test("CI59: who joins again is not shown before a server that forgot the member has heard of hides")
+    func toldFirst() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            try await adas.hide(zoesNumber)
+            #expect(try await adas.change(.init(photo: false)) == .delivered)
+            // The server notes that the last sign-in has ended, and lets the member leave 30 days later.
+            for days in [31.0, 31] {
+                world.time.advance(by: days * CircleWorld.day)
+                try await world.circle.inTurn { try await $0.cleanIfDue() }
+            }
+            #expect(await world.circle.count == 0)
+            let before = Mutex<CircleMember?>(nil)
+            ada.transport.intercept { line, pass in
+                if line == "PUT /rc/v1/me/member" {
+                    let member = await world.circle.members[759]
+                    before.withLock { $0 = member }
+                }
+                return try await pass()
+            }
+            _ = try await ada.join()
+            let seen = before.withLock { $0 }
+            let member = try #require(seen)
+            #expect(member.hidden == [65_535] && !member.showsPhoto)
+            #expect(await world.circle.members[759]?.hasKeys == true)
+        }
+    }
+
+    @Test("CI59: who hides from more people than a server takes now joins again, and is shown later")
+    func toldInPart() async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let numbers = Set<UInt32>(1_001...1_012)
+            try await adas.records.changeState { $0.hidden = numbers }
+            world.time.advance(by: 61 * CircleWorld.day)
+            _ = try await ada.join()
+            #expect(await world.circle.members[759]?.hasRow == false)
+            world.time.advance(by: CircleWorld.day)
+            try await adas.synchronize()
+            let member = try #require(await world.circle.members[759])
+            #expect(member.hidden == numbers && member.hasKeys)
+        }
+    }
+
     @Test("CI59: who decides something on a device whose sign-in another one has ended is told so, and can join again")
     func decidedRejected() async throws {
         try await CircleWorld.with { world in
