@@ -47,9 +47,9 @@ extension PostgresVault {
     private func resealAll(isResumed: Bool, _ hold: PostgresHold) async throws -> VaultKeyRotation {
         var rotation = VaultKeyRotation(key: keys.active.number, isResumed: isResumed)
         var last: [UInt8]?
-        while true {
+        repeat {
             let page = try await store.names(sealedOtherThan: rotation.key, after: last)
-            for name in page {
+            for name in page.names {
                 try Task.checkCancellation()
                 try requireHold(hold)
                 do {
@@ -58,9 +58,8 @@ extension PostgresVault {
                     rotation.note(error)
                 }
             }
-            guard page.count == PostgresStore.pageSize else { break }
             last = page.last
-        }
+        } while last != nil
         try requireHold(hold)
         rotation.retired = try await store.retireKeys()
         return rotation

@@ -85,13 +85,17 @@ struct PostgresStore: Sendable {
         return labels
     }
 
-    /// The next names of records that other keys sealed, in the order of their digests.
-    func names(sealedOtherThan key: Int64, after last: [UInt8]?) async throws(VaultError) -> [[UInt8]] {
-        let rows = try await perform([PostgresStatement(sql.otherKeys, [.int(key), .uuid(last)])])[0]
+    /// Those of the next names of records that other keys sealed, in the order of their digests.
+    ///
+    /// - Returns: the names, and after which one to go on; nil at the end.
+    func names(
+        sealedOtherThan key: Int64, after last: [UInt8]?
+    ) async throws(VaultError) -> (names: [[UInt8]], last: [UInt8]?) {
+        let rows = try await perform([PostgresStatement(sql.names, [.uuid(last)])])[0]
         try requirePage(rows, after: last)
         var names: [[UInt8]] = []
-        for row in rows { names.append(try row.uuid(0)) }
-        return names
+        for row in rows where try row.int(1) != key { names.append(try row.uuid(0)) }
+        return (names, rows.count == Self.pageSize ? try rows.last?.uuid(0) : nil)
     }
 
     /// Makes sure that a listing goes forward, and so ends: a page has as many rows as were asked for at most, and begins after the last.

@@ -5,7 +5,7 @@ import Handshake
 struct PostgresTexts: Sendable {
     let acquire, read, replace, remove, renew, want, look, release, releaseSilently, state, sweep: PostgresText
     let claim, watch, claimed, giveBack: PostgresText
-    let labels, otherKeys, lastKey, makeOld, stopWriters, retire: PostgresText
+    let labels, names, lastKey, makeOld, stopWriters, retire: PostgresText
 
     init(_ schema: PostgresSchema) {
         let (lease, record, key) = (schema.table("lease"), schema.table("record"), schema.table("key"))
@@ -113,12 +113,17 @@ struct PostgresTexts: Sendable {
                   AND NOT EXISTS (SELECT 1 FROM \(record) r WHERE r.name = l.name)))
               AND holder IS NULL AND until < pg_catalog.clock_timestamp() - interval '30 days'
             """)
-        let page = "AND ($2::uuid IS NULL OR r.name > $2) ORDER BY r.name LIMIT \(PostgresStore.pageSize)"
+        // The server plans a prepared statement for any value of its parameters. Then a page must be found by its index alone, and the lease of
+        // each of its rows by another: with “$2 IS NULL OR name > $2”, or in a join, each page may read the whole table.
+        let page = """
+            name >= COALESCE($2::uuid, '00000000-0000-0000-0000-000000000000') AND name IS DISTINCT FROM $2
+            ORDER BY name LIMIT \(PostgresStore.pageSize)
+            """
         labels = text(
             "labels",
             """
-            SELECT r.name, r.key, r.version, \(label), l.version
-            FROM \(record) r LEFT JOIN \(lease) l ON l.name = r.name WHERE r.kind = $1 \(page)
+            SELECT r.name, r.key, r.version, \(label), (SELECT l.version FROM \(lease) l WHERE l.name = r.name)
+            FROM \(record) r WHERE kind = $1 AND \(page)
             """)
         func isUnfinished(by time: String) -> String {
             """
@@ -159,7 +164,7 @@ struct PostgresTexts: Sendable {
               ORDER BY name FOR UPDATE SKIP LOCKED)
             UPDATE \(lease) l SET due_at = pg_catalog.clock_timestamp() FROM given WHERE l.name = given.name
             """)
-        otherKeys = text("otherKeys", "SELECT r.name FROM \(record) r WHERE r.key <> $1 \(page)")
+        names = text("names", "SELECT name, key FROM \(record) WHERE \(page.replacing("$2", with: "$1"))")
         lastKey = text("lastKey", "SELECT max(id) FROM \(key)")
         makeOld = text("makeOld", "UPDATE \(key) SET state = 'old' WHERE state = 'active' AND id = $1 RETURNING id")
         stopWriters = text("stopWriters", "LOCK TABLE \(record) IN SHARE MODE")

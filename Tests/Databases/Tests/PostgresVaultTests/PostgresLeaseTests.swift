@@ -359,6 +359,25 @@ struct PostgresLeaseTests {
         #expect(plan.contains("lease_pkey") && !plan.contains("Seq Scan on lease"), "\(plan)")
     }
 
+    @Test("VL47: a page of a listing is found by its index and reads no page before it, however the server plans")
+    func pages() async throws {
+        try await folder.edit(
+            """
+            INSERT INTO @.record (name, kind, key, version, label, body)
+            SELECT gen_random_uuid(), 'account', 1, 1, '\\x00', '\\x00' FROM generate_series(1, 20000)
+            """,
+            """
+            INSERT INTO @.lease (name, fence, beat, until, taken, wanted, version)
+            SELECT name, 1, 1, now(), false, 0, 1 FROM @.record
+            """, "ANALYZE @.record", "ANALYZE @.lease")
+        let last = "'f0000000-0000-0000-0000-000000000000'"
+        let labels = try await folder.plan(of: store.sql.labels.sql, "text, uuid", values: "'account', \(last)")
+        #expect(labels.contains(/Index Cond: .*kind = \$1.*name >=/), "\(labels)")
+        #expect(!labels.contains("Seq Scan") && !labels.contains("Merge"), "\(labels)")
+        let names = try await folder.plan(of: store.sql.names.sql, "uuid", values: last)
+        #expect(names.contains(/Index Cond: .*name >=/), "\(names)")
+    }
+
     @Test("VL4: a hold that lasted too long stores what follows its first write, while no other has taken the record")
     func longAnswer() async throws {
         let vault = try await folder.place.open(bodyLimit: .zero)

@@ -84,6 +84,17 @@ final class PostgresFolder: Sendable {
         return rows
     }
 
+    /// How the server carries out a statement that it has planned for any values of its parameters.
+    func plan(of sql: String, _ types: String, values: String) async throws -> String {
+        try await pool.transaction { transaction in
+            _ = try await transaction.run(PostgresStatement("SET LOCAL plan_cache_mode = force_generic_plan"))
+            _ = try await transaction.run(PostgresStatement("PREPARE planned (\(types)) AS \(sql)"))
+            let rows = try await transaction.run(PostgresStatement("EXPLAIN EXECUTE planned(\(values))"))
+            _ = try await transaction.run(PostgresStatement("DEALLOCATE planned"))
+            return try rows.map { try $0.text(0) }.joined(separator: "\n")
+        }
+    }
+
     /// Returns when a holder's record is wanted by a waiter.
     func waitsForLease() async throws {
         while try await look("SELECT count(*) FROM @.lease WHERE wanted = fence") != [1] { await Task.yield() }
