@@ -8,7 +8,7 @@ import Testing
 @Suite("The log of encounters")
 struct EncounterLogTests {
     private let ada = person(759)
-    private let vault = MemoryVault()
+    private let vault = MemoryVault(timeout: .seconds(3_600))
 
     private func log(_ rules: EncounterRules = EncounterRules(), community: String = "recurse-center") -> EncounterLog {
         EncounterLog(in: vault, community: community, rules: rules)

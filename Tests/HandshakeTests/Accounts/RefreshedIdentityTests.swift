@@ -236,6 +236,7 @@ struct RefreshedIdentityTests {
     @Test("D6: a key that no set has is asked for once in a cooling period, however many tokens name it")
     func unknownKey() async throws {
         let provider = ScriptedProvider()
+        _ = provider.time.hold()
         let app = try provider.app()
         _ = try await app.signIn(through: provider.browser)
         provider.change { $0.signingKeyID = "second" }
@@ -252,6 +253,7 @@ struct RefreshedIdentityTests {
     @Test("D6: a re-fetch that fails is the only one of its cooling period, and its error is told until then")
     func failedRefetch() async throws {
         let provider = ScriptedProvider()
+        _ = provider.time.hold()
         let app = try provider.app()
         _ = try await app.signIn(through: provider.browser)
         provider.change { state in
