@@ -66,6 +66,14 @@ struct PostgresStore: Sendable {
         return try Self.record(in: rows[0])
     }
 
+    /// The records under some names, which may be held. At most ``pageSize``.
+    func records(_ names: [RecordName]) async throws(VaultError) -> [[UInt8]: SealedRecord] {
+        let rows = try await perform([PostgresStatement(sql.readAll, [.uuids(names.map(\.bytes))])], .reading)[0]
+        var records: [[UInt8]: SealedRecord] = [:]
+        for row in rows { records[try row.uuid(5)] = try Self.record(in: [row]) }
+        return records
+    }
+
     /// The next sealed names of a kind, in the order of their digests.
     func labels(of kind: VaultKey.Kind, after last: [UInt8]?) async throws(VaultError) -> [SealedLabel] {
         let rows = try await perform([PostgresStatement(sql.labels, [.text(kind.rawValue), .uuid(last)])])[0]

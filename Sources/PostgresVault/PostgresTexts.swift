@@ -3,7 +3,7 @@ import Handshake
 
 /// The texts of the statements, which differ in the schema's name alone.
 struct PostgresTexts: Sendable {
-    let acquire, read, replace, remove, renew, want, look, release, releaseSilently, state, sweep: PostgresText
+    let acquire, read, readAll, replace, remove, renew, want, look, release, releaseSilently, state, sweep: PostgresText
     let claim, watch, claimed, giveBack: PostgresText
     let labels, names, lastKey, makeOld, stopWriters, retire: PostgresText
 
@@ -44,6 +44,11 @@ struct PostgresTexts: Sendable {
             SELECT \(kind), r.key, r.version, \(body), l.version FROM (SELECT $1::uuid AS name) n
             LEFT JOIN \(lease) l ON l.name = n.name LEFT JOIN \(record) r ON r.name = n.name
             """)
+        // The lease of each row by its index, as in `labels`.
+        let leased = "(SELECT l.version FROM \(lease) l WHERE l.name = r.name)"
+        readAll = text(
+            "readAll",
+            "SELECT \(kind), r.key, r.version, \(body), \(leased), r.name FROM \(record) r WHERE r.name = ANY ($1)")
         let held = """
             name = $1 AND holder = $2 AND fence = $3 AND version = $4
             """
@@ -122,7 +127,7 @@ struct PostgresTexts: Sendable {
         labels = text(
             "labels",
             """
-            SELECT r.name, r.key, r.version, \(label), (SELECT l.version FROM \(lease) l WHERE l.name = r.name)
+            SELECT r.name, r.key, r.version, \(label), \(leased)
             FROM \(record) r WHERE kind = $1 AND \(page)
             """)
         func isUnfinished(by time: String) -> String {

@@ -102,6 +102,38 @@ public final class PostgresVault: Vault {
         return try await open(record, as: name, newest: newest).contents
     }
 
+    /// How many records one statement reads at most.
+    private static let readSize = 64
+
+    /// The records under several keys as they are now, in the order of the keys. 64 are read at a time, by one statement.
+    ///
+    /// - Throws: `VaultError.denied`, `VaultError.unavailable`, `CancellationError`.
+    @concurrent
+    public func records(_ keys: [VaultKey]) async throws -> [Result<[UInt8]?, VaultError>] {
+        var records: [Result<[UInt8]?, VaultError>] = []
+        var rest = keys[...]
+        while !rest.isEmpty {
+            try Task.checkCancellation()
+            // Before the records are read: what another task writes meanwhile does not make them old ones.
+            let wanted = rest.prefix(Self.readSize).map { name(of: $0) }.map { (name: $0, newest: newest(of: $0)) }
+            rest = rest.dropFirst(Self.readSize)
+            let stored = try await store.records(wanted.map(\.name))
+            for (name, newest) in wanted {
+                do throws(VaultError) {
+                    var contents: [UInt8]?
+                    if let record = stored[name.bytes] {
+                        contents = try await open(record, as: name, newest: newest).contents
+                    }
+                    records.append(.success(contents))
+                } catch {
+                    guard error.isOfOneRecord else { throw error }
+                    records.append(.failure(error))
+                }
+            }
+        }
+        return records
+    }
+
     /// The keys of all records of a kind, in no order. It reads no contents.
     ///
     /// A record whose name does not open, or whose versions disagree, is left out and reported beside. One that is damaged elsewhere is

@@ -158,13 +158,14 @@ public final class Keeper: Sendable {
     /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be listed; what `body` throws; `CancellationError`.
     @concurrent
     public func plan(_ body: @escaping @Sendable (AccountID, Double?) async throws -> Void) async throws {
-        try await forEachAccount { [accounts, options] id in
-            do {
-                guard let record = try await accounts.stored(id) else { return }
+        try await forEachRecord { [accounts, options] id, stored in
+            switch stored {
+            case .success(let record?):
                 try await body(id, options.schedule(of: record, within: accounts.refreshMargin(of: id))?.earliest)
-            } catch HandshakeError.vault(let error) {
-                guard error.isOfOneRecord else { throw HandshakeError.vault(error) }
-                self.reportDamage(error)
+            case .success(nil): break
+            case .failure(let error):
+                guard case .vault(let failure) = error, failure.isOfOneRecord else { throw error }
+                self.reportDamage(failure)
             }
         }
     }
@@ -229,23 +230,36 @@ extension Keeper {
     private func scan(
         _ hook: KeeperHook, isOnce: Bool, _ found: @escaping @Sendable (KeeperLane) -> Void
     ) async throws {
-        try await forEachAccount(concurrently: Self.concurrentReads) {
-            try await self.queue($0, hook, isOnce: isOnce, found)
+        try await forEachRecord(except: isQueued, concurrently: Self.concurrentReads) { id, stored in
+            try self.queue(id, stored, hook, isOnce: isOnce, found)
         }
     }
 
-    /// How many records of a page are read concurrently. One after the other, a listing of a million takes a quarter of an hour where each
-    /// read takes a millisecond. A vault in a database has few connections (by default 8), and refreshes need them meanwhile.
-    private static let concurrentReads = 4
+    private func isQueued(_ id: AccountID) -> Bool {
+        lanes.withLock { $0[LaneKey(id)] }?.contains(id) ?? false
+    }
 
-    private func forEachAccount(
-        concurrently width: Int = 1, _ body: @escaping @Sendable (AccountID) async throws -> Void
+    /// How many records are asked for at a time. With a million accounts, a request for each would take a keeper that starts minutes.
+    private static let readSize = 64
+    /// How many such requests run concurrently. A vault in a database has few connections (by default 8), and refreshes need them meanwhile.
+    private static let concurrentReads = 2
+
+    /// Reads the records of all accounts.
+    ///
+    /// - Parameters:
+    ///   - isLeftOut: whether an account is not read.
+    ///   - width: how many requests run concurrently.
+    private func forEachRecord(
+        except isLeftOut: @escaping @Sendable (AccountID) -> Bool = { _ in false }, concurrently width: Int = 1,
+        _ body: @escaping @Sendable (AccountID, Result<AccountRecord?, HandshakeError>) async throws -> Void
     ) async throws {
         listing.withLock { $0 = Listing() }
         do {
-            try await accounts.pages { page in
+            try await accounts.pages { [accounts] page in
                 for error in page.damaged { self.reportDamage(error) }
-                try await self.forEach(of: page.ids, concurrently: width, body)
+                try await self.forEach(of: page.ids.filter { !isLeftOut($0) }, concurrently: width) { ids in
+                    for (id, stored) in zip(ids, try await accounts.stored(ids)) { try await body(id, stored) }
+                }
             }
             let met = listing.withLock { $0 }
             count {
@@ -257,18 +271,22 @@ extension Keeper {
         }
     }
 
-    /// Hands over the accounts of a page, from a random one to the one before it: vaults of files have a single page, always in the same order.
+    /// Hands over the accounts of a page, some at a time, from a random one to the one before it: vaults of files have a single page, always in the
+    /// same order.
     private func forEach(
-        of ids: [AccountID], concurrently width: Int, _ body: @escaping @Sendable (AccountID) async throws -> Void
+        of ids: [AccountID], concurrently width: Int, _ body: @escaping @Sendable ([AccountID]) async throws -> Void
     ) async throws {
         let start = Int(chance() * Double(ids.count))
+        var rest = (ids[start...] + ids[..<start])[...]
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
-            for id in ids[start...] + ids[..<start] {
+            while !rest.isEmpty {
+                let some = Array(rest.prefix(Self.readSize))
+                rest = rest.dropFirst(Self.readSize)
                 if running == width { _ = try await group.next() } else { running += 1 }
                 group.addTask {
                     try Task.checkCancellation()
-                    try await body(id)
+                    try await body(some)
                 }
             }
             try await group.waitForAll()
@@ -276,11 +294,11 @@ extension Keeper {
     }
 
     private func queue(
-        _ id: AccountID, _ hook: KeeperHook, isOnce: Bool, _ found: (KeeperLane) -> Void
-    ) async throws {
-        if let lane = lanes.withLock({ $0[LaneKey(id)] }), lane.contains(id) { return }
-        do {
-            guard let record = try await accounts.stored(id) else { return }
+        _ id: AccountID, _ stored: Result<AccountRecord?, HandshakeError>, _ hook: KeeperHook, isOnce: Bool,
+        _ found: (KeeperLane) -> Void
+    ) throws(HandshakeError) {
+        do throws(HandshakeError) {
+            guard let record = try stored.get() else { return }
             guard let schedule = options.schedule(of: record, within: accounts.refreshMargin(of: id)) else {
                 listing.withLock { $0.left += 1 }
                 if let ending = record.unreportedEnding { hook.add(ending) }
@@ -288,7 +306,7 @@ extension Keeper {
             }
             let due = isOnce ? schedule.earliest : schedule.time(chance: chance())
             withLane(of: id, found) { $0.add(id, due: due) }
-        } catch let error as HandshakeError {
+        } catch {
             // The other accounts may well be readable.
             guard case .vault(let failure) = error, failure.isOfOneRecord else { throw error }
             let now = time.now()

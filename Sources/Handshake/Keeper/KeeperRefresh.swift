@@ -114,7 +114,7 @@ extension Keeper {
 
 extension VaultError {
     /// Whether other records may well be readable. One may lack its key while others have theirs.
-    var isOfOneRecord: Bool {
+    package var isOfOneRecord: Bool {
         switch self {
         case .damaged, .locked, .busy: true
         case .denied, .unavailable: false

@@ -2,6 +2,8 @@ import OAuth
 
 /// Where a keeper finds its accounts.
 package protocol KeptAccounts: Sendable {
+    /// The vault that all of them are in.
+    var vault: any Vault { get }
     /// Hands over the identifiers of all accounts, page by page.
     func pages(_ body: @escaping @Sendable (KeptPage) async throws -> Void) async throws
     /// Takes over known accounts whose refresh was begun and is not finished by any process; nil when the vault cannot tell.
@@ -81,27 +83,35 @@ extension Handshake: KeptAccounts {
 }
 
 extension KeptAccounts {
-    /// An account's record as it is stored now.
+    /// The accounts' records as they are stored now, in the order of the accounts.
     ///
-    /// - Throws: ``HandshakeError/vault(_:)``.
-    func stored(_ id: AccountID) async throws -> AccountRecord? {
-        guard let handshake = handshake(of: id) else { return nil }
+    /// - Returns: for each account its record, nil when there is none, or what is wrong with it alone.
+    /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be read; `CancellationError`.
+    func stored(_ ids: [AccountID]) async throws -> [Result<AccountRecord?, HandshakeError>] {
         do {
-            return try await handshake.environment.vault.record(id.vaultKey).map {
-                try AccountRecord(stored: $0, expected: id)
+            return zip(ids, try await vault.records(ids.map(\.vaultKey))).map { id, contents in
+                contents.mapError(HandshakeError.vault).flatMap { bytes in
+                    Result { () throws(HandshakeError) in
+                        try bytes.map { bytes throws(HandshakeError) in try AccountRecord(stored: bytes, expected: id) }
+                    }
+                }
             }
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
     }
 
+    /// An account's record as it is stored now.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)``; `CancellationError`.
+    func stored(_ id: AccountID) async throws -> AccountRecord? { try await stored([id]).first?.get() }
+
     /// Stores that a webhook has taken the report of an ending, unless another session has begun since.
     ///
     /// - Throws: `VaultError`, ``HandshakeError/vault(_:)``, `CancellationError`.
     func noteReported(_ ending: KeeperEnding) async throws {
         let id = ending.account
-        guard let handshake = handshake(of: id) else { return }
-        try await handshake.environment.vault.update(id.vaultKey) { record in
+        try await vault.update(id.vaultKey) { record in
             guard let bytes = await record.contents else { return }
             var stored = try AccountRecord(stored: bytes, expected: id)
             guard stored.unreportedEnding?.identifier == ending.identifier else { return }

@@ -9,6 +9,12 @@ struct MeasuredVault: RestoringVault {
         try await counting { try await base.record(key) }
     }
 
+    func records(_ keys: [VaultKey]) async throws -> [Result<[UInt8]?, VaultError>] {
+        let records = try await counting { try await base.records(keys) }
+        for case .failure(let error) in records { count(error) }
+        return records
+    }
+
     func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
         try await counting { try await base.keys(of: kind) }
     }

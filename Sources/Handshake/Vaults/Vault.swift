@@ -20,6 +20,14 @@ public protocol Vault: Sendable {
     /// - Throws: ``VaultError``.
     func record(_ key: VaultKey) async throws -> [UInt8]?
 
+    /// The records under several keys as they are now, in the order of the keys. It waits for no holder.
+    ///
+    /// They are not one snapshot. A vault that does not implement this reads one after the other.
+    ///
+    /// - Returns: for each key what ``record(_:)`` returns, or throws about this record alone.
+    /// - Throws: ``VaultError`` when the vault as a whole cannot be read, `CancellationError`.
+    func records(_ keys: [VaultKey]) async throws -> [Result<[UInt8]?, VaultError>]
+
     /// The keys of all records of a kind, in no order. Records that are damaged are left out and reported beside.
     ///
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
@@ -77,6 +85,19 @@ public protocol Vault: Sendable {
 }
 
 extension Vault {
+    public func records(_ keys: [VaultKey]) async throws -> [Result<[UInt8]?, VaultError>] {
+        var records: [Result<[UInt8]?, VaultError>] = []
+        for key in keys {
+            try Task.checkCancellation()
+            do {
+                records.append(.success(try await record(key)))
+            } catch let error as VaultError where error.isOfOneRecord {
+                records.append(.failure(error))
+            }
+        }
+        return records
+    }
+
     public func claimUnfinished(
         of kind: VaultKey.Kind, except passedOver: Set<VaultKey>
     ) async throws -> UnfinishedRecords? { nil }

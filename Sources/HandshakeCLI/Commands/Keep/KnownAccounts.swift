@@ -5,7 +5,7 @@ import Synchronization
 
 /// The accounts of earlier `login`s, each with the client that was remembered for it.
 final class KnownAccounts: KeptAccounts {
-    private let vault: any Vault
+    let vault: any Vault
     private let registrations: Registrations
     /// Nil before the first listing.
     private let apps = Mutex<[AccountID: App]?>(nil)

@@ -376,6 +376,8 @@ struct PostgresLeaseTests {
         #expect(!labels.contains("Seq Scan") && !labels.contains("Merge"), "\(labels)")
         let names = try await folder.plan(of: store.sql.names.sql, "uuid", values: last)
         #expect(names.contains(/Index Cond: .*name >=/), "\(names)")
+        let records = try await folder.plan(of: store.sql.readAll.sql, "uuid[]", values: "ARRAY[\(last)::uuid]")
+        #expect(records.contains(/Index Cond: .*name = ANY/) && !records.contains("Seq Scan"), "\(records)")
     }
 
     @Test("VL4: a hold that lasted too long stores what follows its first write, while no other has taken the record")

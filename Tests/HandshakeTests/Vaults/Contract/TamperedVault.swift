@@ -45,6 +45,9 @@ struct TamperedVault {
         try await edit("UPDATE @.lease SET version = 9 WHERE name = (SELECT name FROM @.record WHERE \(alice))")
         await expectDamage { try await vault.record(.alice) }
         await expectDamage { try await vault.update(.alice) { _ in } }
+        let both = try await vault.records([.alice, .bob])
+        await expectDamage { try both[0].get() }
+        #expect(try both[1].get() == [2])
         try await expectListingOfBob()
         #expect(try await vault.remove(.alice))
         #expect(try await vault.record(.alice) == nil)

@@ -27,6 +27,19 @@ struct VaultContractTests {
         #expect(try await storage.open().keys(of: .account).keys == [.alice])
     }
 
+    @Test(
+        "several records are read in the order of their keys, absent and repeated ones too",
+        arguments: VaultContract.all)
+    func several(contract: VaultContract) async throws {
+        let vault = try await contract.vault()
+        let keys = (0..<70).map { VaultKey(.delivery, ["\($0)"]) }
+        for (number, key) in keys.enumerated() where number != 3 { try await vault.put([UInt8(number)], under: key) }
+        let read = try await vault.records(keys + [keys[0]]).map { try $0.get() }
+        var expected: [[UInt8]?] = (0..<70).map { [$0] }
+        expected[3] = nil
+        #expect(read == expected + [[0]])
+    }
+
     @Test("a journal is read back as a replacement is, and not handed out immediately", arguments: VaultContract.all)
     func journal(contract: VaultContract) async throws {
         let vault = try await contract.vault()
