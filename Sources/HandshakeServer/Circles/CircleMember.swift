@@ -56,7 +56,7 @@ struct CircleMember: Sendable {
     var keys: KeyRecord?
     /// Digests of bearers, and when each expires: seconds since 1970.
     var bearers: [Data: Double] = [:]
-    /// When the last bearer ended, while there is none: seconds since 1970.
+    /// What ``MemberCircle/State/observed`` was when a cleaning first found no valid bearer; nil while there is one.
     var signedOut: Double?
     /// Whom the member hides from.
     var hidden: Set<UInt32> = []
@@ -130,7 +130,7 @@ extension CircleMember {
         members["photo"] = photo.map { .string(Base64URL.encode($0)) }
         members["identity"] = identity.map { .string(Base64URL.encode($0.bytes)) }
         members["keys"] = keys.map { .string(Base64URL.encode($0.bytes)) }
-        members["signed_out"] = signedOut.map { .number("\($0)") }
+        members["signed_out_observed"] = signedOut.map { .number("\($0)") }
         members["gone"] = gone.map { .number("\($0)") }
         return Array(JSONValue.object(members).json.utf8)
     }
@@ -157,7 +157,7 @@ extension CircleMember {
         photo = bytes("photo")
         identity = bytes("identity").flatMap { try? MemberRecord($0) }
         keys = bytes("keys").flatMap { try? KeyRecord($0) }
-        signedOut = members["signed_out"]?.double
+        signedOut = members["signed_out_observed"]?.double
         gone = members["gone"]?.double
         for value in members["hidden"]?.array ?? [] {
             if let number = value.integer.flatMap({ UInt32(exactly: $0) }) { hidden.insert(number) }

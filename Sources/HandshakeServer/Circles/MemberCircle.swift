@@ -52,8 +52,10 @@ public actor MemberCircle {
         }
     }
 
-    /// For how long tombstones, the answers to bearers of removed members, and members without a bearer are kept: 30 days.
+    /// For how long tombstones, the answers to bearers of removed members, and members without a valid bearer are kept: 30 days.
     static let retention = 30.0 * 86_400
+    /// How much one cleaning adds to ``State/observed`` at most, in seconds: a day.
+    private static let longestObservation = 86_400.0
     /// How long a bearer is valid.
     static let bearerLifetime = 30.0 * 86_400
     /// How many members there can be.
@@ -192,6 +194,7 @@ public actor MemberCircle {
         try await raiseEpochIfDue()
         let now = time.now()
         guard abs(now - state.cleaned) >= 3_600 else { return }
+        state.observed += min(max(now - state.cleaned, 0), Self.longestObservation)
         state.cleaned = now
         for wave in waves.values where wave.expires <= now { try await remove(wave) }
         spent = spent.filter { $0.value > now }
@@ -208,11 +211,14 @@ public actor MemberCircle {
                 members[member.number] = nil
             } else {
                 var changed = member
-                changed.bearers = member.bearers.filter { $0.value > now }
-                if changed.bearers.isEmpty {
-                    changed.signedOut = member.signedOut ?? member.bearers.values.max() ?? now
+                let valid = member.bearers.filter { $0.value > now }
+                if valid.isEmpty {
+                    // Expired ones stay: a clock that was set ahead may be set back.
+                    changed.signedOut = member.signedOut ?? state.observed
+                } else {
+                    (changed.bearers, changed.signedOut) = (valid, nil)
                 }
-                if let ended = changed.signedOut, now - ended > Self.retention {
+                if let ended = changed.signedOut, state.observed - ended > Self.retention {
                     // The last device may have left when it could not tell any more.
                     try await leave(member.number, at: now, isRemoved: false)
                     continue
@@ -248,7 +254,6 @@ public actor MemberCircle {
         let expires = time.now() + Self.bearerLifetime
         guard var member = members[number] else { throw RequestRefusal.internalError }
         member.bearers[Self.digest(bearer)] = expires
-        member.signedOut = nil
         try await store(member)
         return (bearer, expires)
     }

@@ -14,8 +14,12 @@ extension MemberCircle {
         var epochRaised = 0.0
         /// Whether a member was removed too soon after that: the epoch changes when the pause is over.
         var isEpochDue = false
-        /// When expired tombstones were removed last.
+        /// When expired tombstones were removed last: seconds since 1970.
         var cleaned = 0.0
+        /// How long the circle was observed, in seconds: the times from one cleaning to the next, each counted as a day at most.
+        ///
+        /// A clock that is set ahead adds a day, however far it is ahead.
+        var observed = 0.0
     }
 }
 
@@ -25,6 +29,7 @@ extension MemberCircle.State {
             "version": .number("1"), "instance": .string(instance), "epoch": .number("\(epoch)"),
             "revision": .number("\(revision)"), "forgotten_revision": .number("\(forgottenRevision)"),
             "epoch_raised": .number("\(Int64(epochRaised))"), "epoch_due": .bool(isEpochDue),
+            "cleaned": .number("\(Int64(cleaned))"), "observed": .number("\(Int64(observed))"),
         ]
         return Array(JSONValue.object(members).json.utf8)
     }
@@ -43,6 +48,8 @@ extension MemberCircle.State {
         let day = members["epoch_day"]?.integer.flatMap { UInt32(exactly: $0) } ?? 0
         epochRaised = Double(members["epoch_raised"]?.integer ?? Int64(day) * 86_400)
         isEpochDue = members["epoch_due"]?.bool ?? false
+        cleaned = Double(members["cleaned"]?.integer ?? 0)
+        observed = Double(members["observed"]?.integer ?? 0)
     }
 }
 #endif
