@@ -21,7 +21,7 @@ struct CircleFarewell: Sendable, Codable {
         var remains = false
         for key in (try? await vault.keys(of: .circle).keys) ?? [] {
             let parts = key.components
-            guard parts.count == 3, parts[0] == community, parts[2] == "farewell",
+            guard parts.count >= 3, parts[0] == community, parts[2] == "farewell",
                 let bytes = try? await vault.record(key),
                 let farewell = try? JSONDecoder().decode(CircleFarewell.self, from: Data(bytes))
             else { continue }
@@ -80,6 +80,14 @@ extension CircleRecords {
     /// Remembers that the server must still be told of a sign-out or of leaving.
     func rememberFarewell(_ farewell: CircleFarewell) async throws {
         try await vault.replace(key("farewell"), with: Array(try JSONEncoder().encode(farewell)))
+    }
+
+    /// Remembers that the server must still be told of the sign-out of a membership that was refused.
+    ///
+    /// It has a record of its own: it may be another member's, whom leaving does not sign out.
+    func rememberRefused(_ farewell: CircleFarewell) async throws {
+        let key = key("farewell", "\(farewell.expires)")
+        try await vault.replace(key, with: Array(try JSONEncoder().encode(farewell)))
     }
 
     /// As ``rememberFarewell(_:)``, unless the server must still be told that the user leaves: that signs every device out.

@@ -79,6 +79,9 @@ public struct CircleJoining: Sendable {
     ///
     /// Publishes an identity and day keys, and fetches the tables. A member who joins again after the device was signed out keeps the
     /// identity.
+    ///
+    /// Where ``CircleProblem/alreadyJoined`` or ``CircleProblem/otherNumber(_:circle:known:in:)`` is thrown, the sign-in ends. A server
+    /// that cannot be told now is told later, as of a sign-out: see ``StoredPeople/deliverFarewells(over:at:)``.
     public func finish() async throws -> JoinedCircle {
         try await CircleEnvironment.placing {
             let object = try await approval()
@@ -92,7 +95,9 @@ public struct CircleJoining: Sendable {
             if let refusal = try await refusal(of: number, at: moment) {
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
-                _ = await farewell.deliver(over: environment.transport, at: moment)
+                if await farewell.deliver(over: environment.transport, at: moment) == .pending {
+                    try await records.rememberRefused(farewell)
+                }
                 throw refusal
             }
             let fresh = CircleRecords.State(

@@ -439,20 +439,28 @@ struct CircleJoiningTests {
         }
     }
 
+    /// Lets a device be in another circle.
+    private func addHub(
+        to device: CircleDevice, number: UInt32, of service: String = "recurse-center"
+    ) async throws -> CircleRecords {
+        let address = "https://hub.example"
+        let hub = CircleRecords(
+            in: device.vault, community: "recurse-center", scope: CircleScope(circleAt: address))
+        try await hub.change { state in
+            state = CircleRecords.State(
+                address: address, circle: "Hub", service: service, number: number, name: "Ada", batch: "",
+                bearer: "bearer", expires: .max, keys: Data())
+        }
+        return hub
+    }
+
     @Test(
         "CI24: a circle is not joined in which the user has another number than in another circle",
         arguments: [36, 759] as [UInt32])
     func otherNumber(known: UInt32) async throws {
         try await CircleWorld.with { world in
             let ada = CircleDevice(world)
-            let address = "https://hub.example"
-            let hub = CircleRecords(
-                in: ada.vault, community: "recurse-center", scope: CircleScope(circleAt: address))
-            try await hub.change { state in
-                state = CircleRecords.State(
-                    address: address, circle: "Hub", service: "recurse-center", number: known, name: "Ada", batch: "",
-                    bearer: "bearer", expires: .max, keys: Data())
-            }
+            let hub = try await addHub(to: ada, number: known)
             guard known != 759 else {
                 _ = try await ada.join()
                 #expect(try await JoinedCircle.all(in: ada.environment).count == 2)
@@ -473,20 +481,49 @@ struct CircleJoiningTests {
         try await CircleWorld.with { world in
             let ada = CircleDevice(world)
             let adas = try await ada.join()
-            let address = "https://hub.example"
-            let hub = CircleRecords(
-                in: ada.vault, community: "recurse-center", scope: CircleScope(circleAt: address))
-            try await hub.change { state in
-                state = CircleRecords.State(
-                    address: address, circle: "Hub", service: "hub", number: 36, name: "Ada", batch: "",
-                    bearer: "bearer", expires: .max, keys: Data())
-            }
+            _ = try await addHub(to: ada, number: 36, of: "hub")
             world.time.advance(by: 31 * CircleWorld.day)
             let before = try #require(try await adas.records.state())
             _ = try await ada.join(replacing: isReplacing)
             let after = try #require(try await adas.records.state())
             #expect(after.bearer != before.bearer && !after.mustJoinAgain(at: world.now))
             #expect((after.keys == before.keys) == !isReplacing)
+        }
+    }
+
+    @Test(
+        "CI24: where joining is refused and the server fails to sign the device out, it is told again later",
+        arguments: [false, true])
+    func refusedInVain(isInCircle: Bool) async throws {
+        let vault = FailingVault()
+        try await CircleWorld.with(vault: vault) { world in
+            let ada = CircleDevice(world)
+            let adas: JoinedCircle? = try await isInCircle ? ada.join() : nil
+            if !isInCircle { _ = try await addHub(to: ada, number: 36) }
+            ada.transport.intercept { line, pass in
+                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+                vault.fail()
+                defer { vault.recover() }
+                return try await pass()
+            }
+            let problem: CircleProblem =
+                isInCircle ? .alreadyJoined : .otherNumber(65_535, circle: "Recurse Center", known: 36, in: "Hub")
+            await #expect(throws: NearbyError.circle(problem)) {
+                _ = try await ada.join(as: CircleDevice.zoe, replacing: isInCircle)
+            }
+            ada.transport.intercept(with: nil)
+            #expect(await world.circle.members[65_535]?.bearers.count == 1)
+            if let adas {
+                // What this member tells the server later takes no other member's place.
+                ada.transport.fail(.timedOut(host: "circle.example"))
+                #expect(try await adas.leave() == .pending)
+                ada.transport.fail(nil)
+            }
+            let people = StoredPeople(in: ada.vault, community: "recurse-center")
+            await people.deliverFarewells(over: ada.transport, at: world.now)
+            #expect(await world.circle.members[65_535]?.bearers.isEmpty == true)
+            let left = try await ada.vault.keys(of: .circle).keys
+            #expect(!left.contains { $0.components.contains("farewell") })
         }
     }
 
