@@ -235,7 +235,7 @@ private struct QuietCircle: Transport {
         } else if path.contains("/v1/keys") {
             content = KeyPage(epoch: 1, revision: 1, hasMore: false, cursor: "c", entries: []).bytes
         } else if path.contains("/v1/me/") {
-            content = Array(#"{"revision":1,"epoch":1}"#.utf8)
+            content = Array(#"{"revision":1,"epoch":1,"hidden":[]}"#.utf8)
         } else {
             content = Array(#"{"name":"Hub","epoch":1,"time":\#(Int64(time)),"versions":[1]}"#.utf8)
         }

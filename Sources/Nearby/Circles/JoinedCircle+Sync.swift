@@ -117,6 +117,7 @@ extension JoinedCircle {
         var trouble: (any Error)?
         do {
             try await deliverNews()
+            try await takeHides()
         } catch let error as CircleProblem {
             // Others can be recognised all the same.
             trouble = error

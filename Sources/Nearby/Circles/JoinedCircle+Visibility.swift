@@ -17,10 +17,16 @@ extension JoinedCircle {
         /// Whether members see the user's batch; nil until the server has said so.
         public let batch: Bool?
         /// Whether members can wave at the user.
+        ///
+        /// A new device begins with true.
         public let waves: Bool
         /// Whether this device fetches the photos of the others.
+        ///
+        /// A new device begins with true.
         public let othersPhotos: Bool
         /// From whom the user hides, by number.
+        ///
+        /// A synchronisation after joining adds those from whom the user hid on another device.
         public let hidden: [UserNumber]
         /// The members whom the user has forgotten, by number.
         ///
@@ -86,6 +92,20 @@ extension JoinedCircle {
                 try await take(server(before).send(.get, "v1/me"), since: before)
             }
             return delivery == .delivered
+        }
+    }
+
+    /// Asks the server from whom the user hides, once after joining: it may have been decided on another device.
+    func takeHides() async throws {
+        let state = try await state()
+        guard state.knowsHides != true else { return }
+        let what = "the list of people from whom you hide"
+        let object = try await server(state).send(.get, "v1/me/hidden").object(what)
+        guard let hidden = object["hidden"]?.array else { throw CircleProblem.malformed(what) }
+        let numbers = hidden.prefix(CircleTable.maximumRows).compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
+        try await records.changeState { state in
+            state.hidden.formUnion(numbers)
+            state.knowsHides = true
         }
     }
 

@@ -50,6 +50,31 @@ struct CircleReplacementTests {
     }
 
     @Test(
+        "CI57: a device that joins learns from the server from whom the user hides, and what members see",
+        arguments: [false, true])
+    func decidedBefore(isLost: Bool) async throws {
+        try await CircleWorld.with { world in
+            let (ada, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            try await adas.hide(zoe)
+            #expect(try await adas.change(.init(photo: false)) == .delivered)
+            if !isLost {
+                let stored = StoredPeople(in: ada.vault, community: "recurse-center")
+                _ = try await stored.forgetEveryone()
+                await stored.deliverFarewells(over: ada.transport, at: world.now)
+            }
+            let again = try await (isLost ? CircleDevice(world) : ada).join(replacing: isLost)
+            #expect(try await again.refreshVisibility())
+            let visibility = try await again.visibility()
+            #expect(visibility.hidden == [zoe] && visibility.photo == false && visibility.isTold)
+            #expect(try await again.unhide(zoe) == .delivered)
+            try await again.synchronize()
+            #expect(try await again.members().map(\.name) == ["Zoë Ångström"])
+            #expect(try await again.visibility().hidden.isEmpty)
+        }
+    }
+
+    @Test(
         "CI59: a replacement that fails late is finished by the next synchronisation, takes no decision back, and can be left",
         arguments: ["nothing", "answered", "hidden", "forgotten", "paused", "left", "left afterwards"])
     func replacedInVain(decision: String) async throws {
