@@ -166,7 +166,7 @@ public final class Handshake: Sendable {
 
     func client(of service: String?) throws(HandshakeError) -> Client {
         if let service {
-            guard let client = clients.first(where: { $0.service.name == service }) else {
+            guard let client = client(where: { $0.service.name == service }) else {
                 throw .configuration(
                     member: "service",
                     problem:
@@ -175,11 +175,16 @@ public final class Handshake: Sendable {
             }
             return client
         }
-        guard clients.count == 1 else {
+        guard clients.count == 1, let client = client(where: { _ in true }) else {
             throw .configuration(
                 member: "service", problem: "name one of \(clients.map(\.service.name).joined(separator: ", "))")
         }
-        return clients[0]
+        return client
+    }
+
+    /// The first client that fits, as its server knows it now.
+    func client(where fits: (Client) -> Bool) -> Client? {
+        clients.first(where: fits).map { environment.current($0) }
     }
 
     func held(_ id: AccountID) -> Account? {

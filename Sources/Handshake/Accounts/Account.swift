@@ -11,9 +11,15 @@ public final class Account: Sendable {
     public let id: AccountID
 
     /// The service this account belongs to.
-    public var service: Service { client.service }
+    public var service: Service { stated.service }
 
-    let client: Client
+    /// The client as its server knows it now.
+    var client: Client { environment.current(stated) }
+    /// Each request looks at these two, which no registration changes: copying the client would take longer.
+    var confinement: EndpointURL? { stated.confinement }
+    var certificate: ClientCertificate? { stated.certificate }
+    /// The client as the app has given it, with the registration and the credential of then.
+    private let stated: Client
     let environment: Environment
     let allowedOrigins: [Origin]
     /// The same as they stand in a request.
@@ -52,7 +58,7 @@ public final class Account: Sendable {
 
     init(_ record: AccountRecord, client: Client, environment: Environment, refreshMargin: Double) {
         id = record.id
-        self.client = client
+        stated = client
         self.environment = environment
         self.refreshMargin = refreshMargin
         requiredHeaders = client.requiredHeaders
@@ -76,7 +82,7 @@ public final class Account: Sendable {
     /// Source: RFC 9396, section 7. Nil when none are asked for and none were granted.
     public var authorizationDetails: GrantedAuthorizationDetails? {
         GrantedAuthorizationDetails(
-            granted: record.grant.authorizationDetails, asked: client.options.authorizationDetails)
+            granted: record.grant.authorizationDetails, asked: stated.options.authorizationDetails)
     }
 
     /// An unexpired access token.
@@ -176,7 +182,7 @@ public final class Account: Sendable {
     ///
     /// - Parameter version: the version that was stored; nil where it does not matter.
     func adopt(_ record: AccountRecord, at version: Int64? = nil) {
-        let current = AccessCredential(record, of: client, margin: refreshMargin)
+        let current = AccessCredential(record, of: stated, margin: refreshMargin)
         state.withLock { $0 = State(current: current, version: version) }
         environment.release(id)
     }

@@ -33,7 +33,7 @@ extension Account {
 
     /// What sends a request: with the client's certificate where the token goes along (RFC 8705, section 3).
     func transport(isHome: Bool) throws(HandshakeError) -> any Transport {
-        guard isHome, let certificate = client.certificate else { return environment.transport }
+        guard isHome, let certificate else { return environment.transport }
         return try environment.transport(presenting: certificate)
     }
 
@@ -124,15 +124,15 @@ extension Account {
 
     /// The absolute address for what a caller wrote. That is absolute already, or relative to the service's API.
     public func resolve(_ address: String) throws(HandshakeError) -> EndpointURL {
-        let security = client.service.authorizationServer.security
+        let security = service.authorizationServer.security
         do {
             let isAbsolute = address.prefix { $0 != "/" && $0 != "?" }.hasSuffix(":")
             if isAbsolute { return try EndpointURL(address, security: security) }
-            guard let root = client.service.apiRoot ?? client.resources.lazy.compactMap(\.url).first else {
+            guard let root = service.apiRoot ?? client.resources.lazy.compactMap(\.url).first else {
                 throw HandshakeError.configuration(
                     member: "url",
                     problem:
-                        "“\(client.service.displayName)” has no API address, so “\(quoted(String(address.unicodeScalars.prefix { $0 != "?" && $0 != "#" }), limit: 80))” cannot be completed. Write the whole URL"
+                        "“\(service.displayName)” has no API address, so “\(quoted(String(address.unicodeScalars.prefix { $0 != "?" && $0 != "#" }), limit: 80))” cannot be completed. Write the whole URL"
                 )
             }
             let base =
@@ -167,7 +167,7 @@ extension Account {
                         .foreignOrigin, expected: allowedOrigins.map(\.description).joined(separator: " or "),
                         found: quoted(origin, limit: 200))))
         }
-        guard let confinement = client.confinement else { return }
+        guard let confinement else { return }
         // The token is this API's, and not that of its neighbours at the same origin (`any-server.md` 5).
         let address = origin + (head.path ?? "/")
         guard let target = try? EndpointURL(address, security: confinement.security), confinement.covers(target) else {
@@ -231,9 +231,8 @@ extension Account {
                 try (300..<400).contains(status) && redirects == .follow
                 ? target(of: response, to: request) : nil
             guard let target else {
-                guard staysHome, client.service.mayDemand(status) else { return (response, nil) }
-                let demand = client.service.demand(
-                    in: response, hiding: credential.token, isBound: credential.key != nil)
+                guard staysHome, service.mayDemand(status) else { return (response, nil) }
+                let demand = service.demand(in: response, hiding: credential.token, isBound: credential.key != nil)
                 // A token that is refused is refreshed first.
                 if demand != .freshToken { try await checkServer(announcedIn: response, hiding: [credential.token]) }
                 return (response, demand)
@@ -246,7 +245,7 @@ extension Account {
 
     /// Whether an address may see the account's token.
     private func receivesToken(_ address: EndpointURL) -> Bool {
-        client.confinement.map { $0.covers(address) } ?? allowedOrigins.contains(address.origin)
+        confinement.map { $0.covers(address) } ?? allowedOrigins.contains(address.origin)
     }
 
     private static let maximumRedirects = 5
@@ -263,7 +262,7 @@ extension Account {
                 $0 != "#"
             })
         else { return nil }
-        let security = client.service.authorizationServer.security
+        let security = service.authorizationServer.security
         // Not further into this network than where the redirect comes from (`any-server.md` 9).
         guard let to = try? EndpointURL(String(target), security: security, member: "Location"),
             var source = try? EndpointURL(from, security: security),
@@ -290,7 +289,7 @@ extension Account {
         var headers = request.head.headerFields
         let isSameOrigin =
             target.origin.authority == request.head.authority && target.origin.scheme.rawValue == request.head.scheme
-        if !isSameOrigin || (client.confinement != nil && credential == nil) {
+        if !isSameOrigin || (confinement != nil && credential == nil) {
             headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) })
         }
         headers[name] = nil

@@ -120,7 +120,7 @@ extension Account {
 
     /// The tokens of the account and the secret of its client, which no text from the service may show.
     package var secrets: [Secret] {
-        (record.secrets + [environment.current(client).credential?.secret].compactMap(\.self))
+        (record.secrets + [client.credential?.secret].compactMap(\.self))
             .flatMap { [$0, $0.encoded] }
     }
 

@@ -294,8 +294,7 @@ extension Account {
         let server = try await environment.server(of: client, known: stored.server)
         return try await environment.identity(
             ofRefreshed: token, receivedAt: unchecked.receivedAt, previous: previous, accessToken: grant.accessToken,
-            hiding: stored.secrets + [environment.current(client).credential?.secret].compactMap(\.self), at: server,
-            client: client)
+            hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, client: client)
     }
 
     /// The key that the proof of a refresh is signed with; nil for bearer tokens.
@@ -417,7 +416,7 @@ extension Account {
 
     /// Whether the client registered itself, and its secret has not expired: a server refuses an expired one too.
     private var hasLivingRegistration: Bool {
-        environment.current(client).registration.map { !$0.hasExpired(at: environment.time.now()) } ?? false
+        client.registration.map { !$0.hasExpired(at: environment.time.now()) } ?? false
     }
 
     private func conclude(

@@ -230,7 +230,7 @@ extension Handshake {
 
     /// The client that a sign-in was started for.
     private func client(of id: AccountID) throws(HandshakeError) -> Client {
-        guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
+        guard let client = client(where: { AccountID($0, name: id.name) == id }) else {
             throw .configuration(
                 member: "clients", problem: "The sign-in was started for \(id), which no client of this app matches.")
         }

@@ -58,13 +58,12 @@ extension Handshake {
         again account: Account, for demand: ResourceDemand, through browser: some Browser,
         timeout: Duration = .seconds(300)
     ) async throws -> Account {
-        guard let stated = clients.first(where: { AccountID($0, name: account.id.name) == account.id }) else {
+        guard let client = client(where: { AccountID($0, name: account.id.name) == account.id }) else {
             throw HandshakeError.configuration(
                 member: "account",
                 problem: "This app has no client for the account \(account.id). "
                     + "Call the Handshake that opened the account.")
         }
-        let client = environment.current(stated)
         let status = account.status
         guard demand.isForUser else {
             throw HandshakeError.configuration(member: "demand", problem: "no sign-in satisfies it: \(demand.problem)")

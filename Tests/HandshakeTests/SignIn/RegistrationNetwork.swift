@@ -20,8 +20,10 @@ final class RegistrationNetwork: Transport {
         var managed: ResponseMessage?
         /// What the token endpoint answers instead.
         var token: ResponseMessage?
-        /// The only client secret that the token endpoint accepts; nil accepts every request.
+        /// The only client secret that the server accepts; nil accepts every request.
         var secret: String?
+        /// What further endpoints answer, by their paths.
+        var answers: [String: ResponseMessage] = [:]
         /// What the API answers; by default it is not there.
         var api: ResponseMessage?
         /// What the document of the API is instead.
@@ -60,7 +62,13 @@ final class RegistrationNetwork: Transport {
             if let unreachable = state.unreachable, unreachable == request.head.authority {
                 throw TransportError.unreachable(host: unreachable, reason: "refused")
             }
-            switch (request.head.method, request.head.path ?? "") {
+            let path = request.head.path ?? ""
+            if let secret = state.secret, path == "/token" || state.answers[path] != nil,
+                !Self.content(of: request).contains("client_secret=\(secret)")
+            {
+                return .json(401, ["error": "invalid_client"])
+            }
+            switch (request.head.method, path) {
             case (_, "/mcp"): return state.api ?? .json(404, [:])
             case (_, "/.well-known/oauth-protected-resource/mcp"):
                 return state.document
@@ -93,9 +101,6 @@ final class RegistrationNetwork: Transport {
                 return .json(201, members.merging(state.registered) { $1 })
             case (_, "/managed"): return state.managed ?? .json(200, ["client_id": "client-1"])
             case (_, "/token"):
-                if let secret = state.secret, !Self.content(of: request).contains("client_secret=\(secret)") {
-                    return .json(401, ["error": "invalid_client"])
-                }
                 return state.token
                     ?? .json(
                         200,
@@ -103,7 +108,7 @@ final class RegistrationNetwork: Transport {
                             "access_token": "access", "token_type": "Bearer", "expires_in": 3600,
                             "refresh_token": "refresh",
                         ])
-            default: return .json(404, [:])
+            default: return state.answers[path] ?? .json(404, [:])
             }
         }
     }

@@ -97,6 +97,27 @@ struct WidenedRegistrationTests {
         #expect(managementTokens == ["Bearer management-1"])
     }
 
+    @Test("M518: an app that gets its first secret by a step-up asks about tokens with it", arguments: [true, false])
+    func firstSecret(_ isByAccount: Bool) async throws {
+        network.change {
+            $0.isManaged = true
+            $0.metadata["introspection_endpoint"] = "https://as.example/introspect"
+            $0.answers["/introspect"] = .json(200, ["active": true])
+        }
+        let app = try await app()
+        let account = try await app.signIn(through: network.browser())
+        answer(1)
+        network.change { $0.secret = "secret-of-1" }
+        _ = try await steppedUp(app, account, "b")
+        let found =
+            if isByAccount {
+                try await account.introspection()
+            } else {
+                try await app.introspection(of: Secret("a token"))
+            }
+        #expect(found.isActive)
+    }
+
     @Test("M518: a change of the registration that cannot be stored stops the step-up, and without a hold none is made")
     func unstored() async throws {
         network.change { $0.isManaged = true }
