@@ -93,13 +93,15 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Notes that a server no longer knows a client, as well as that is possible: the next sign-in registers the app again.
+    /// The client with the new secret that its server has given to another process or task; nil when there is none.
     ///
-    /// A client that was registered in its place meanwhile, or has a new secret, stays as it is.
+    /// It waits for a process that is changing the registration.
     ///
-    /// - Parameter client: the client with the credential that the server has refused.
-    /// - Returns: the client with the new secret that the server has given to another process or task; nil when there is none.
-    func noteForgotten(_ client: Client) async -> Client? {
+    /// - Parameters:
+    ///   - client: the client with the credential that the server has refused.
+    ///   - isForgotten: whether a client without a new secret is noted, as well as that is possible, as one that the server no longer
+    ///     knows: the next sign-in registers the app again. One that was registered in its place meanwhile stays as it is.
+    func rotated(_ client: Client, notingForgotten isForgotten: Bool) async -> Client? {
         guard let key = client.registration?.vaultKey else { return nil }
         return try? await vault.update(key) { locked -> Client? in
             guard let bytes = await locked.contents else { return nil }
@@ -109,6 +111,7 @@ package struct Registrations: Sendable {
                 known.vaultKey = key
                 return stored.hasSameSecret(as: client) ? nil : client.registered(known, stored.credential)
             }
+            guard isForgotten else { return nil }
             known.isForgotten = true
             try await locked.replace(with: Self.stored(stored.registered(known, stored.credential)))
             return nil

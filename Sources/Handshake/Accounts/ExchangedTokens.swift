@@ -41,12 +41,14 @@ extension Account {
             of: .init(token, subject), actor: actor, for: requested, audiences: audiences, scopes: scopes)
         let server = try await environment.server(of: client, known: record.server)
         let key = record.binding?.key
-        let request = try client.tokenRequest(
-            .tokenExchange(exchange), at: server, provingBy: key, keeping: record.binding,
-            resources: resources.map(\.string), in: environment)
-        let now = environment.time.now()
-        return try await environment.exchange(
-            provingBy: key, presenting: client.certificate, { try request.message },
-            { try request.exchangedToken(from: $0, now: now) })
+        return try await environment.authenticating(client) {
+            let request = try client.tokenRequest(
+                .tokenExchange(exchange), at: server, provingBy: key, keeping: record.binding,
+                resources: resources.map(\.string), in: environment)
+            let now = environment.time.now()
+            return try await environment.exchange(
+                provingBy: key, presenting: client.certificate, { try request.message },
+                { try request.exchangedToken(from: $0, now: now) })
+        }
     }
 }

@@ -56,19 +56,21 @@ extension Environment {
                 member: "client",
                 problem: "Only a client with a secret, key or certificate may ask a server about tokens.")
         }
-        let request = IntrospectionRequest(
-            token, kind: kind, at: server, clientID: client.id,
-            authentication: try client.authentication(at: server, in: self), signed: isSigned)
-        guard isSigned else {
-            return try await exchange(
-                presenting: client.certificate, { try request.message }, { try request.introspection(from: $0) })
-        }
-        guard let keys = server.keysEndpoint else { throw HandshakeError.exchange(server.lacks("jwks_uri")) }
-        let response = try await exchange(presenting: client.certificate, { try request.message }, { $0 })
-        let now = time.now()
-        let algorithms = client.options.fapi2 ? SignatureAlgorithm.fapi2 : SignatureAlgorithm.allCases
-        return try await verified(withKeysAt: keys) { keys throws(OAuthError) in
-            try request.introspection(from: response, keys: keys, now: now, algorithms: algorithms)
+        return try await authenticating(client) {
+            let request = IntrospectionRequest(
+                token, kind: kind, at: server, clientID: client.id,
+                authentication: try client.authentication(at: server, in: self), signed: isSigned)
+            guard isSigned else {
+                return try await exchange(
+                    presenting: client.certificate, { try request.message }, { try request.introspection(from: $0) })
+            }
+            guard let keys = server.keysEndpoint else { throw HandshakeError.exchange(server.lacks("jwks_uri")) }
+            let response = try await exchange(presenting: client.certificate, { try request.message }, { $0 })
+            let now = time.now()
+            let algorithms = client.options.fapi2 ? SignatureAlgorithm.fapi2 : SignatureAlgorithm.allCases
+            return try await verified(withKeysAt: keys) { keys throws(OAuthError) in
+                try request.introspection(from: response, keys: keys, now: now, algorithms: algorithms)
+            }
         }
     }
 }

@@ -27,17 +27,7 @@ import OAuth
 extension Account {
     /// Gets another access token than `refused`, or an unexpired one when nothing was refused.
     func refresh(replacing refused: Secret?) async throws -> AccessCredential {
-        // As it is before the call: another task may change the registration until the answer comes.
-        let present = environment.current(client)
-        do {
-            return try await credential(replacing: refused)
-        } catch HandshakeError.clientForgotten(let id, let error) {
-            guard let changed = await Registrations(in: environment.vault).noteForgotten(present) else {
-                throw HandshakeError.clientForgotten(id, error)
-            }
-            environment.note(changed)
-            return try await credential(replacing: refused)
-        }
+        try await environment.authenticating(client) { try await credential(replacing: refused) }
     }
 
     private func credential(replacing refused: Secret?) async throws -> AccessCredential {

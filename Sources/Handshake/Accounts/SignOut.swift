@@ -201,15 +201,16 @@ extension Account {
         let token = kind == .refreshToken ? record.grant.refreshToken : record.grant.accessToken
         guard let token, !token.isEmpty else { return true }
         do {
-            var request = RevocationRequest(
-                token, kind: kind, at: server, clientID: client.id,
-                authentication: try client.authentication(at: server, in: environment))
-            request.hidden = record.secrets
-            // No standard asks for a proof here; some servers do, and others ignore it.
-            try await environment.exchange(
-                provingBy: record.binding?.key, presenting: client.certificate, { [request] in try request.message },
-                request.confirm
-            )
+            try await environment.authenticating(client) {
+                var request = RevocationRequest(
+                    token, kind: kind, at: server, clientID: client.id,
+                    authentication: try client.authentication(at: server, in: environment))
+                request.hidden = record.secrets
+                // No standard asks for a proof here; some servers do, and others ignore it.
+                try await environment.exchange(
+                    provingBy: record.binding?.key, presenting: client.certificate,
+                    { [request] in try request.message }, request.confirm)
+            }
             return true
         } catch let error as HandshakeError where error.isFinalForRevocation {
             return false

@@ -46,12 +46,14 @@ extension Handshake {
             BackchannelAuthenticationRequest.newNotificationToken(random: environment.random)
         }
         let authentication = try client.requestedAuthentication()
-        let request = try client.backchannelRequest(
-            to: server, about: hint, message: bindingMessage, userCode: userCode, notificationToken: token,
-            timeout: timeout, in: environment)
         let key = try client.newDPoPKey(at: server)
-        let pending = try await environment.exchange(
-            provingBy: key, presenting: client.certificate, { try request.message }, request.authentication)
+        let pending = try await environment.authenticating(client) {
+            let request = try client.backchannelRequest(
+                to: server, about: hint, message: bindingMessage, userCode: userCode, notificationToken: token,
+                timeout: timeout, in: environment)
+            return try await environment.exchange(
+                provingBy: key, presenting: client.certificate, { try request.message }, request.authentication)
+        }
         let asked = environment.time.now()
         let bell = Bell(capacity: 1, replaysNewest: true)
         if let notifications, let token { notifications.add(pending.requestID, token: token, bell) }

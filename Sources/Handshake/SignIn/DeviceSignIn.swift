@@ -34,10 +34,12 @@ extension Handshake {
         if client.service.deviations.token.ignoresIDToken {
             try environment.check(asked, in: nil, now: environment.time.now(), hiding: [])
         }
-        let request = try client.deviceAuthorizationRequest(to: server, in: environment)
         let key = try client.newDPoPKey(at: server)
-        let authorization = try await environment.exchange(
-            provingBy: key, presenting: client.certificate, { try request.message }, request.authorization)
+        let authorization = try await environment.authenticating(client) {
+            let request = try client.deviceAuthorizationRequest(to: server, in: environment)
+            return try await environment.exchange(
+                provingBy: key, presenting: client.certificate, { try request.message }, request.authorization)
+        }
         let (response, now) = try await response(
             to: authorization, at: server, client: client, provingBy: key, timeout: timeout, show: show)
         let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)

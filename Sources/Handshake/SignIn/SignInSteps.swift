@@ -27,7 +27,7 @@ extension Handshake {
                 problem: "form_post needs a redirect URI on a web server; use query or jwt with \(uri.string)")
         }
         // Known to be possible before the user is asked.
-        let authentication = try client.authentication(at: server, in: environment)
+        _ = try client.authentication(at: server, in: environment)
         var key = try client.newDPoPKey(at: server)
         let isPushed = try client.pushes(to: server)
         let signer = try client.requestKey(at: server)
@@ -45,13 +45,13 @@ extension Handshake {
         }
         if isPushed {
             do {
-                request = try await push(request, provingBy: key, of: client, authentication)
+                request = try await push(request, provingBy: key, of: client)
             } catch HandshakeError.exchange(.server(let error))
                 where key == nil && error.demandsProof && client.options.dpop == .automatic
             {
                 // The server takes no request of this client without a proof, and has processed none.
                 key = try client.newDPoPKey(at: server, isDemanded: true)
-                request = try await push(try newRequest(), provingBy: key, of: client, authentication)
+                request = try await push(try newRequest(), provingBy: key, of: client)
             }
         }
         let pending = PendingSignIn(request: request, account: AccountID(client, name: name), note: note, key: key)
@@ -68,13 +68,15 @@ extension Handshake {
 
     /// Hands a request to the server before the browser opens (RFC 9126).
     private func push(
-        _ request: AuthorizationRequest, provingBy key: DPoPKey?, of client: Client,
-        _ authentication: ClientAuthentication
+        _ request: AuthorizationRequest, provingBy key: DPoPKey?, of client: Client
     ) async throws -> AuthorizationRequest {
-        let push = PushedAuthorizationRequest(request, authentication: authentication)
-        return try await environment.exchange(
-            provingBy: key, presenting: client.certificate, { try push.message },
-            { try push.pushed($0, repeating: client.service.deviations.repeatedWhenPushed) })
+        try await environment.authenticating(client) {
+            let push = PushedAuthorizationRequest(
+                request, authentication: try client.authentication(at: request.server, in: environment))
+            return try await environment.exchange(
+                provingBy: key, presenting: client.certificate, { try push.message },
+                { try push.pushed($0, repeating: client.service.deviations.repeatedWhenPushed) })
+        }
     }
 
     /// What a redirect of this request holds.
@@ -311,10 +313,12 @@ extension Handshake {
         _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client,
         provingBy key: DPoPKey?, now: Double
     ) async throws -> TokenResponse {
-        let request = try client.tokenRequest(grantType, at: server, provingBy: key, in: environment)
-        return try await environment.exchange(
-            provingBy: key, presenting: client.certificate, { try request.message },
-            { try request.response(from: $0, now: now) })
+        try await environment.authenticating(client) {
+            let request = try client.tokenRequest(grantType, at: server, provingBy: key, in: environment)
+            return try await environment.exchange(
+                provingBy: key, presenting: client.certificate, { try request.message },
+                { try request.response(from: $0, now: now) })
+        }
     }
 
     /// Makes a first grant durable and only then visible; then revokes the grant that it replaces, stored or not.

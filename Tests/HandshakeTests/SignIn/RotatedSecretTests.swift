@@ -1,0 +1,145 @@
+import Foundation
+import OAuth
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+@Suite("Secrets that a server has given to another process", .heavy)
+struct RotatedSecretTests {
+    private let network = RegistrationNetwork()
+    private let vault = MemoryVault()
+    private let now = Shared(1_750_000_000.0)
+
+    /// What a client sends with its secret.
+    enum Request: String, CaseIterable, Sendable {
+        case code, exchange, push, device, ownDevice, introspection, revocation
+
+        var path: String {
+            switch self {
+            case .code, .exchange: "/token"
+            case .push: "/par"
+            case .device: "/device"
+            case .ownDevice: "/backchannel"
+            case .introspection: "/introspect"
+            case .revocation: "/revoke"
+            }
+        }
+    }
+
+    /// An app with an account.
+    private func app(pushing: Client.Options.Pushing = .never) async throws -> (Handshake, Account) {
+        network.change {
+            $0.metadata = [
+                "pushed_authorization_request_endpoint": "https://as.example/par",
+                "device_authorization_endpoint": "https://as.example/device",
+                "backchannel_authentication_endpoint": "https://as.example/backchannel",
+                "backchannel_token_delivery_modes_supported": ["poll"],
+                "introspection_endpoint": "https://as.example/introspect",
+            ]
+            $0.answers = [
+                "/par": .json(201, ["request_uri": "urn:example:pushed", "expires_in": 60]),
+                "/device": .json(
+                    200,
+                    [
+                        "device_code": "device", "user_code": "user", "verification_uri": "https://as.example/enter",
+                        "expires_in": 60,
+                    ]),
+                "/backchannel": .json(200, ["auth_req_id": "request", "expires_in": 60]),
+                "/introspect": .json(200, ["active": true]), "/revoke": .json(200, [:]),
+            ]
+            $0.secretEnds = $0.secretEnds ?? 0
+        }
+        var client = try await network.client(in: vault)
+        client.options.pushedRequests = pushing
+        let time = TimeSource(now: { [now] in now.value }, clock: ContinuousClock())
+        let app = try Handshake(client, vault: vault, transport: network, time: time)
+        let grant = Grant(
+            accessToken: Secret("access"), expiresAt: now.value + 3_600, issuedAt: now.value,
+            refreshToken: Secret("refresh"), scopes: ["a"])
+        return (app, try await app.adopt(grant))
+    }
+
+    /// Another process gets a new secret and stores it. The server accepts no other one from now on.
+    private func rotate() async throws {
+        let client = try await network.client(in: vault)
+        let registration = try #require(client.registration)
+        let place = try #require(registration.vaultKey)
+        let bytes = try Registrations.stored(
+            client.registered(registration, .secret(Secret("secret-of-1"), .post)))
+        try await vault.update(place) { try await $0.replace(with: bytes) }
+        network.change { $0.secret = "secret-of-1" }
+    }
+
+    /// The secrets that came to an endpoint, in their order.
+    private func secrets(at path: String) -> [String] {
+        network.requests.filter { $0.head.path == path }.compactMap { request -> String? in
+            guard case .bytes(let bytes) = request.content else { return nil }
+            var form = URLComponents()
+            form.percentEncodedQuery = String(decoding: bytes, as: UTF8.self)
+            return form.queryItems?.first { $0.name == "client_secret" }?.value
+        }
+    }
+
+    @Test(
+        "M503: a request whose secret the server no longer accepts is retried with the secret of another process",
+        arguments: Request.allCases)
+    func retried(_ request: Request) async throws {
+        // A sign-in on the user's own device needs openid, and any other one would need an ID token then.
+        network.change { $0.scopes = request == .ownDevice ? ["openid"] : ["a"] }
+        let (app, account) = try await app(pushing: request == .push ? .always : .never)
+        try await rotate()
+        switch request {
+        case .code: _ = try await app.signIn(as: "other", through: network.browser())
+        case .exchange:
+            network.change {
+                $0.token = .json(
+                    200,
+                    [
+                        "access_token": "other", "token_type": "Bearer",
+                        "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
+                    ])
+            }
+            _ = try await account.exchangedToken()
+        case .push:
+            let browser = ScriptedBrowser { _ in throw HandshakeError.signInAbandoned(.closed) }
+            let error = await handshakeError { try await app.signIn(as: "other", through: browser) }
+            #expect(error == .signInAbandoned(.closed))
+        case .device:
+            let error = await handshakeError {
+                try await app.signInOnAnotherDevice(as: "other") { _ in
+                    throw HandshakeError.signInAbandoned(.closed)
+                }
+            }
+            #expect(error == .signInAbandoned(.closed))
+        case .ownDevice:
+            let error = await handshakeError {
+                try await app.signInOnOwnDevice(of: .login("ada"), as: "other", timeout: .zero)
+            }
+            #expect(error == .signInAbandoned(.timedOut))
+        case .introspection: #expect(try await account.introspection().isActive)
+        case .revocation: #expect(try await account.signOut().revoked == [.refreshToken, .accessToken])
+        }
+        #expect(secrets(at: request.path).prefix(2) == ["secret-1", "secret-of-1"])
+        #expect(try await network.client(in: vault).id == "client-1")
+    }
+
+    @Test("M503: a request that is refused with the current secret is not retried, and the registration stays")
+    func refused() async throws {
+        let (_, account) = try await app()
+        network.change { $0.secret = "another" }
+        #expect(await handshakeError { try await account.introspection() }?.code == "invalid_client")
+        #expect(secrets(at: "/introspect") == ["secret-1"])
+        #expect(try await network.client(in: vault).id == "client-1")
+    }
+
+    @Test("M503: a refresh whose secret has expired is retried with the secret of another process")
+    func expired() async throws {
+        network.change { $0.secretEnds = 1_750_000_100 }
+        let (_, account) = try await app()
+        try await rotate()
+        now.change { $0 += 200 }
+        try await account.refresh()
+        #expect(secrets(at: "/token") == ["secret-1", "secret-of-1"])
+    }
+}
