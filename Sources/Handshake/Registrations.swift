@@ -47,32 +47,25 @@ package struct Registrations: Sendable {
     ///
     /// The parameter `max_age=0` and the word `login` of `prompt`, which an API may have demanded of one sign-in, are not
     /// remembered: every later one would ask for a password too. A user who wants that states it each time.
-    package func remember(_ client: Client, as name: String) async throws {
-        do {
-            let bytes = try Self.stored(client.lasting)
-            try await vault.update(Self.key(name)) { try await $0.replace(with: bytes) }
-        } catch let error as VaultError {
-            throw HandshakeError.vault(error)
-        }
-    }
-
-    /// Remembers the scopes that the user of a client has chosen.
     ///
-    /// What the vault has of its registration stays: a step-up, here or in another process, may have changed it since the client was
-    /// read, and the secret and the token of before may have ended.
-    ///
+    /// - Parameter previous: the client as it was read, from which this one was made; nil for none. What has been changed of its
+    ///   registration since then, here or in another process, stays: the secret and the token of before may have ended.
     /// - Returns: the client as it is remembered.
-    package func remember(_ scopes: [String], of client: Client, as name: String) async throws -> Client {
+    @discardableResult
+    package func remember(_ client: Client, as name: String, after previous: Client? = nil) async throws -> Client {
         let key = Self.key(name)
         do {
             return try await vault.update(key) { locked -> Client in
-                var known = client.asking(for: scopes, client.parameters)
-                known.hasChosenScopes = true
-                if let bytes = await locked.contents, let stored = try? Self.client(stored: bytes, as: name),
-                    stored.isSame(as: client), var registration = stored.registration
+                var known = client
+                // A registration that was not read here is a new one, also where the server gave it the same identifier.
+                if let previous, client.registration?.vaultKey == key, let bytes = await locked.contents,
+                    let stored = try? Self.client(stored: bytes, as: name), stored.isSame(as: client),
+                    var registration = stored.registration
                 {
                     registration.vaultKey = key
-                    known = known.registered(registration, stored.credential)
+                    // The user may have stated another credential for this sign-in.
+                    let isRotated = !stored.hasSameSecret(as: previous)
+                    known = client.registered(registration, isRotated ? stored.credential : client.credential)
                 }
                 try await locked.replace(with: Self.stored(known.lasting))
                 return known
@@ -80,6 +73,15 @@ package struct Registrations: Sendable {
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
+    }
+
+    /// Remembers the scopes that the user of a client has chosen.
+    ///
+    /// - Returns: the client as it is remembered.
+    package func remember(_ scopes: [String], of client: Client, as name: String) async throws -> Client {
+        var chosen = client.asking(for: scopes, client.parameters)
+        chosen.hasChosenScopes = true
+        return try await remember(chosen, as: name, after: client)
     }
 
     /// Forgets the client under a name, also when what is remembered of it is damaged.

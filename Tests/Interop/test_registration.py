@@ -95,6 +95,19 @@ def test_what_an_issuer_has_registered_is_used_again_and_removed_with_the_accoun
     handshake.run("logout", "mine").ok()
 
 
+def test_m518_a_sign_in_keeps_what_another_process_has_changed_of_the_registration_meanwhile(
+        handshake: Handshake, own_sandbox: StandIn) -> None:
+    first = own_sandbox.complete(handshake.begin_login(
+        "mine", "--issuer", own_sandbox.standard["origin"], "--scope", "openid", "--par", "never"))
+    waiting = handshake.begin_login("mine")
+    # It changes the registration before its page. The sandbox gives the management a new token with each change.
+    handshake.begin_login("mine", "--scope", "openid api").end()
+    own_sandbox.complete(waiting)
+    wider = handshake.begin_login("mine", "--scope", "openid email")
+    wider.end()
+    assert wider.parameters["client_id"] == first.parameters["client_id"], "the app was registered again"
+
+
 def test_what_one_issuer_has_registered_is_used_at_no_other(handshake: Handshake, own_sandbox: StandIn, mcp: Stranger) -> None:
     options = ["mine", "--issuer", own_sandbox.standard["origin"], "--scope", "openid", "--par", "never"]
     client = own_sandbox.complete(handshake.begin_login(*options)).parameters["client_id"]

@@ -272,6 +272,28 @@ struct WidenedRegistrationTests {
         #expect(stored.scopes == ["a", "b"] && stored.hasChosenScopes)
         #expect(stored.registration?.management?.token.reveal() == "management-2")
     }
+
+    @Test("M518: a sign-in keeps a registration that another process has changed, but not in place of its own new one")
+    func older() async throws {
+        network.change { $0.secretEnds = 0 }
+        let registrations = Registrations(in: vault)
+        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
+        try await registrations.remember(try await found.register(as: "App"), as: "mine")
+        let read = try #require(try await registrations.client(named: "mine"))
+        let registration = try #require(read.registration)
+        func client(with secret: String) -> Client { read.registered(registration, .secret(Secret(secret), .post)) }
+        func secret(after client: Client) async throws -> String? {
+            try await registrations.remember(client, as: "mine", after: read)
+            return try await registrations.client(named: "mine")?.credential?.secret?.reveal()
+        }
+        #expect(try await secret(after: client(with: "stated")) == "stated", "the user has stated it for this sign-in")
+        try await registrations.remember(client(with: "rotated"), as: "mine")
+        #expect(try await secret(after: read) == "rotated")
+        network.change { $0.count = 0 }
+        let again = try await found.register(as: "App")
+        #expect(again.id == read.id)
+        #expect(try await secret(after: again) == "secret-1", "the server has given the same identifier again")
+    }
 }
 
 /// Performs something before the next token request arrives.

@@ -103,7 +103,7 @@ struct Login: AsyncParsableCommand {
             isKnown ? try await makePlan(true) : nil
         }
         // Also when time runs out just now: the account is stored, and commands find it by this.
-        try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
+        _ = try await Task { try await registrations.remember(plan.client, as: plan.account, after: previous) }.value
         let before = previous.map { AccountID($0, name: plan.account) }
         try await Task { try await work.pass(to: account, from: before, in: vault) }.value
         await Self.remove(previous, unfinished, replacedBy: plan, in: vault)
