@@ -93,7 +93,8 @@ public final class Keeper: Sendable {
 
     /// Keeps the accounts until the task is cancelled.
     ///
-    /// When this returns, the refreshes that were on their way have ended, and the webhook was tried for every session that ended.
+    /// When this returns, the refreshes that were on their way have ended, and the webhook was tried for every session that ended, unless it does
+    /// not answer.
     @concurrent
     public func run() async {
         let hook = makeHook()

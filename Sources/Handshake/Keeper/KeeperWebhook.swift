@@ -15,11 +15,15 @@ import Foundation
 ///
 /// Each report is a POST with the JSON object
 /// `{"type":"account.ended","timestamp":"…","data":{"account","service","issuer","client_id","reason"}}`. Any status from 200 to 299 confirms it;
-/// after another answer, or none, it is repeated up to four times within two minutes, and once whenever a keeper lists the vault, until one is
-/// confirmed: that is stored with the account, so that neither a receiver that is away nor a keeper that is killed loses an ending. Every keeper
-/// reports each ending that it finds, of a session in its queue, and all reports of one ending have the same `webhook-id`: drop those that you
-/// have. A new webhook gets a report of every session that had ended before and is still stored. With a secret, `webhook-signature` has the
-/// HMAC-SHA256 of id, time and content. No redirect is followed.
+/// after another answer, or none, it is repeated up to four times within two minutes, unless the report before it was not confirmed either; and once
+/// whenever a keeper lists the vault, until one is confirmed: that is stored with the account, so that neither a receiver that is away nor a keeper
+/// that is killed loses an ending. Every keeper reports each ending that it finds, of a session in its queue, and all reports of one ending have the
+/// same `webhook-id`: drop those that you have. A new webhook gets a report of every session that had ended before and is still stored. With a
+/// secret, `webhook-signature` has the HMAC-SHA256 of id, time and content. No redirect is followed.
+///
+/// A webhook that does not answer within 10 s gets the next report after a pause that doubles from 2 seconds, at most five minutes; the others wait,
+/// and are left to the next listing when the keeper ends. Such a webhook delays the end of ``Keeper/run()`` by 10 s at most, and that of
+/// ``Keeper/runOnce(horizon:)`` by 80 s.
 ///
 /// Source: the Standard Webhooks specification, version 1.
 public struct KeeperWebhook: Sendable {
@@ -95,6 +99,8 @@ final class KeeperHook: Sendable {
     /// How many reports wait at most. More are left to the next listing.
     private static let capacity = 10_000
     private static let attempts = 5
+    /// The pauses between attempts, and between reports to a webhook that does not answer.
+    private static let backOff = BackOff(first: .seconds(2), longest: .seconds(300))
     /// How long one request may take, and how long all of them together delay the end of a keeper that was cancelled.
     static let maximumRequestTime = 10.0
 
@@ -118,10 +124,14 @@ final class KeeperHook: Sendable {
         log.warning(message, metadata: ["account": "\(ending.account)", "reason": "\(ending.reason.rawValue)"])
     }
 
-    /// Takes no more reports. What waits is still delivered.
+    /// Takes no more reports. What waits is still delivered, unless the webhook does not answer.
     func finish() {
         queue.finish()
         end.finish(at: time.now())
+    }
+
+    private enum Outcome {
+        case taken, refused, unanswered
     }
 
     /// Delivers reports until ``finish()``. When the calling task is cancelled, each report is tried once more at most, and none begins later
@@ -129,8 +139,16 @@ final class KeeperHook: Sendable {
     func deliver() async {
         // In a task that is not cancelled: what has ended is reported also at the end of the program.
         let delivery = Task {
+            var last = Outcome.taken
+            var unanswered = 0
             for await ending in endings {
-                if await report(ending) {
+                unanswered = last == .unanswered ? unanswered + 1 : 0
+                if await !isLeftAlone(after: unanswered) {
+                    // With pauses, reports that a webhook refuses at each listing, or one after the other, would delay all others.
+                    let attempts = ending.isListed || last != .taken ? 1 : Self.attempts
+                    last = await report(ending, attempts: attempts)
+                }
+                if last == .taken {
                     await note(ending)
                 } else {
                     warn("a report did not reach the webhook; it is sent again at a keeper's next listing", ending)
@@ -145,29 +163,37 @@ final class KeeperHook: Sendable {
         }
     }
 
-    /// - Returns: whether the webhook took it.
-    private func report(_ ending: KeeperEnding) async -> Bool {
-        guard let webhook, let handshake = accounts.first else { return false }
-        let backOff = BackOff(first: .seconds(2), longest: .seconds(60))
-        // One that a webhook refuses at each listing must not delay the others by its pauses.
-        let attempts = ending.isListed ? 1 : Self.attempts
+    /// Pauses after reports that the webhook did not answer.
+    ///
+    /// - Returns: whether it gets no more: the keeper ends.
+    private func isLeftAlone(after unanswered: Int) async -> Bool {
+        guard unanswered > 0 else { return false }
+        let pause = Self.backOff.pause(afterFailures: unanswered)
+        return await end.untilCancelled(orFinished: true) { [time] in try await time.clock.sleep(for: pause) }
+    }
+
+    private func report(_ ending: KeeperEnding, attempts: Int) async -> Outcome {
+        guard let webhook, let handshake = accounts.first else { return .refused }
+        var outcome = Outcome.unanswered
         for attempt in 1...attempts {
             let left = end.secondsLeft(of: Self.maximumRequestTime, at: time.now())
-            guard left > 0 else { return false }
+            guard left > 0 else { return .unanswered }
             do {
                 let response = try await handshake.environment.transport.send(
                     request(of: ending, to: webhook), limits: TransferLimits(timeout: .seconds(left)))
-                if (200..<300).contains(response.head.status.code) { return true }
+                if (200..<300).contains(response.head.status.code) { return .taken }
+                outcome = .refused
                 log.warning("the webhook refused a report", metadata: ["status": "\(response.head.status.code)"])
             } catch {
+                outcome = .unanswered
                 log.warning("the webhook could not be reached", metadata: ["host": "\(webhook.url.origin)"])
             }
             guard attempt < attempts else { break }
-            let pause = backOff.pause(afterFailures: attempt)
+            let pause = Self.backOff.pause(afterFailures: attempt)
             let isOver = await end.untilCancelled { [time] in try await time.clock.sleep(for: pause) }
             if isOver { break }
         }
-        return false
+        return outcome
     }
 
     /// Stores that the webhook has taken a report. A keeper that was cancelled does not: the next listing then sends the report again.
@@ -230,8 +256,12 @@ private final class KeeperHookEnd: Sendable {
         var finishedAt: Double?
         /// What cancellation ends early.
         var work: Task<Void, Never>?
+        /// Whether ``finish(at:)`` ends it too.
+        var endsWithFinish = false
         /// When the later of both came.
         var beganAt: Double?
+
+        var isWorkOver: Bool { isCancelled || endsWithFinish && finishedAt != nil }
     }
 
     private let state = Mutex(State())
@@ -246,10 +276,12 @@ private final class KeeperHookEnd: Sendable {
     }
 
     func finish(at now: Double) {
-        state.withLock { state in
+        let work = state.withLock { state in
             state.finishedAt = state.finishedAt ?? now
             if state.isCancelled { state.beganAt = state.beganAt ?? now }
+            return state.isWorkOver ? state.work : nil
         }
+        work?.cancel()
     }
 
     /// How many of so many seconds are left. Without an end all of them are, and a clock that was set back gives no more.
@@ -260,20 +292,24 @@ private final class KeeperHookEnd: Sendable {
         }
     }
 
-    /// Runs what is cancelled when the keeper is, or was.
+    /// Runs what is cancelled when the keeper is, unless it was.
     ///
-    /// - Returns: whether it was.
-    func untilCancelled(_ body: @escaping @Sendable () async throws -> Void) async -> Bool {
-        let work = Task { _ = try? await body() }
-        let isCancelled = state.withLock { state in
-            state.work = work
-            return state.isCancelled
+    /// - Parameter endsWithFinish: whether ``finish(at:)`` does the same.
+    /// - Returns: whether it was cancelled.
+    func untilCancelled(
+        orFinished endsWithFinish: Bool = false, _ body: @escaping @Sendable () async throws -> Void
+    ) async -> Bool {
+        let work: Task<Void, Never>? = state.withLock { state in
+            state.endsWithFinish = endsWithFinish
+            guard !state.isWorkOver else { return nil }
+            state.work = Task { _ = try? await body() }
+            return state.work
         }
-        if isCancelled { work.cancel() }
+        guard let work else { return true }
         await work.value
         return state.withLock { state in
             state.work = nil
-            return state.isCancelled
+            return state.isWorkOver
         }
     }
 }
