@@ -165,33 +165,57 @@ package final class Telemetry: Sendable {
 }
 
 extension Telemetry {
-    /// One change for each counter of changes.
-    private static let changes: [AccountEvent.Change] =
-        [
-            .signedIn(scopes: [], asked: []), .refreshed(rotated: false), .adopted, .refreshUncertain,
-            .refreshFailed(code: ""), .signedOut(revoked: false),
-        ] + HandshakeError.SignInReason.allCases.map(AccountEvent.Change.ended)
+    /// A change without what it carries.
+    fileprivate enum ChangeKind: CaseIterable {
+        case signedIn, refreshed, adopted, refreshUncertain, refreshFailed, ended, signedOut
+    }
 
     /// Lets an app's counters begin whose labels are known when it is made.
     func begin(at services: [String]) {
-        for code in VaultError.codes { count("handshake_vault_failures_total", by: 0, ["code": code]) }
+        for kind in VaultError.Kind.allCases {
+            count("handshake_vault_failures_total", by: 0, ["code": kind.rawValue])
+        }
         for service in services {
             count("handshake_refresh_joins_total", by: 0, at: service)
-            for change in Self.changes { count(change, by: 0, at: service) }
+            for kind in ChangeKind.allCases {
+                add(0, of: kind, because: HandshakeError.SignInReason.allCases, at: service)
+            }
         }
     }
 
     /// Counts what happened to an account's tokens.
-    func count(_ change: AccountEvent.Change, by number: Int64 = 1, at service: String) {
+    func count(_ change: AccountEvent.Change, at service: String) {
+        let reasons: [HandshakeError.SignInReason] = if case .ended(let reason) = change { [reason] } else { [] }
+        add(1, of: change.kind, because: reasons, at: service)
+    }
+
+    /// Adds a number to the counter of a kind of change; for the end of a session, to that of each reason.
+    private func add(
+        _ number: Int64, of kind: ChangeKind, because reasons: [HandshakeError.SignInReason], at service: String
+    ) {
         func add(_ name: String, _ labels: Labels) { count(name, by: number, at: service, labels) }
-        switch change {
+        switch kind {
         case .signedIn: add("handshake_sign_ins_total", ["outcome": "signed_in"])
         case .refreshed: add("handshake_refreshes_total", ["outcome": "refreshed"])
         case .adopted: add("handshake_refreshes_total", ["outcome": "adopted"])
         case .refreshUncertain: add("handshake_refreshes_total", ["outcome": "uncertain"])
         case .refreshFailed: add("handshake_refreshes_total", ["outcome": "failed"])
-        case .ended(let reason): add("handshake_sessions_ended_total", ["reason": reason.rawValue])
+        case .ended: for reason in reasons { add("handshake_sessions_ended_total", ["reason": reason.rawValue]) }
         case .signedOut: add("handshake_sessions_ended_total", ["reason": "signed_out"])
+        }
+    }
+}
+
+extension AccountEvent.Change {
+    fileprivate var kind: Telemetry.ChangeKind {
+        switch self {
+        case .signedIn: .signedIn
+        case .refreshed: .refreshed
+        case .adopted: .adopted
+        case .refreshUncertain: .refreshUncertain
+        case .refreshFailed: .refreshFailed
+        case .ended: .ended
+        case .signedOut: .signedOut
         }
     }
 }

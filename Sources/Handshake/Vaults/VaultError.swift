@@ -15,19 +15,27 @@ public enum VaultError: Error, Sendable, Hashable {
 }
 
 extension VaultError: CustomStringConvertible {
-    /// A stable word for programs.
-    public var code: String {
+    /// A case without its texts.
+    enum Kind: String, CaseIterable {
+        case locked = "vault_locked"
+        case damaged = "vault_damaged"
+        case denied = "vault_denied"
+        case busy = "vault_busy"
+        case unavailable = "vault_unavailable"
+    }
+
+    private var kind: Kind {
         switch self {
-        case .locked: "vault_locked"
-        case .damaged: "vault_damaged"
-        case .denied: "vault_denied"
-        case .busy: "vault_busy"
-        case .unavailable: "vault_unavailable"
+        case .locked: .locked
+        case .damaged: .damaged
+        case .denied: .denied
+        case .busy: .busy
+        case .unavailable: .unavailable
         }
     }
 
-    /// Every ``code``.
-    static let codes = ["vault_locked", "vault_damaged", "vault_denied", "vault_busy", "vault_unavailable"]
+    /// A stable word for programs.
+    public var code: String { kind.rawValue }
 
     public var description: String {
         switch self {
