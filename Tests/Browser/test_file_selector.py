@@ -652,6 +652,37 @@ def test_resetting_a_form_clears_the_choice(page: Page, server: SelectorServer) 
     assert page.evaluate("selector.selected") is None
 
 
+def form_values(page: Page) -> list[list[str]]:
+    return page.evaluate("[...new FormData(document.forms[0])]")
+
+
+def test_a_form_submits_no_file_while_the_list_of_another_address_is_not_there(page: Page, server: SelectorServer) -> None:
+    server.answer("other", {"Message": "down"}, 503, delay=(gate := Event()))
+    opened(page, server, page_form="1", name="file", selected="910001")
+    assert form_values(page) == [["file", "910001"]]
+    page.evaluate("selector.setAttribute('src', '/files?other')")
+    assert form_values(page) == [] and page.evaluate("selector.selected") is None
+    assert heard(page, "select") == [], "its list may have the file"
+    gate.set()
+    expect(page.get_by_role("alert").filter(has_text="could not be reached")).to_be_visible()
+    assert heard(page, "select") == [{"id": None, "file": None, "displayName": None}]
+    server.answers.clear()
+    page.evaluate("selector.setAttribute('src', '/files?all=true')")
+    expect(option(page, "Ada")).to_have_attribute("aria-selected", "false")
+    assert form_values(page) == []
+
+
+def test_the_list_of_another_address_keeps_the_selection_if_it_has_the_file(page: Page, server: SelectorServer) -> None:
+    opened(page, server, page_form="1", name="file", selected="910001")
+    page.evaluate("selector.setAttribute('src', '/files?sample=true')")
+    expect(option(page, "Ada")).to_have_attribute("aria-selected", "true")
+    assert form_values(page) == [["file", "910001"]] and heard(page, "select") == []
+    page.evaluate("selector.setAttribute('src', '/files?uploaded=true')")
+    expect(option(page, "ada_genome.vcf.gz")).to_be_visible()
+    assert form_values(page) == []
+    assert heard(page, "select") == [{"id": None, "file": None, "displayName": None}]
+
+
 def test_the_choice_is_remembered_after_continue_and_can_be_forgotten(page: Page, server: SelectorServer) -> None:
     opened(page, server, remember="ada", selected="227007")
     opened(page, server, remember="ada")

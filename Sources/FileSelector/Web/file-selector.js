@@ -9,7 +9,8 @@
  * Sections, rows (D01) and weaknesses (W1) are the dossier's.
  *
  * Attributes
- *   src             where the JSON list is fetched, with whatever flags the app wants (4.1)
+ *   src             where the JSON list is fetched, with whatever flags the app wants (4.1); with another one nothing is selected
+ *                   until its list is there: a file that it has is selected again, any other is forgotten
  *   selected        the id of a file to select: its tab and segment open and it scrolls into view
  *   remember        a key of this account, under which this browser keeps the choice
  *   modal           a sheet above the page, which `show()` opens; it fills the screen of a phone
@@ -908,6 +909,7 @@ export class FileSelector extends HTMLElement {
   #lost = null; // the id of the selected file that a refresh took away, until another is selected
   #isFound = false; // a file was selected by id: the list scrolls to it
   #chosen = null;
+  #earlier = null; // the file that was selected at another address, until there is a list of the new one
   #wanted = null; // an id to select as soon as there is a list
   #remembered = null; // { id, name } of last time
   #asksForChoice = false;
@@ -975,6 +977,9 @@ export class FileSelector extends HTMLElement {
       this.#endLoad();
       this.#isGiven = false;
       this.#phase = "loading";
+      // Its list may lack the file, which a form must not submit then.
+      this.#earlier = this.#chosen ?? this.#earlier;
+      this.#chosen = null;
     }
     if (!this.#parts.card) return;
     if (hasNewAddress && this.isConnected && (!this.#isSheet || this.#parts.sheet.open)) this.#load();
@@ -1122,6 +1127,7 @@ export class FileSelector extends HTMLElement {
     this.#update();
     // An alert speaks for itself. A notice is told again where a refresh has failed as before.
     this.#announce(isKept ? this.#parts.notices?.dataset.text ?? "" : "");
+    this.#lose(this.#earlier);
     this.#emit("error", { kind: problem.kind, status: problem.status, message: this.#reason() });
   }
 
@@ -1138,7 +1144,7 @@ export class FileSelector extends HTMLElement {
 
   /** Finds what to select and open: the wish, the selection of before, last time's choice, or else the first screen. */
   #place(isFirst = false) {
-    const before = this.#chosen;
+    const before = this.#chosen ?? this.#earlier;
     const view = this.#view;
     let found = this.#catalogue.find(this.#wanted) ?? this.#catalogue.find(before?.id);
     this.#wanted = null;
@@ -1163,11 +1169,17 @@ export class FileSelector extends HTMLElement {
     if (filled.length === 1) Object.assign(view, { screen: "browse", tab: filled[0] });
     this.#isListStale = true;
     this.#chosen = found?.file ?? null;
-    if (found) this.#lost = null;
-    else if (before) {
-      this.#lost = before.id;
-      this.#emit("select", this.#choice);
-    }
+    this.#asksForChoice &&= !found;
+    if (found) this.#earlier = this.#lost = null;
+    else this.#lose(before);
+  }
+
+  /** Tells that the selected file is gone, if there was one. */
+  #lose(file) {
+    this.#earlier = null;
+    if (!file) return;
+    this.#lost = file.id;
+    this.#emit("select", this.#choice);
   }
 
   /** Whether there are both kinds of files. */
@@ -1186,6 +1198,7 @@ export class FileSelector extends HTMLElement {
   }
 
   #choose(file, { isQuiet = false } = {}) {
+    this.#earlier = null;
     if (this.#chosen === file) return;
     this.#chosen = file;
     this.#lost = null;
