@@ -237,176 +237,13 @@ extension Account {
         return next
     }
 
-    private func keepRefreshed(
+    func keepRefreshed(
         _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord, isLast: Bool
     ) async throws -> AccountRecord {
         let kept = try await keep(next, replacing: stored, in: locked, isLast: isLast)
         let before = stored.grant.refreshToken
         announce(.refreshed(rotated: before.map { kept.grant.refreshToken?.matches($0) == false } ?? false))
         return kept
-    }
-
-    /// Checks the ID token of the unchecked grant, which then takes the place of the session's grant, or is removed.
-    private func settle(
-        _ stored: AccountRecord, in locked: any LockedRecord, isLast: Bool = false
-    ) async throws -> AccountRecord {
-        guard let unchecked = stored.unchecked else { return stored }
-        let grant = unchecked.grant
-        adopt(stored)
-        do {
-            let identity = try await verifiedIdentity(of: unchecked, in: stored)
-            let next = stored.bound(to: unchecked.certificate)
-                .refreshed(grant.with(grant.idToken, identity), unchecked.binding)
-            return try await keepRefreshed(next, replacing: stored, in: locked, isLast: isLast)
-        } catch let error as HandshakeError {
-            let end = unchecked.receivedAt + Self.keyPublicationTimeout
-            let isGivenUp = error.mayNeedNewKeys && end <= environment.time.now()
-            guard error.isRefusal || isGivenUp else {
-                announce(.refreshFailed(code: error.code))
-                throw error
-            }
-            let refused = stored.refusingUnchecked()
-            try await replace(locked, with: refused)
-            adopt(refused)
-            announce(.refreshFailed(code: error.code))
-            throw error
-        }
-    }
-
-    /// How long the server may take to publish a key, in seconds. After that the grant counts as refused, and the session ends.
-    private static let keyPublicationTimeout = 86_400.0
-
-    private func verifiedIdentity(
-        of unchecked: AccountRecord.Unchecked, in stored: AccountRecord
-    ) async throws -> IDTokenClaims? {
-        let grant = unchecked.grant
-        guard let token = grant.idToken, let previous = stored.grant.identity else { return stored.grant.identity }
-        let server = try await environment.server(of: client, known: stored.server)
-        return try await environment.identity(
-            ofRefreshed: token, receivedAt: unchecked.receivedAt, previous: previous, accessToken: grant.accessToken,
-            hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, client: client)
-    }
-
-    /// The key that the proof of a refresh is signed with; nil for bearer tokens.
-    ///
-    /// The refresh tokens of a confidential client are bound to the client, so a new key serves in the place of a lost one.
-    /// Those of a public client are bound to the key (RFC 9449, section 5).
-    ///
-    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` for a public client whose key was lost. Its grant stays stored.
-    private func proofKey(for stored: AccountRecord) async throws -> DPoPKey? {
-        guard let binding = stored.binding else { return nil }
-        if let key = binding.key { return key }
-        guard client.isConfidential else { throw HandshakeError.signInRequired(id, .keyLost) }
-        let server = try await environment.server(of: client, known: stored.server)
-        return try client.newDPoPKey(at: server, isDemanded: true)
-    }
-
-    /// The certificate that a refresh binds its tokens to, by its thumbprint; nil where it binds them to none.
-    ///
-    /// The refresh tokens of a confidential client are bound to the client, so a renewed certificate serves in the place
-    /// of the one before. Those of a public client are bound to the certificate (RFC 8705, section 4). A client's own grant
-    /// needs none.
-    ///
-    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` for a public client with another certificate. Its grant stays
-    ///   stored.
-    private func boundCertificate(for stored: AccountRecord, provingBy key: DPoPKey?) async throws -> String? {
-        let needsCertificate = !client.isConfidential && stored.refreshMethod != .clientCredentials
-        guard !needsCertificate || !stored.hasOtherCertificate(than: client.certificate) else {
-            throw HandshakeError.signInRequired(id, .certificateChanged)
-        }
-        guard client.certificate != nil else { return nil }
-        let server = try await environment.server(of: client, known: stored.server)
-        return client.thumbprint(boundAt: server, isProven: key != nil)
-    }
-
-    private func refreshRequest(for stored: AccountRecord, provingBy key: DPoPKey?) async throws -> TokenRequest? {
-        let server = try await environment.server(of: client, known: stored.server)
-        let grantType: TokenRequest.GrantType
-        switch (stored.refreshMethod, stored.grant.refreshToken) {
-        case (.clientCredentials, _): grantType = client.ownGrant(in: environment)
-        case (.refreshToken, let token?): grantType = .refreshToken(token)
-        case (.refreshToken, nil), (.never, _): return nil
-        }
-        var request = try client.tokenRequest(
-            grantType, at: server, provingBy: key, keeping: stored.binding, in: environment)
-        request.hidden = stored.secrets
-        return request
-    }
-
-    /// What a failed call means for the session.
-    private enum RefreshFailure: Error {
-        /// The service will never accept this refresh token again. `isRepeat` says that it may have accepted it just
-        /// before.
-        case rejected(isRepeat: Bool)
-        /// The service was not asked, or rejected the request without having processed the refresh.
-        case unprocessed(HandshakeError)
-        /// The service may have processed the refresh; its answer did not arrive or cannot be used.
-        case uncertain(HandshakeError)
-    }
-
-    /// Calls, and retries once when the connection was cut: services that forgive a repeated refresh token do so for
-    /// seconds only.
-    private func exchange(
-        _ request: TokenRequest, provingBy key: DPoPKey?, in locked: any LockedRecord, now: Double
-    ) async throws(RefreshFailure) -> TokenResponse {
-        do {
-            return try await attempt(request, provingBy: key, in: locked, now: now)
-        } catch .uncertain(.refreshUncertain(let id, .cut(let host, let reason)?)) {
-            guard client.options.retriesLostRefreshes else {
-                throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
-            }
-            do { try await locked.confirm(for: environment.limits.timeout) } catch {
-                throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
-            }
-            do {
-                return try await attempt(request, provingBy: key, in: locked, isRepeat: true, now: now)
-            } catch .unprocessed {
-                // It says nothing of the first call, which may have been processed.
-                throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
-            }
-        }
-    }
-
-    private func attempt(
-        _ request: TokenRequest, provingBy key: DPoPKey?, in locked: any LockedRecord, isRepeat: Bool = false,
-        now: Double
-    ) async throws(RefreshFailure) -> TokenResponse {
-        var pause: Duration?
-        let start = ContinuousClock.now
-        defer { environment.telemetry?.time("handshake_token_request_seconds", since: start, at: id.service) }
-        do {
-            let response = try await environment.transmit(
-                provingBy: key, presenting: client.certificate,
-                confirm: { try await locked.confirm(for: environment.limits.timeout) }, { try request.message })
-            pause = RetryAfter.pause(in: response.head, now: environment.time.now())
-            return try request.response(from: response, now: now)
-        } catch let error as TransportError {
-            throw error.mayHaveArrived ? .uncertain(.refreshUncertain(id, error)) : .unprocessed(.network(error))
-        } catch OAuthError.server(let error) where error.isInvalidGrant {
-            throw .rejected(isRepeat: isRepeat)
-        } catch OAuthError.server(let error) where (error.status ?? 400) >= 500 && error.status != 503 {
-            throw .uncertain(.exchange(.server(error.asking(for: pause))))
-        } catch OAuthError.server(let error) where error.isUnknownClient && hasLivingRegistration {
-            throw .unprocessed(.clientForgotten(id, error))
-        } catch OAuthError.server(let error) {
-            throw .unprocessed(.exchange(.server(error.asking(for: pause))))
-        } catch let error as OAuthError {
-            let isAnswer = if case .malformed = error { true } else { false }
-            throw isAnswer ? .uncertain(.exchange(error)) : .unprocessed(.exchange(error))
-        } catch let error as HandshakeError {
-            // A certificate that cannot be presented: nothing was sent.
-            throw .unprocessed(error)
-        } catch let error as VaultError {
-            // The server wanted a nonce, and the hold does not last for a second sending. The first was not processed.
-            throw .unprocessed(.vault(error))
-        } catch {
-            throw .uncertain(.refreshUncertain(id, nil))
-        }
-    }
-
-    /// Whether the client registered itself, and its secret has not expired: a server refuses an expired one too.
-    private var hasLivingRegistration: Bool {
-        client.registration.map { !$0.hasExpired(at: environment.time.now()) } ?? false
     }
 
     private func conclude(
@@ -436,7 +273,7 @@ extension Account {
         try await locked.journal(stored.stored())
     }
 
-    private func replace(_ locked: any LockedRecord, with record: AccountRecord) async throws {
+    func replace(_ locked: any LockedRecord, with record: AccountRecord) async throws {
         try await locked.replace(with: record.stored())
     }
 
@@ -448,15 +285,5 @@ extension Account {
         adopt((stored ?? record).ended(reason))
         if wasUsable { announce(.ended(reason)) }
         return .signInRequired(id, reason)
-    }
-}
-
-extension ServerError {
-    /// The same error with the pause that the response asked for, also as a date: reading that one needs a clock.
-    fileprivate func asking(for pause: Duration?) -> ServerError {
-        guard retryAfter == nil, let pause else { return self }
-        return ServerError(
-            step: step, code: code, text: text, uri: uri, status: status,
-            retryAfter: Int((pause / .seconds(1)).rounded(.up)))
     }
 }
