@@ -76,10 +76,11 @@ struct WeatherTests {
     @Test(
         "E16: the stronger the sun and the higher the risk, the more protection",
         arguments: [
-            ("Sunny", MelanomaRisk.low, "factor 15"), ("Sunny", .moderate, "factor 30 and a hat"),
-            ("Sunny", .veryHigh, "shade from 10 to 16"), ("Partly Cloudy", .veryHigh, "factor 50 and a hat"),
-            ("Overcast", .low, "no concern"), ("Overcast", .high, "factor 30"), ("Heavy Rain", .moderate, "no concern"),
-            ("Heavy Rain", .veryHigh, "carry sunscreen"),
+            ("Sunny", MelanomaRisk.low, "SPF 15"), ("Sunny", .moderate, "SPF 30 sunscreen and a hat"),
+            ("Sunny", .veryHigh, "shade from 10 am to 4 pm"),
+            ("Partly Cloudy", .veryHigh, "SPF 50 sunscreen and a hat"),
+            ("Overcast", .low, "no concern"), ("Overcast", .high, "SPF 30"), ("Heavy Rain", .moderate, "no concern"),
+            ("Heavy Rain", .veryHigh, "carry SPF 50 sunscreen"),
         ])
     func protection(_ condition: String, _ risk: MelanomaRisk, _ words: String) throws {
         let advice = try #require(sentence(table.advice(for: genes(risk, .noIssue), condition: condition)))
@@ -312,7 +313,7 @@ struct WeatherTests {
         let emmy = try #require(files.first { $0.id.string == "910008" })
         #expect(
             try await WeatherMyWay.advice(for: ada, from: town.genome, condition: "Sunny")
-                == "Sun. Use sunscreen of factor 30 and a hat. Vitamin D: a short walk outside is enough.")
+                == "Sun. Use SPF 30 sunscreen and a hat. Vitamin D: a short walk outside is enough.")
         #expect(
             try await WeatherMyWay.advice(for: emmy, from: town.genome, condition: "Sunny")
                 == "This file lacks the data that the advice needs. Choose another file.")
