@@ -126,3 +126,38 @@ extension Client {
         return .assertion(assertion)
     }
 }
+
+extension Environment {
+    /// Sends a request in which a client authenticates. Retries it once with a new secret.
+    ///
+    /// It retries where the server refuses the secret, and another process or task has stored a new one. A refresh that ends in
+    /// ``HandshakeError/clientForgotten(_:_:)`` also marks the registration as forgotten. Other endpoints may refuse a client for
+    /// reasons of their own.
+    ///
+    /// - Parameter send: makes the request and sends it. It runs again for the retry, so it reads the credential itself.
+    func retryingRotatedSecret<Value>(of client: Client, _ send: () async throws -> Value) async throws -> Value {
+        // As it is before the call: another task may change the registration until the answer comes.
+        let present = current(client)
+        do {
+            return try await send()
+        } catch let error as HandshakeError where error.refusesClient {
+            let isForgotten = if case .clientForgotten = error { true } else { false }
+            guard let rotated = await Registrations(in: vault).rotated(present, notingForgotten: isForgotten) else {
+                throw error
+            }
+            note(rotated)
+            return try await send()
+        }
+    }
+}
+
+extension HandshakeError {
+    /// Whether the server refused the client or its secret.
+    fileprivate var refusesClient: Bool {
+        switch self {
+        case .clientForgotten: true
+        case .exchange(.server(let error)): error.isUnknownClient
+        default: false
+        }
+    }
+}

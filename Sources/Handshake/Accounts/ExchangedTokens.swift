@@ -41,7 +41,7 @@ extension Account {
             of: .init(token, subject), actor: actor, for: requested, audiences: audiences, scopes: scopes)
         let server = try await environment.server(of: client, known: record.server)
         let key = record.binding?.key
-        return try await environment.authenticating(client) {
+        return try await environment.retryingRotatedSecret(of: client) {
             let request = try client.tokenRequest(
                 .tokenExchange(exchange), at: server, provingBy: key, keeping: record.binding,
                 resources: resources.map(\.string), in: environment)

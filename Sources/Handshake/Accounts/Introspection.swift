@@ -56,7 +56,7 @@ extension Environment {
                 member: "client",
                 problem: "Only a client with a secret, key or certificate may ask a server about tokens.")
         }
-        return try await authenticating(client) {
+        return try await retryingRotatedSecret(of: client) {
             let request = IntrospectionRequest(
                 token, kind: kind, at: server, clientID: client.id,
                 authentication: try client.authentication(at: server, in: self), signed: isSigned)

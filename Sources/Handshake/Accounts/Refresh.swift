@@ -27,7 +27,7 @@ import OAuth
 extension Account {
     /// Gets another access token than `refused`, or an unexpired one when nothing was refused.
     func refresh(replacing refused: Secret?) async throws -> AccessCredential {
-        try await environment.authenticating(client) { try await credential(replacing: refused) }
+        try await environment.retryingRotatedSecret(of: client) { try await credential(replacing: refused) }
     }
 
     private func credential(replacing refused: Secret?) async throws -> AccessCredential {

@@ -201,7 +201,7 @@ extension Account {
         let token = kind == .refreshToken ? record.grant.refreshToken : record.grant.accessToken
         guard let token, !token.isEmpty else { return true }
         do {
-            try await environment.authenticating(client) {
+            try await environment.retryingRotatedSecret(of: client) {
                 var request = RevocationRequest(
                     token, kind: kind, at: server, clientID: client.id,
                     authentication: try client.authentication(at: server, in: environment))

@@ -47,7 +47,7 @@ extension Handshake {
         }
         let authentication = try client.requestedAuthentication()
         let key = try client.newDPoPKey(at: server)
-        let pending = try await environment.authenticating(client) {
+        let pending = try await environment.retryingRotatedSecret(of: client) {
             let request = try client.backchannelRequest(
                 to: server, about: hint, message: bindingMessage, userCode: userCode, notificationToken: token,
                 timeout: timeout, in: environment)

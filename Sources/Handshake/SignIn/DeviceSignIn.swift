@@ -35,7 +35,7 @@ extension Handshake {
             try environment.check(asked, in: nil, now: environment.time.now(), hiding: [])
         }
         let key = try client.newDPoPKey(at: server)
-        let authorization = try await environment.authenticating(client) {
+        let authorization = try await environment.retryingRotatedSecret(of: client) {
             let request = try client.deviceAuthorizationRequest(to: server, in: environment)
             return try await environment.exchange(
                 provingBy: key, presenting: client.certificate, { try request.message }, request.authorization)

@@ -52,25 +52,6 @@ extension Client {
 }
 
 extension Environment {
-    /// Runs `body`, which sends a client's request. Retries it once where the server refuses the secret and another process or task has
-    /// stored a new one.
-    ///
-    /// Notes a client that the server has forgotten (``HandshakeError/clientForgotten(_:_:)``).
-    func authenticating<Value>(_ client: Client, _ body: () async throws -> Value) async throws -> Value {
-        // As it is before the call: another task may change the registration until the answer comes.
-        let present = current(client)
-        do {
-            return try await body()
-        } catch let error as HandshakeError where error.refusesClient {
-            let isForgotten = if case .clientForgotten = error { true } else { false }
-            guard let rotated = await Registrations(in: vault).rotated(present, notingForgotten: isForgotten) else {
-                throw error
-            }
-            note(rotated)
-            return try await body()
-        }
-    }
-
     /// The client with a registration for these scopes too, where its server changes registrations.
     ///
     /// The change is stored where the registration rests before it is used, also when the task is cancelled meanwhile.
@@ -110,17 +91,6 @@ extension Environment {
             }
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
-        }
-    }
-}
-
-extension HandshakeError {
-    /// Whether the server does not take the client, or not by this secret.
-    fileprivate var refusesClient: Bool {
-        switch self {
-        case .clientForgotten: true
-        case .exchange(.server(let error)): error.isUnknownClient
-        default: false
         }
     }
 }

@@ -70,7 +70,7 @@ extension Handshake {
     private func push(
         _ request: AuthorizationRequest, provingBy key: DPoPKey?, of client: Client
     ) async throws -> AuthorizationRequest {
-        try await environment.authenticating(client) {
+        try await environment.retryingRotatedSecret(of: client) {
             let push = PushedAuthorizationRequest(
                 request, authentication: try client.authentication(at: request.server, in: environment))
             return try await environment.exchange(
@@ -313,7 +313,7 @@ extension Handshake {
         _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client,
         provingBy key: DPoPKey?, now: Double
     ) async throws -> TokenResponse {
-        try await environment.authenticating(client) {
+        try await environment.retryingRotatedSecret(of: client) {
             let request = try client.tokenRequest(grantType, at: server, provingBy: key, in: environment)
             return try await environment.exchange(
                 provingBy: key, presenting: client.certificate, { try request.message },
