@@ -142,7 +142,8 @@ extension Environment {
             return try await send()
         } catch let error as HandshakeError where error.refusesClient {
             let isForgotten = if case .clientForgotten = error { true } else { false }
-            guard let rotated = await Registrations(in: vault).rotated(present, notingForgotten: isForgotten) else {
+            let registrations = Registrations(in: vault)
+            guard let rotated = await registrations.takeOverSecret(of: present, markingForgotten: isForgotten) else {
                 throw error
             }
             note(rotated)

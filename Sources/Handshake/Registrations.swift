@@ -32,7 +32,7 @@ package struct Registrations: Sendable {
         try StoredForm.encode(StoredClient(client))
     }
 
-    /// Reads what ``remember(_:as:)`` wrote.
+    /// Reads what ``remember(_:as:after:)`` wrote.
     static func client(stored bytes: [UInt8], as name: String) throws(HandshakeError) -> Client {
         let what = "the registration \(quoted(name, limit: 80))"
         let stored: StoredClient = try StoredForm.decode(bytes, what: what)
@@ -48,8 +48,8 @@ package struct Registrations: Sendable {
     /// The parameter `max_age=0` and the word `login` of `prompt`, which an API may have demanded of one sign-in, are not
     /// remembered: every later one would ask for a password too. A user who wants that states it each time.
     ///
-    /// - Parameter previous: the client as it was read, from which this one was made; nil for none. What has been changed of its
-    ///   registration since then, here or in another process, stays: the secret and the token of before may have ended.
+    /// - Parameter previous: the client that was read from the vault before the sign-in; nil for none. A change of its registration
+    ///   since then is kept: its old secret and management token may no longer be valid.
     /// - Returns: the client as it is remembered.
     @discardableResult
     package func remember(_ client: Client, as name: String, after previous: Client? = nil) async throws -> Client {
@@ -95,15 +95,16 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// The client with the new secret that its server has given to another process or task; nil when there is none.
+    /// Takes over the secret that a client's server has given to another process or task.
     ///
     /// It waits for a process that is changing the registration.
     ///
     /// - Parameters:
     ///   - client: the client with the credential that the server has refused.
-    ///   - isForgotten: whether a client without a new secret is noted, as well as that is possible, as one that the server no longer
-    ///     knows: the next sign-in registers the app again. One that was registered in its place meanwhile stays as it is.
-    func rotated(_ client: Client, notingForgotten isForgotten: Bool) async -> Client? {
+    ///   - isForgotten: whether to mark a stored registration that has no new secret as one that the server no longer knows. The next
+    ///     sign-in then registers the app again. A registration that was made in its place meanwhile stays as it is.
+    /// - Returns: the client with the new secret; nil where there is none.
+    func takeOverSecret(of client: Client, markingForgotten isForgotten: Bool) async -> Client? {
         guard let key = client.registration?.vaultKey else { return nil }
         return try? await vault.update(key) { locked -> Client? in
             guard let bytes = await locked.contents else { return nil }
@@ -152,7 +153,7 @@ package struct Registrations: Sendable {
 }
 
 extension Client {
-    /// The client without what an API has demanded of one sign-in (``Registrations/remember(_:as:)``).
+    /// The client without what an API has demanded of one sign-in (``Registrations/remember(_:as:after:)``).
     fileprivate var lasting: Client {
         var lasting = parameters.filter { $0.key != "max_age" || $0.value != "0" }
         // An empty value stays: it leaves out what the service's description states.
