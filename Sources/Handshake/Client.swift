@@ -43,6 +43,9 @@ public struct Client: Sendable {
     /// Whether the user approves sign-ins on another device (RFC 8628). A command remembers it for the next one.
     package var signsInOnDevice = false
 
+    /// Whether the user states ``credential`` for one sign-in. The stored one then does not take its place. Not stored.
+    package var hasStatedCredential = false
+
     /// What a client without users exchanges for tokens (RFC 7523, section 2.1). Nil for client credentials.
     package var assertion: SignedAssertion?
 

@@ -97,7 +97,7 @@ package struct Registrations: Sendable {
 
     /// Takes over the secret that a client's server has given to another process or task.
     ///
-    /// It waits for a process that is changing the registration.
+    /// It waits for a process that is changing the registration. A credential that the user states is not replaced.
     ///
     /// - Parameters:
     ///   - client: the client with the credential that the server has refused.
@@ -105,7 +105,7 @@ package struct Registrations: Sendable {
     ///     sign-in then registers the app again. A registration that was made in its place meanwhile stays as it is.
     /// - Returns: the client with the new secret; nil where there is none.
     func takeOverSecret(of client: Client, markingForgotten isForgotten: Bool) async -> Client? {
-        guard let key = client.registration?.vaultKey else { return nil }
+        guard let key = client.registration?.vaultKey, !client.hasStatedCredential else { return nil }
         return try? await vault.update(key) { locked -> Client? in
             guard let bytes = await locked.contents else { return nil }
             let stored = try Self.client(stored: bytes, as: key.components[0])

@@ -1,5 +1,8 @@
 #if CommandLine
+import ArgumentParser
+import Foundation
 import OAuth
+import TestFixtures
 import Testing
 
 @testable import Handshake
@@ -33,6 +36,28 @@ struct RegisteredScopesTests {
         try await registrations.remember(self.client(registeredFor: ["a", "b"]), as: "bank")
         #expect(try await known.registersMore(for: ["a", "b"], in: vault) == false)
         #expect(try await known.registersMore(for: ["a", "b", "c"], in: vault))
+    }
+
+    private func plan(_ arguments: [String], after previous: Client) async throws -> LoginPlan {
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login", "bank"] + arguments) as? Login)
+        let settings = Settings(home: "/nowhere", environment: [:], file: Settings.File())
+        return try await LoginPlan(service: "bank", options: login.options, settings: settings, previous: previous)
+    }
+
+    @Test("M503: where a server refuses a secret that the user states, its app is not registered again")
+    func stated() async throws {
+        let previous = try client(registeredFor: ["a"])
+        let refusal = HandshakeError.exchange(.server(ServerError(step: .token, code: "invalid_client", status: 401)))
+        let usual = try await plan([], after: previous).client
+        #expect(!usual.hasStatedCredential && usual.wasPurged(refusal))
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/secret"
+        let isMade = FileManager.default.createFile(
+            atPath: file, contents: Data("stated".utf8), attributes: [.posixPermissions: 0o600])
+        #expect(isMade)
+        let own = try await plan(["--client-secret-file", file], after: previous).client
+        #expect(own.credential?.secret?.reveal() == "stated" && own.registration != nil)
+        #expect(own.hasStatedCredential && !own.wasPurged(refusal))
     }
 }
 #endif

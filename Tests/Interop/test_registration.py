@@ -108,6 +108,19 @@ def test_m518_a_sign_in_keeps_what_another_process_has_changed_of_the_registrati
     assert wider.parameters["client_id"] == first.parameters["client_id"], "the app was registered again"
 
 
+def test_m503_a_refused_secret_that_the_user_states_is_neither_replaced_nor_stored(
+        handshake: Handshake, own_sandbox: StandIn, tmp_path: Path) -> None:
+    own_sandbox.complete(handshake.begin_login(
+        "mine", "--issuer", own_sandbox.standard["origin"], "--scope", "openid offline_access", "--par", "never"))
+    wrong = secret_file(tmp_path / "secret", "canary-wrong-secret")
+    refused = own_sandbox.approve(handshake.begin_login("mine", "--client-secret-file", str(wrong)))
+    assert (refused.status, refused.error["code"]) == (4, "invalid_client"), refused
+    assert "Registering it again" not in refused.stderr
+    first = handshake.token("mine")
+    assert handshake.run("token", "mine", "--min-valid", "3601").status == 64  # no token lives so long, so it is refreshed
+    assert handshake.token("mine") not in ("", first), "the wrong secret was stored"
+
+
 def test_what_one_issuer_has_registered_is_used_at_no_other(handshake: Handshake, own_sandbox: StandIn, mcp: Stranger) -> None:
     options = ["mine", "--issuer", own_sandbox.standard["origin"], "--scope", "openid", "--par", "never"]
     client = own_sandbox.complete(handshake.begin_login(*options)).parameters["client_id"]

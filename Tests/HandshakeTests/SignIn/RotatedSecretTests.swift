@@ -133,6 +133,21 @@ struct RotatedSecretTests {
         #expect(try await network.client(in: vault).id == "client-1")
     }
 
+    @Test("M503: where a server refuses a secret that the user states, the stored one does not take its place")
+    func stated() async throws {
+        _ = try await app()
+        let known = try await network.client(in: vault)
+        var client = known.registered(try #require(known.registration), .secret(Secret("stated"), .post))
+        client.hasStatedCredential = true
+        client.options.pushedRequests = .never
+        network.change { $0.secret = "secret-1" }
+        let other = try Handshake(client, vault: vault, transport: network)
+        let error = await handshakeError { try await other.signIn(as: "other", through: network.browser()) }
+        #expect(error?.code == "invalid_client")
+        #expect(secrets(at: "/token") == ["stated"])
+        #expect(try await network.client(in: vault).credential?.secret?.reveal() == "secret-1")
+    }
+
     @Test("M503: a refresh whose secret has expired is retried with the secret of another process")
     func expired() async throws {
         network.change { $0.secretEnds = 1_750_000_100 }

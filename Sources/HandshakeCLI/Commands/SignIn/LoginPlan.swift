@@ -180,6 +180,7 @@ struct LoginPlan {
         client.options = try await Self.clientOptions(options, settings, of: name, previous: previous?.options)
         client.confinement = previous?.confinement
         client.registration = registered.map(\.registration) ?? previous?.registration
+        client.hasStatedCredential = registered == nil && credentials.isStated
         client.hasChosenScopes = previous?.hasChosenScopes ?? false
         client.signsInOnDevice = options.device
         client.certificate = certificate

@@ -184,8 +184,12 @@ struct ResourceChoice {
 
 extension Client {
     /// Whether a sign-in failed because the server has forgotten the client that it had registered (`any-server.md` 5).
+    ///
+    /// A credential that the user states may be wrong: its refusal says nothing of the registration.
     func wasPurged(_ error: any Error) -> Bool {
-        guard registration != nil, case HandshakeError.exchange(.server(let error)) = error else { return false }
+        guard registration != nil, !hasStatedCredential, case HandshakeError.exchange(.server(let error)) = error else {
+            return false
+        }
         return error.step != .authorization && ["invalid_client", "unauthorized_client"].contains(error.code)
     }
 }
