@@ -135,6 +135,7 @@ extension Environment {
     /// reasons of their own.
     ///
     /// - Parameter send: makes the request and sends it. It runs again for the retry, so it reads the credential itself.
+    /// - Throws: what `send` throws; ``HandshakeError/vault(_:)`` and `CancellationError` where a new secret cannot be looked for.
     func retryingRotatedSecret<Value>(of client: Client, _ send: () async throws -> Value) async throws -> Value {
         // As it is before the call: another task may change the registration until the answer comes.
         let present = current(client)
@@ -143,9 +144,8 @@ extension Environment {
         } catch let error as HandshakeError where error.refusesClient {
             let isForgotten = if case .clientForgotten = error { true } else { false }
             let registrations = Registrations(in: vault)
-            guard let rotated = await registrations.takeOverSecret(of: present, markingForgotten: isForgotten) else {
-                throw error
-            }
+            guard let rotated = try await registrations.takeOverSecret(of: present, markingForgotten: isForgotten)
+            else { throw error }
             note(rotated)
             return try await send()
         }

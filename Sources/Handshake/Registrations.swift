@@ -103,21 +103,28 @@ package struct Registrations: Sendable {
     ///   - client: the client with the credential that the server has refused.
     ///   - isForgotten: whether to mark a stored registration that has no new secret as one that the server no longer knows. The next
     ///     sign-in then registers the app again. A registration that was made in its place meanwhile stays as it is.
-    /// - Returns: the client with the new secret; nil where there is none.
-    func takeOverSecret(of client: Client, markingForgotten isForgotten: Bool) async -> Client? {
+    /// - Returns: the client with the new secret; nil where there is none, also where the stored registration is damaged.
+    /// - Throws: ``HandshakeError/vault(_:)``, `CancellationError`.
+    func takeOverSecret(of client: Client, markingForgotten isForgotten: Bool) async throws -> Client? {
         guard let key = client.registration?.vaultKey, !client.hasStatedCredential else { return nil }
-        return try? await vault.update(key) { locked -> Client? in
-            guard let bytes = await locked.contents else { return nil }
-            let stored = try Self.client(stored: bytes, as: key.components[0])
-            guard stored.isSame(as: client), var known = stored.registration, !known.isForgotten else { return nil }
-            guard stored.hasSameSecret(as: client), known.expiresAt == client.registration?.expiresAt else {
-                known.vaultKey = key
-                return stored.hasSameSecret(as: client) ? nil : client.registered(known, stored.credential)
+        do {
+            return try await vault.update(key) { locked -> Client? in
+                guard let bytes = await locked.contents else { return nil }
+                let stored = try Self.client(stored: bytes, as: key.components[0])
+                guard stored.isSame(as: client), var known = stored.registration, !known.isForgotten else { return nil }
+                guard stored.hasSameSecret(as: client), known.expiresAt == client.registration?.expiresAt else {
+                    known.vaultKey = key
+                    return stored.hasSameSecret(as: client) ? nil : client.registered(known, stored.credential)
+                }
+                guard isForgotten else { return nil }
+                known.isForgotten = true
+                try await locked.replace(with: Self.stored(stored.registered(known, stored.credential)))
+                return nil
             }
-            guard isForgotten else { return nil }
-            known.isForgotten = true
-            try await locked.replace(with: Self.stored(stored.registered(known, stored.credential)))
+        } catch VaultError.damaged, HandshakeError.vault(.damaged) {
             return nil
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
         }
     }
 

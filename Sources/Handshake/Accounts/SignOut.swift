@@ -9,7 +9,7 @@ public struct SignOutReport: Sendable, Hashable {
     /// The tokens that the service will not revoke. It offers no revocation, or not to this client or for this kind.
     /// They may be valid at the service until they expire.
     public var notRevocable: [RevocationRequest.TokenKind] = []
-    /// The tokens that may still be valid because the service could not be asked. Sign out again to continue.
+    /// The tokens that may still be valid. The service or the vault could not be asked. Sign out again to continue.
     public var remaining: [RevocationRequest.TokenKind] = []
     /// Why something remains.
     public var failure: HandshakeError?
@@ -40,10 +40,10 @@ extension Account {
     /// Revokes the tokens at the service, then forgets the account.
     ///
     /// From the first moment on no token is handed out, here and in every other process. When a revocation may succeed
-    /// later (status 429 or 5xx, no connection), the account stays in the vault, and the next sign-out continues where
-    /// this one stopped (RFC 7009, section 2.2.1; `oauth-security.md` C15, K3). When it can never succeed (an OAuth error
-    /// with 400 or 401, status 403, 404, 405 or 501), the token is reported in ``SignOutReport/notRevocable`` and
-    /// forgotten.
+    /// later (status 429 or 5xx, no connection, a vault that cannot be searched for the client's new secret), the account stays in
+    /// the vault, and the next sign-out continues where this one stopped (RFC 7009, section 2.2.1; `oauth-security.md` C15, K3).
+    /// When it can never succeed (an OAuth error with 400 or 401, status 403, 404, 405 or 501), the token is reported in
+    /// ``SignOutReport/notRevocable`` and forgotten.
     ///
     /// - Parameter revoking: false forgets immediately, also an account whose record is damaged, and leaves the tokens to
     ///   expire.

@@ -28,7 +28,9 @@ struct RotatedSecretTests {
     }
 
     /// An app with an account.
-    private func app(pushing: Client.Options.Pushing = .never) async throws -> (Handshake, Account) {
+    private func app(
+        pushing: Client.Options.Pushing = .never, in vault: any Vault
+    ) async throws -> (Handshake, Account) {
         network.change {
             $0.metadata = [
                 "pushed_authorization_request_endpoint": "https://as.example/par",
@@ -60,15 +62,54 @@ struct RotatedSecretTests {
         return (app, try await app.adopt(grant))
     }
 
-    /// Another process gets a new secret and stores it. The server accepts no other one from now on.
-    private func rotate() async throws {
+    /// Another process gets a new secret. The server accepts no other one from now on.
+    ///
+    /// - Returns: where the registration is, and what the process stores there.
+    private func newSecret(in vault: any Vault) async throws -> (place: VaultKey, bytes: [UInt8]) {
         let client = try await network.client(in: vault)
         let registration = try #require(client.registration)
         let place = try #require(registration.vaultKey)
         let bytes = try Registrations.stored(
             client.registered(registration, .secret(Secret("secret-of-1"), .post)))
-        try await vault.update(place) { try await $0.replace(with: bytes) }
         network.change { $0.secret = "secret-of-1" }
+        return (place, bytes)
+    }
+
+    /// Another process gets a new secret and stores it.
+    private func rotate() async throws {
+        let (place, bytes) = try await newSecret(in: vault)
+        try await vault.update(place) { try await $0.replace(with: bytes) }
+    }
+
+    /// An account in a file vault, whose registration another process holds.
+    private struct HeldRegistration {
+        let clock: ManualClock
+        let account: Account
+        let gate: Gate
+        let process: Task<Void, any Error>
+
+        /// The process stores its new secret, and lets go of the registration.
+        func release() async throws {
+            gate.open()
+            try await process.value
+        }
+    }
+
+    private func heldRegistration() async throws -> HeldRegistration {
+        let (folder, clock, gate, isHeld) = (try VaultFolder(), ManualClock(), Gate(), Gate())
+        let vault = KeptVault(base: try folder.open(clock: clock), folder: folder)
+        let (_, account) = try await app(in: vault)
+        let (place, bytes) = try await newSecret(in: vault)
+        let other = try folder.open()
+        let process = Task {
+            try await other.update(place) { locked in
+                isHeld.open()
+                await gate.wait()
+                try await locked.replace(with: bytes)
+            }
+        }
+        await isHeld.wait()
+        return HeldRegistration(clock: clock, account: account, gate: gate, process: process)
     }
 
     /// The secrets that came to an endpoint, in their order.
@@ -87,7 +128,7 @@ struct RotatedSecretTests {
     func retried(_ request: Request) async throws {
         // A sign-in on the user's own device needs openid, and any other one would need an ID token then.
         network.change { $0.scopes = request == .ownDevice ? ["openid"] : ["a"] }
-        let (app, account) = try await app(pushing: request == .push ? .always : .never)
+        let (app, account) = try await app(pushing: request == .push ? .always : .never, in: vault)
         try await rotate()
         switch request {
         case .code: _ = try await app.signIn(as: "other", through: network.browser())
@@ -126,7 +167,7 @@ struct RotatedSecretTests {
 
     @Test("M503: a request that is refused with the current secret is not retried, and the registration stays")
     func refused() async throws {
-        let (_, account) = try await app()
+        let (_, account) = try await app(in: vault)
         network.change { $0.secret = "another" }
         #expect(await handshakeError { try await account.introspection() }?.code == "invalid_client")
         #expect(secrets(at: "/introspect") == ["secret-1"])
@@ -135,7 +176,7 @@ struct RotatedSecretTests {
 
     @Test("M503: where a server refuses a secret that the user states, the stored one does not take its place")
     func stated() async throws {
-        _ = try await app()
+        _ = try await app(in: vault)
         let known = try await network.client(in: vault)
         var client = known.registered(try #require(known.registration), .secret(Secret("stated"), .post))
         client.hasStatedCredential = true
@@ -151,10 +192,55 @@ struct RotatedSecretTests {
     @Test("M503: a refresh whose secret has expired is retried with the secret of another process")
     func expired() async throws {
         network.change { $0.secretEnds = 1_750_000_100 }
-        let (_, account) = try await app()
+        let (_, account) = try await app(in: vault)
         try await rotate()
         now.change { $0 += 200 }
         try await account.refresh()
         #expect(secrets(at: "/token") == ["secret-1", "secret-of-1"])
+    }
+    @Test("M503: a sign-out waits for a process that is changing the registration, and revokes with its new secret")
+    func awaited() async throws {
+        let held = try await heldRegistration()
+        let signOut = Task { try await held.account.signOut() }
+        await held.clock.sleepers(1)
+        #expect(secrets(at: "/revoke") == ["secret-1"])
+        try await held.release()
+        held.clock.advance(by: .seconds(1))
+        #expect(try await signOut.value.revoked == [.refreshToken, .accessToken])
+        #expect(secrets(at: "/revoke") == ["secret-1", "secret-of-1", "secret-of-1"])
+    }
+
+    @Test("M503, C15: where another process holds the registration for too long, the tokens are revoked later")
+    func busy() async throws {
+        let held = try await heldRegistration()
+        let signOut = Task { try await held.account.signOut() }
+        await held.clock.sleepers(1)
+        let passing = held.clock.pass(inStepsOf: .seconds(60), whileAsleep: 1)
+        let report = try await signOut.value
+        passing.cancel()
+        #expect(report.remaining == [.refreshToken, .accessToken] && report.notRevocable.isEmpty)
+        #expect(report.failure?.code == "vault_busy")
+        try await held.release()
+        #expect(try await held.account.signOut().revoked == [.refreshToken, .accessToken])
+    }
+
+    @Test("M503, C15: a sign-out that is cancelled while it waits for the registration revokes the tokens later")
+    func cancelled() async throws {
+        let held = try await heldRegistration()
+        let signOut = Task { try await held.account.signOut() }
+        await held.clock.sleepers(1)
+        signOut.cancel()
+        await #expect(throws: CancellationError.self) { try await signOut.value }
+        try await held.release()
+        #expect(try await held.account.signOut().revoked == [.refreshToken, .accessToken])
+    }
+
+    @Test("M503: a damaged registration has no new secret, and the account can be signed out")
+    func damaged() async throws {
+        let (_, account) = try await app(in: vault)
+        let (place, _) = try await newSecret(in: vault)
+        try await vault.update(place) { try await $0.replace(with: Array("{".utf8)) }
+        let report = try await account.signOut()
+        #expect(report.notRevocable == [.refreshToken, .accessToken] && report.isForgotten)
     }
 }
