@@ -75,6 +75,8 @@ extension Environment {
     }
 
     /// What checks a client's ID tokens, and where the server publishes its keys.
+    ///
+    /// A retry with a new secret may have brought another algorithm since the client was read.
     private func idTokenValidator(
         at server: AuthorizationServerMetadata, client: Client, nonce: Secret? = nil, code: Secret? = nil,
         accessToken: Secret, hiding secrets: [Secret]
@@ -82,7 +84,7 @@ extension Environment {
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
         var validator = IDTokenValidator(
             issuer: server.issuer, clientID: client.id, nonce: nonce, accessToken: accessToken, code: code,
-            algorithms: client.idTokenAlgorithms(at: server), hiding: secrets)
+            algorithms: current(client).idTokenAlgorithms(at: server), hiding: secrets)
         validator.issuerTemplate = client.service.deviations.issuerTemplate
         return (validator, endpoint)
     }

@@ -189,6 +189,34 @@ struct RotatedSecretTests {
         #expect(try await network.client(in: vault).credential?.secret?.reveal() == "secret-1")
     }
 
+    @Test("M602, M503: the algorithm of an ID token is the one that came with the new secret of another process")
+    func algorithm() async throws {
+        let provider = ScriptedProvider()
+        let registrations = Registrations(in: vault)
+        let client = try provider.client()
+        func store(_ secret: String, _ algorithm: SignatureAlgorithm) async throws {
+            let registration = ClientRegistration(
+                name: "App", endpoint: try EndpointURL(ScriptedProvider.issuer + "/register"), scopes: client.scopes,
+                redirect: client.redirect, redirectURI: try RedirectURI(ScriptedProvider.redirect),
+                isForDevices: false, expiresAt: nil, management: nil, idTokenAlgorithm: algorithm)
+            let registered = client.registered(registration, .secret(Secret(secret), .post))
+            try await registrations.remember(registered, as: "mine")
+        }
+        try await store("secret-1", .ps256)
+        let app = try provider.app(try #require(try await registrations.client(named: "mine")), vault: vault)
+        try await store("secret-of-1", .es256)
+        provider.change { state in
+            state.overrides["/token"] = { request in
+                guard case .bytes(let form) = request.content,
+                    String(decoding: form, as: UTF8.self).contains("client_secret=secret-of-1")
+                else { return .json(401, ["error": "invalid_client"]) }
+                return try provider.answer("/token", request)
+            }
+        }
+        let account = try await app.signIn(through: provider.browser)
+        #expect(account.status.identity?.subject == "alice")
+    }
+
     @Test("M503: a refresh whose secret has expired is retried with the secret of another process")
     func expired() async throws {
         network.change { $0.secretEnds = 1_750_000_100 }
