@@ -255,13 +255,23 @@ struct WidenedRegistrationTests {
         #expect(text.contains("cannot change") && !text.contains("secret-1"))
     }
 
-    @Test("M518: what another process has changed of a registration stays when the user's scopes are remembered")
-    func chosen() async throws {
-        network.change { $0.isManaged = true }
+    /// The client of an app that has registered itself, as a command remembers it and reads it before a sign-in.
+    private func remembered() async throws -> (Registrations, DiscoveredResource, Client) {
         let registrations = Registrations(in: vault)
         let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
         try await registrations.remember(try await found.register(as: "App"), as: "mine")
-        let read = try #require(try await registrations.client(named: "mine"))
+        return (registrations, found, try #require(try await registrations.client(named: "mine")))
+    }
+
+    /// The same client with another secret.
+    private func client(_ read: Client, with secret: String) throws -> Client {
+        read.registered(try #require(read.registration), .secret(Secret(secret), .post))
+    }
+
+    @Test("M518: what another process has changed of a registration stays when the user's scopes are remembered")
+    func chosen() async throws {
+        network.change { $0.isManaged = true }
+        let (registrations, _, read) = try await remembered()
         var changed = read
         changed.registration?.management = ClientManagement(
             endpoint: try EndpointURL("https://as.example/managed"), token: Secret("management-2"))
@@ -273,26 +283,33 @@ struct WidenedRegistrationTests {
         #expect(stored.registration?.management?.token.reveal() == "management-2")
     }
 
-    @Test("M518: a sign-in keeps a registration that another process has changed, but not in place of its own new one")
-    func older() async throws {
+    @Test("M518: a secret that another process has stored during a sign-in stays")
+    func meanwhile() async throws {
         network.change { $0.secretEnds = 0 }
-        let registrations = Registrations(in: vault)
-        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
-        try await registrations.remember(try await found.register(as: "App"), as: "mine")
-        let read = try #require(try await registrations.client(named: "mine"))
-        let registration = try #require(read.registration)
-        func client(with secret: String) -> Client { read.registered(registration, .secret(Secret(secret), .post)) }
-        func secret(after client: Client) async throws -> String? {
-            try await registrations.remember(client, as: "mine", after: read)
-            return try await registrations.client(named: "mine")?.credential?.secret?.reveal()
-        }
-        #expect(try await secret(after: client(with: "stated")) == "stated", "the user has stated it for this sign-in")
-        try await registrations.remember(client(with: "rotated"), as: "mine")
-        #expect(try await secret(after: read) == "rotated")
+        let (registrations, _, read) = try await remembered()
+        try await registrations.remember(try client(read, with: "rotated"), as: "mine")
+        try await registrations.remember(read, as: "mine", after: read)
+        #expect(try await registrations.client(named: "mine")?.credential?.secret?.reveal() == "rotated")
+    }
+
+    @Test("M518: a secret that the user states for a sign-in is stored when it has succeeded")
+    func stated() async throws {
+        network.change { $0.secretEnds = 0 }
+        let (registrations, _, read) = try await remembered()
+        try await registrations.remember(try client(read, with: "stated"), as: "mine", after: read)
+        #expect(try await registrations.client(named: "mine")?.credential?.secret?.reveal() == "stated")
+    }
+
+    @Test("M518: a new registration takes the place of the stored one, also with the same identifier")
+    func again() async throws {
+        network.change { $0.secretEnds = 0 }
+        let (registrations, found, read) = try await remembered()
+        try await registrations.remember(try client(read, with: "rotated"), as: "mine")
         network.change { $0.count = 0 }
         let again = try await found.register(as: "App")
         #expect(again.id == read.id)
-        #expect(try await secret(after: again) == "secret-1", "the server has given the same identifier again")
+        try await registrations.remember(again, as: "mine", after: read)
+        #expect(try await registrations.client(named: "mine")?.credential?.secret?.reveal() == "secret-1")
     }
 }
 
