@@ -300,6 +300,16 @@ struct WidenedRegistrationTests {
         #expect(try await registrations.client(named: "mine")?.credential?.secret?.reveal() == "stated")
     }
 
+    @Test("M518: a registration that another process marks as forgotten during a sign-in is known after its success")
+    func marked() async throws {
+        let (registrations, _, read) = try await remembered()
+        var marked = read
+        marked.registration?.isForgotten = true
+        try await registrations.remember(marked, as: "mine")
+        try await registrations.remember(read, as: "mine", after: read)
+        #expect(try await registrations.client(named: "mine")?.registration?.isForgotten == false)
+    }
+
     @Test("M518: a new registration takes the place of the stored one, also with the same identifier")
     func again() async throws {
         network.change { $0.secretEnds = 0 }
