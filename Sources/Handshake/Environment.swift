@@ -116,7 +116,7 @@ final class Environment: Sendable {
 
     /// A client as its server knows it now: a changed registration may have another secret than the client that the app has given.
     ///
-    /// Get clients from ``Account/client`` and ``Handshake/Handshake/client(where:)``, which return this.
+    /// ``Account/client`` and ``Handshake/Handshake/client(where:)`` return it. Call this where a client was read before an `await`.
     func current(_ client: Client) -> Client {
         guard client.registration != nil, let known = registered.withLock({ $0[AccountID(client)] }),
             let registration = known.registration

@@ -175,11 +175,11 @@ public final class Handshake: Sendable {
             }
             return client
         }
-        guard clients.count == 1, let client = client(where: { _ in true }) else {
+        guard clients.count == 1 else {
             throw .configuration(
                 member: "service", problem: "name one of \(clients.map(\.service.name).joined(separator: ", "))")
         }
-        return client
+        return environment.current(clients[0])
     }
 
     /// The first client that fits, as its server knows it now.

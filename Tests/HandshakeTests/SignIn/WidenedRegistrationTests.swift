@@ -97,8 +97,10 @@ struct WidenedRegistrationTests {
         #expect(managementTokens == ["Bearer management-1"])
     }
 
-    @Test("M518: an app that gets its first secret by a step-up asks about tokens with it", arguments: [true, false])
-    func firstSecret(_ isByAccount: Bool) async throws {
+    @Test(
+        "M518: an app that gets its first secret by a step-up asks about tokens with it",
+        arguments: ["account", "app", "service"])
+    func firstSecret(_ asked: String) async throws {
         network.change {
             $0.isManaged = true
             $0.metadata["introspection_endpoint"] = "https://as.example/introspect"
@@ -110,10 +112,10 @@ struct WidenedRegistrationTests {
         network.change { $0.secret = "secret-of-1" }
         _ = try await steppedUp(app, account, "b")
         let found =
-            if isByAccount {
-                try await account.introspection()
-            } else {
-                try await app.introspection(of: Secret("a token"))
+            switch asked {
+            case "account": try await account.introspection()
+            case "service": try await app.introspection(of: Secret("a token"), at: account.service.name)
+            default: try await app.introspection(of: Secret("a token"))
             }
         #expect(found.isActive)
     }
