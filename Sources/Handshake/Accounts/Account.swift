@@ -11,15 +11,18 @@ public final class Account: Sendable {
     public let id: AccountID
 
     /// The service this account belongs to.
-    public var service: Service { stated.service }
+    public var service: Service { configured.service }
 
     /// The client as its server knows it now.
-    var client: Client { environment.current(stated) }
-    /// Each request looks at these two, which no registration changes: copying the client would take longer.
-    var confinement: EndpointURL? { stated.confinement }
-    var certificate: ClientCertificate? { stated.certificate }
-    /// The client as the app has given it, with the registration and the credential of then.
-    private let stated: Client
+    var client: Client { environment.current(configured) }
+    /// Where the token may go: to this address and those below it. Nil for any address of the service.
+    ///
+    /// Read for each request; no registration changes it, so it does not copy ``client``.
+    var confinement: EndpointURL? { configured.confinement }
+    /// The certificate of connections to the service; nil for none. Does not copy ``client``, as ``confinement``.
+    var certificate: ClientCertificate? { configured.certificate }
+    /// The client that the app passed. Its registration and credential may be older than those of ``client``.
+    private let configured: Client
     let environment: Environment
     let allowedOrigins: [Origin]
     /// The same as they stand in a request.
@@ -58,7 +61,7 @@ public final class Account: Sendable {
 
     init(_ record: AccountRecord, client: Client, environment: Environment, refreshMargin: Double) {
         id = record.id
-        stated = client
+        configured = client
         self.environment = environment
         self.refreshMargin = refreshMargin
         requiredHeaders = client.requiredHeaders
@@ -82,7 +85,7 @@ public final class Account: Sendable {
     /// Source: RFC 9396, section 7. Nil when none are asked for and none were granted.
     public var authorizationDetails: GrantedAuthorizationDetails? {
         GrantedAuthorizationDetails(
-            granted: record.grant.authorizationDetails, asked: stated.options.authorizationDetails)
+            granted: record.grant.authorizationDetails, asked: configured.options.authorizationDetails)
     }
 
     /// An unexpired access token.
@@ -182,7 +185,7 @@ public final class Account: Sendable {
     ///
     /// - Parameter version: the version that was stored; nil where it does not matter.
     func adopt(_ record: AccountRecord, at version: Int64? = nil) {
-        let current = AccessCredential(record, of: stated, margin: refreshMargin)
+        let current = AccessCredential(record, of: configured, margin: refreshMargin)
         state.withLock { $0 = State(current: current, version: version) }
         environment.release(id)
     }
