@@ -14,6 +14,9 @@ import OAuth
 ///        │                                └─ no answer ────► journal stays, error “uncertain”
 /// ```
 ///
+/// The call, its request and what a failure of it means are in `RefreshExchange.swift`; the check of the ID token is in
+/// `UncheckedGrant.swift`.
+///
 /// A journal entry that is found says that an earlier answer was lost or refused. The old refresh token is then tried
 /// again: a service that did not process the first request, or forgives a repeat, goes on; any other answers
 /// `invalid_grant`, which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither repeats
@@ -237,6 +240,9 @@ extension Account {
         return next
     }
 
+    /// Stores the record of a new grant in place of the one before, and announces it.
+    ///
+    /// - Parameter isLast: whether the body does nothing with the record afterwards.
     func keepRefreshed(
         _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord, isLast: Bool
     ) async throws -> AccountRecord {
@@ -273,6 +279,7 @@ extension Account {
         try await locked.journal(stored.stored())
     }
 
+    /// Replaces the stored record alone: what this process knows of the account stays as it is.
     func replace(_ locked: any LockedRecord, with record: AccountRecord) async throws {
         try await locked.replace(with: record.stored())
     }

@@ -33,6 +33,12 @@ extension Account {
         return client.thumbprint(boundAt: server, isProven: key != nil)
     }
 
+    /// The request for new tokens; nil for a grant that cannot be refreshed.
+    ///
+    /// - Parameters:
+    ///   - stored: the account's record.
+    ///   - key: what the request's proof will be signed with; nil for a request without one.
+    /// - Throws: what ``Environment/server(of:known:isEnding:)`` and ``Client/authentication(at:in:)`` throw.
     func refreshRequest(for stored: AccountRecord, provingBy key: DPoPKey?) async throws -> TokenRequest? {
         let server = try await environment.server(of: client, known: stored.server)
         let grantType: TokenRequest.GrantType
