@@ -100,7 +100,7 @@ struct LoginPlan {
             return
         }
         if let last, previous == nil, stated != nil, last.service.name == name, !server.isKnown {
-            try Self.checkClient(after: last, of: account, repeated.repeatingDevice(last.signsInOnDevice))
+            try Self.refuseOtherClient(after: last, of: account, repeated.repeatingDevice(last.signsInOnDevice))
         }
         let service = try server.service()
         // What one server gave at registration goes to no other, whichever endpoints are stated (`any-server.md` 9).

@@ -4,7 +4,9 @@ import OAuth
 
 extension LoginPlan {
     /// Refuses another client for a server that only the account's last sign-in has named.
-    static func checkClient(after last: Client, of account: String, _ options: LoginOptions) throws {
+    ///
+    /// - Throws: ``CommandError``, unless the last sign-in or this one is by a personal token.
+    static func refuseOtherClient(after last: Client, of account: String, _ options: LoginOptions) throws {
         guard options.tokenFile == nil, last.id != PersonalToken.clientID else { return }
         let server: [(option: String, address: String?)] =
             switch (last.confinement, last.service.authorizationServer) {
