@@ -63,8 +63,8 @@ extension CircleRecords {
         /// in this order.
         var unsentHides: Set<UInt32>?
         var unsentUnhides: Set<UInt32>?
-        /// Whether the server was asked from whom the user hides, since this device joined.
-        var knowsHides: Bool?
+        /// Whether this device has fetched from whom the user hides, since it joined.
+        var hasFetchedHidden: Bool?
         /// Whether the next synchronisation fetches everything: the user no longer forgets a member.
         var mustFetchWhole: Bool?
         /// Whether the server has withdrawn all keys that were sent, or may have been.

@@ -117,7 +117,7 @@ extension JoinedCircle {
         var trouble: (any Error)?
         do {
             try await deliverNews()
-            try await takeHides()
+            try await fetchHidden()
         } catch let error as CircleProblem {
             // Others can be recognised all the same.
             trouble = error

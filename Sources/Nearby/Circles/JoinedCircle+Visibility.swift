@@ -18,15 +18,15 @@ extension JoinedCircle {
         public let batch: Bool?
         /// Whether members can wave at the user.
         ///
-        /// A new device begins with true.
+        /// On a new device it is true.
         public let waves: Bool
         /// Whether this device fetches the photos of the others.
         ///
-        /// A new device begins with true.
+        /// On a new device it is true.
         public let othersPhotos: Bool
         /// From whom the user hides, by number.
         ///
-        /// A synchronisation after joining adds those from whom the user hid on another device.
+        /// The first synchronisation after joining adds the people from whom the user hides on another device.
         public let hidden: [UserNumber]
         /// The members whom the user has forgotten, by number.
         ///
@@ -95,17 +95,17 @@ extension JoinedCircle {
         }
     }
 
-    /// Asks the server from whom the user hides, once after joining: it may have been decided on another device.
-    func takeHides() async throws {
+    /// Fetches from whom the user hides, once after joining: the user may have decided it on another device.
+    func fetchHidden() async throws {
         let state = try await state()
-        guard state.knowsHides != true else { return }
+        guard state.hasFetchedHidden != true else { return }
         let what = "the list of people from whom you hide"
         let object = try await server(state).send(.get, "v1/me/hidden").object(what)
         guard let hidden = object["hidden"]?.array else { throw CircleProblem.malformed(what) }
         let numbers = hidden.prefix(CircleTable.maximumRows).compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
         try await records.changeState { state in
             state.hidden.formUnion(numbers)
-            state.knowsHides = true
+            state.hasFetchedHidden = true
         }
     }
 
