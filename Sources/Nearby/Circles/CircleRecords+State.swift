@@ -65,6 +65,8 @@ extension CircleRecords {
         var unsentUnhides: Set<UInt32>?
         /// Whether this device has fetched from whom the user hides, since it joined.
         var hasFetchedHidden: Bool?
+        /// How often the user has ended a hide, since this device joined.
+        var unhideCount: Int?
         /// Whether the next synchronisation fetches everything: the user no longer forgets a member.
         var mustFetchWhole: Bool?
         /// Whether the server has withdrawn all keys that were sent, or may have been.
@@ -100,6 +102,11 @@ extension CircleRecords {
         var hasNews: Bool {
             unsentHides?.isEmpty == false || unsentUnhides?.isEmpty == false || mustWithdraw
                 || isIdentityPending == true || unsentPhoto != nil || unsentBatch != nil
+        }
+
+        /// Whether this is the membership of an earlier state, and the user has decided nothing about hides since.
+        func hasSameHides(as earlier: Self) -> Bool {
+            (bearer, hidden, unhideCount) == (earlier.bearer, earlier.hidden, earlier.unhideCount)
         }
 
         /// Whether a row of a member has come since all packs of photos were asked about.

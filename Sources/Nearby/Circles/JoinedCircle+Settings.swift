@@ -173,6 +173,7 @@ extension JoinedCircle {
                 state.hidden.remove(number)
                 if state.blocked.remove(number) != nil { state.mustFetchWhole = true }
                 state.unsentUnhides = (state.unsentUnhides ?? []).union([number])
+                state.unhideCount = (state.unhideCount ?? 0) &+ 1
                 state.nextSync = 0
             }
             return try await delivery { try await deliverHides() }

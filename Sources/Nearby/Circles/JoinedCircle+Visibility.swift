@@ -96,15 +96,20 @@ extension JoinedCircle {
     }
 
     /// Fetches from whom the user hides, once after joining: the user may have decided it on another device.
+    ///
+    /// An answer that is older than a decision, or that is for an earlier membership, is not taken: the next synchronisation asks again.
     func fetchHidden() async throws {
-        let state = try await state()
-        guard state.hasFetchedHidden != true else { return }
+        let before = try await state()
+        guard before.hasFetchedHidden != true else { return }
         let what = "the list of people from whom you hide"
-        let object = try await server(state).send(.get, "v1/me/hidden").object(what)
+        let object = try await server(before).send(.get, "v1/me/hidden").object(what)
         guard let hidden = object["hidden"]?.array else { throw CircleProblem.malformed(what) }
         let numbers = hidden.prefix(CircleTable.maximumRows).compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
+        // The server may not have heard of these yet.
+        let ended = before.unsentUnhides ?? []
         try await records.changeState { state in
-            state.hidden.formUnion(numbers)
+            guard state.hasSameHides(as: before) else { return }
+            state.hidden.formUnion(Set(numbers).subtracting(ended))
             state.hasFetchedHidden = true
         }
     }

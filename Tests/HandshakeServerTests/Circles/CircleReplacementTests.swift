@@ -75,6 +75,44 @@ struct CircleReplacementTests {
     }
 
     @Test(
+        "CI57: hides that a device fetches do not undo what the user decides meanwhile, and enter no other membership",
+        arguments: ["unhidden", "unhidden before", "replaced"])
+    func decidedMeanwhile(decision: String) async throws {
+        try await CircleWorld.with { world in
+            let (_, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            try await adas.hide(zoe)
+            let device = CircleDevice(world)
+            let process = CircleDevice(world, vault: device.vault)
+            device.transport.intercept { line, pass in
+                let answer = try await pass()
+                guard let other = try await JoinedCircle.all(in: process.environment).first else { return answer }
+                switch (line, decision) {
+                case ("GET /rc/v1/me/hidden", "unhidden"):
+                    let delivery = try await other.unhide(zoe)
+                    #expect(delivery == .delivered)
+                case ("PUT /rc/v1/me/keys", "unhidden before"):
+                    process.transport.fail(.timedOut(host: "circle.example"))
+                    let delivery = try await other.unhide(zoe)
+                    #expect(delivery == .pending)
+                case ("GET /rc/v1/me/hidden", "replaced"):
+                    let bearer = try await world.circle.newBearer(for: 759).bearer
+                    try await other.records.changeState { $0.bearer = bearer }
+                default: break
+                }
+                return answer
+            }
+            let again = try await device.join(replacing: true)
+            device.transport.intercept(with: nil)
+            #expect(try await again.visibility().hidden.isEmpty)
+            try await again.synchronize()
+            let isHidden = decision == "replaced"
+            #expect(try await again.visibility().hidden.contains(zoe) == isHidden)
+            #expect(await world.circle.members[759]?.hidden.contains(65_535) == isHidden)
+        }
+    }
+
+    @Test(
         "CI59: a replacement that fails late is finished by the next synchronisation, takes no decision back, and can be left",
         arguments: ["nothing", "answered", "hidden", "forgotten", "paused", "left", "left afterwards"])
     func replacedInVain(decision: String) async throws {
