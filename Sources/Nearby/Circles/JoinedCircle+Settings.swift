@@ -148,15 +148,26 @@ extension JoinedCircle {
             }
             _ = try await records.forget(person)
             try await records.changeState { $0.blocked.remove(number) }
-            let wasFriend = try await environment.stored.unfriend(person)
-            try await renewSeed()
-            try await environment.stored.withdraw([person])
+            let wasFriend = try await endContact(with: [person])
             let delivery = try await delivery {
                 try await deliverHides()
                 if !state.isPaused { try await publishKeys() }
             }
             return Hiding(wasFriend: wasFriend, delivery: delivery)
         }
+    }
+
+    /// Ends what this device has of people from whom the user hides, beside the circle's table, and what they have of the user.
+    ///
+    /// They are no friends any more, their alerts go, and the user has a new seed in this circle. It can be repeated.
+    ///
+    /// - Returns: whether one of them was a friend.
+    @discardableResult
+    func endContact(with people: Set<UserNumber>) async throws -> Bool {
+        let hadFriend = try await environment.stored.unfriend(people)
+        try await renewSeed()
+        try await environment.stored.withdraw(people)
+        return hadFriend
     }
 
     /// Ends hiding from a person, and ignoring a member who was forgotten.

@@ -97,22 +97,36 @@ extension JoinedCircle {
 
     /// Fetches from whom the user hides, once after joining: the user may have decided it on another device.
     ///
-    /// An answer that is older than a decision, or that is for an earlier membership, is not taken: the next synchronisation asks again.
+    /// It does with those who are new what ``hide(_:)`` does; their rows and photos go with the fetch of the tables. An answer that is older
+    /// than a decision, or that is for an earlier membership, is not taken: the next synchronisation asks again.
     func fetchHidden() async throws {
         let before = try await state()
         guard before.hasFetchedHidden != true else { return }
         let what = "the list of people from whom you hide"
         let object = try await server(before).send(.get, "v1/me/hidden").object(what)
         guard let hidden = object["hidden"]?.array else { throw CircleProblem.malformed(what) }
-        let numbers = hidden.prefix(CircleTable.maximumRows).compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
+        let listed = Set(hidden.compactMap { $0.integer.flatMap { UInt32(exactly: $0) } })
         // The server may not have heard of these yet.
         let ended = before.unsentUnhides ?? []
+        let room = max(Self.maximumHidden - before.hidden.count, 0)
+        let people = Set(Self.people(listed.subtracting(before.hidden).subtracting(ended)).prefix(room))
+        guard try await state().hasSameHides(as: before) else { return }
+        // First: if this is interrupted, the next synchronisation repeats it.
+        if !people.isEmpty { try await endContact(with: people) }
+        let numbers = try people.map { try Self.number($0) }
         try await records.changeState { state in
             guard state.hasSameHides(as: before) else { return }
-            state.hidden.formUnion(Set(numbers).subtracting(ended))
+            state.hidden.formUnion(numbers)
+            for number in numbers { state.removeWaves(at: number) }
             state.hasFetchedHidden = true
         }
+        guard !people.isEmpty else { return }
+        try await records.noteChange()
+        if try await mustPublish(state()) { try await publishKeys() }
     }
+
+    /// From how many people a user can hide: as many as a server takes.
+    static let maximumHidden = 20_000
 
     /// Whether a change would change nothing.
     ///

@@ -158,14 +158,30 @@ public struct StoredPeople: Sendable {
     ///
     /// - Returns: whether there were keys.
     @discardableResult
-    public func unfriend(_ person: UserNumber) async throws -> Bool {
+    public func unfriend(_ person: UserNumber) async throws -> Bool { try await unfriend([person]) }
+
+    /// Ends being friends with several people, as with one.
+    ///
+    /// - Returns: whether there were keys of one of them.
+    func unfriend(_ people: Set<UserNumber>) async throws -> Bool {
         try await mappingVaultErrors {
-            for key in try await vault.keys(of: .photo).keys
-            where key.components.first == community && number(of: key) == person {
+            for key in try await vault.keys(of: .photo).keys where person(of: key, in: people) != nil {
                 try await vault.remove(key)
             }
-            return try await RollingKeys(in: vault, community: community).removeFriend(person)
+            var hadFriend = false
+            for key in try await vault.keys(of: .beaconFriend).keys {
+                guard let friend = person(of: key, in: people) else { continue }
+                let wasFriend = try await RollingKeys(in: vault, community: community).removeFriend(friend)
+                hadFriend = hadFriend || wasFriend
+            }
+            return hadFriend
         }
+    }
+
+    /// The person whom a record of this community is about; nil where it is none of these people.
+    private func person(of key: VaultKey, in people: Set<UserNumber>) -> UserNumber? {
+        guard key.components.first == community, let person = number(of: key) else { return nil }
+        return people.contains(person) ? person : nil
     }
 
     /// Deletes everything about everyone, and what the user is recognised by. Removes all alerts.

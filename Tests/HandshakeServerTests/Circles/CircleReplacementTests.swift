@@ -3,6 +3,7 @@ import Circles
 import Foundation
 import Handshake
 import OAuth
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -109,6 +110,67 @@ struct CircleReplacementTests {
             let isHidden = decision == "replaced"
             #expect(try await again.visibility().hidden.contains(zoe) == isHidden)
             #expect(await world.circle.members[759]?.hidden.contains(65_535) == isHidden)
+        }
+    }
+
+    @Test(
+        "CI57: a person from whom the user hides is no friend on a device that learns of it, and the seed is a new one")
+    func learnedHide() async throws {
+        try await CircleWorld.with { world in
+            let (_, adas, _, _) = try await world.pair()
+            let zoe = try UserNumber(65_535)
+            try await adas.hide(zoe)
+            let device = CircleDevice(world)
+            let friends = RollingKeys(in: device.vault, community: "recurse-center")
+            let theirs = RollingKeys(in: MemoryVault(), community: "recurse-center")
+            let card = try await theirs.pairingCard(
+                in: CircleScope(circleAt: "https://pair.example"), number: zoe, name: "Zoë Ångström",
+                at: world.timestamp)
+            #expect(try await friends.addPaired(card, at: world.timestamp) == zoe)
+            let (photo, other) = (
+                VaultKey(.photo, ["recurse-center", "65535"]), VaultKey(.photo, ["recurse-center", "36"])
+            )
+            for key in [photo, other] { try await device.vault.replace(key, with: [1]) }
+            let notices = ShownNotices(in: device.vault, community: "recurse-center")
+            try await notices.note(1, of: "desktop", about: zoe)
+            let earlierSeed = Mutex<Data?>(nil)
+            device.transport.intercept { line, pass in
+                if line == "GET /rc/v1/me/hidden" {
+                    let joined = try #require(try await JoinedCircle.all(in: device.environment).first)
+                    try await joined.records.changeState { $0.waved[65_535] = 1 }
+                    let seed = try await joined.state().seed
+                    earlierSeed.withLock { $0 = seed }
+                }
+                return try await pass()
+            }
+            let joined = try await device.join(replacing: true)
+            let state = try await joined.state()
+            let before = earlierSeed.withLock { $0 }
+            #expect(state.hidden == [65_535] && state.waved.isEmpty)
+            #expect(before != nil && state.seed != before)
+            #expect(try !joined.mustPublish(state), "the keys of the new seed are published")
+            #expect(try await friends.friends().keys.isEmpty)
+            #expect(try await device.vault.keys(of: .photo).keys == [other])
+            #expect(try await notices.people(before: .infinity).isEmpty)
+        }
+    }
+
+    @Test(
+        "CI57: a device takes no longer list of hidden people than a server does, and only numbers that people can have"
+    )
+    func listedByServer() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            let adas = try await ada.join()
+            try await adas.hide(try UserNumber(36))
+            try await adas.records.changeState { $0.hasFetchedHidden = nil }
+            let numbers = [0, 0x8000_0000, 0xFFFF_FFFF] + Array(100_001...120_100)
+            let listed = numbers.map { "\($0)" }.joined(separator: ",")
+            ada.transport.replace(with: #"{"hidden":[\#(listed)]}"#) { $0 == "GET /rc/v1/me/hidden" }
+            try await adas.synchronize()
+            let state = try await adas.state()
+            #expect(state.hidden.count == MemberCircle.maximumMembers && state.hidden.contains(36))
+            #expect(try await adas.visibility().hidden.count == state.hidden.count)
         }
     }
 
