@@ -1,3 +1,5 @@
+import Beacons
+import Crypto
 import Foundation
 import Handshake
 import OAuth
@@ -41,7 +43,7 @@ struct CircleFarewell: Sendable, Codable {
     /// Tells the servers what they must still be told, from a watch that runs, until the task is cancelled.
     ///
     /// Whatever restarts the watch, it begins a minute after that. What cannot be sent is tried again a quarter of an hour to half an
-    /// hour later, one request a circle, until the bearer expires. Otherwise it looks again when tables would be fetched.
+    /// hour later, until the bearer expires. Otherwise it looks again when tables would be fetched.
     ///
     /// - Throws: `CancellationError` alone.
     static func keepDelivering(in environment: CircleEnvironment) async throws {
@@ -82,12 +84,17 @@ extension CircleRecords {
         try await vault.replace(key("farewell"), with: Array(try JSONEncoder().encode(farewell)))
     }
 
-    /// Remembers that the server must still be told of the sign-out of a membership that was refused.
+    /// Remembers that the server must still be told to end the sign-in of a refused join.
     ///
-    /// It has a record of its own: it may be another member's, whom leaving does not sign out.
-    func rememberRefused(_ farewell: CircleFarewell) async throws {
-        let key = key("farewell", "\(farewell.expires)")
-        try await vault.replace(key, with: Array(try JSONEncoder().encode(farewell)))
+    /// In a record of its own: the bearer may be another member's, and that member's sign-out must not replace it. Where it cannot be
+    /// stored, the bearer stays valid until it expires.
+    func rememberRefusedJoin(_ farewell: CircleFarewell) async {
+        let digest = Beacons.Hexadecimal.encode(SHA256.hash(data: Array(farewell.bearer.utf8)))
+        // In a task of its own: the join may have been cancelled.
+        let storing = Task {
+            try await vault.replace(key("farewell", digest), with: Array(try JSONEncoder().encode(farewell)))
+        }
+        try? await storing.value
     }
 
     /// As ``rememberFarewell(_:)``, unless the server must still be told that the user leaves: that signs every device out.

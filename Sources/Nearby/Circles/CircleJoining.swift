@@ -96,7 +96,7 @@ public struct CircleJoining: Sendable {
                 let farewell = CircleFarewell(
                     address: server.text, bearer: bearer, isLeaving: false, expires: expires)
                 if await farewell.deliver(over: environment.transport, at: moment) == .pending {
-                    try await records.rememberRefused(farewell)
+                    await records.rememberRefusedJoin(farewell)
                 }
                 throw refusal
             }

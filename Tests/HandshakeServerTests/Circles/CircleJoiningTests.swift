@@ -492,7 +492,7 @@ struct CircleJoiningTests {
     }
 
     @Test(
-        "CI24: where joining is refused and the server fails to sign the device out, it is told again later",
+        "CI24: a sign-out after a refused join that the server failed to process is sent again later",
         arguments: [false, true])
     func refusedInVain(isInCircle: Bool) async throws {
         let vault = FailingVault()
@@ -524,6 +524,65 @@ struct CircleJoiningTests {
             #expect(await world.circle.members[65_535]?.bearers.isEmpty == true)
             let left = try await ada.vault.keys(of: .circle).keys
             #expect(!left.contains { $0.components.contains("farewell") })
+        }
+    }
+
+    private static let refusal = CircleProblem.otherNumber(759, circle: "Recurse Center", known: 36, in: "Hub")
+
+    @Test("CI24: a sign-out after a refused join is sent later also where the user interrupts the join")
+    func refusedAndInterrupted() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            _ = try await addHub(to: ada, number: 36)
+            ada.transport.intercept { line, pass in
+                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw CancellationError()
+            }
+            // A task of its own: the test's must go on.
+            let joining = Task { try await ada.join() }
+            await #expect(throws: NearbyError.circle(Self.refusal)) { _ = try await joining.value }
+            ada.transport.intercept(with: nil)
+            #expect(await world.circle.members[759]?.bearers.count == 1)
+            let people = StoredPeople(in: ada.vault, community: "recurse-center")
+            await people.deliverFarewells(over: ada.transport, at: world.now)
+            #expect(await world.circle.members[759]?.bearers.isEmpty == true)
+        }
+    }
+
+    @Test("CI24: why a join is refused is told also where its sign-out can be neither sent nor stored")
+    func refusedWithoutStorage() async throws {
+        try await CircleWorld.with { world in
+            let vault = FailingVault()
+            let ada = CircleDevice(world, vault: vault)
+            _ = try await addHub(to: ada, number: 36)
+            ada.transport.intercept { line, pass in
+                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+                vault.fail()
+                throw TransportError.timedOut(host: "circle.example")
+            }
+            await #expect(throws: NearbyError.circle(Self.refusal)) { _ = try await ada.join() }
+        }
+    }
+
+    @Test("CI24: the sign-outs after two joins that are refused in the same second are both sent later")
+    func refusedTwice() async throws {
+        try await CircleWorld.with { world in
+            let ada = CircleDevice(world)
+            _ = try await addHub(to: ada, number: 36)
+            ada.transport.intercept { line, pass in
+                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+                throw TransportError.timedOut(host: "circle.example")
+            }
+            for user in [CircleDevice.zoe, CircleDevice.quentin] {
+                await #expect(throws: NearbyError.self) { _ = try await ada.join(as: user) }
+            }
+            ada.transport.intercept(with: nil)
+            let numbers: [UInt32] = [65_535, 70_000]
+            for number in numbers { #expect(await world.circle.members[number]?.bearers.count == 1) }
+            let people = StoredPeople(in: ada.vault, community: "recurse-center")
+            await people.deliverFarewells(over: ada.transport, at: world.now)
+            for number in numbers { #expect(await world.circle.members[number]?.bearers.isEmpty == true) }
         }
     }
 
