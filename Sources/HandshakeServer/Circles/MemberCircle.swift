@@ -254,6 +254,8 @@ public actor MemberCircle {
         let expires = time.now() + Self.bearerLifetime
         guard var member = members[number] else { throw RequestRefusal.internalError }
         member.bearers[Self.digest(bearer)] = expires
+        // The device may sign out before the next cleaning.
+        member.signedOut = nil
         try await store(member)
         return (bearer, expires)
     }

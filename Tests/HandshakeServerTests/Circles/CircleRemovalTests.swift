@@ -92,6 +92,20 @@ struct CircleRemovalTests {
         }
     }
 
+    @Test("CI59: for a member who joins and signs out between two cleanings, the 30 days begin again")
+    func signedInBriefly() async throws {
+        let circle = try await open()
+        _ = try await circle.admit(Self.ada)
+        for day in 1...72 {
+            time.advance(by: CircleWorld.day)
+            try await circle.inTurn { try await $0.cleanIfDue() }
+            #expect(await circle.count == (day < 72 ? 1 : 0), "after \(day) days")
+            guard day == 40 else { continue }
+            let bearer = try await circle.admit(Self.ada).bearer
+            try await circle.signOut(bearer, of: 759)
+        }
+    }
+
     @Test("CI59: a server whose clock is set months ahead, and back later, neither removes a member nor signs one out")
     func clockAhead() async throws {
         let circle = try await open()
