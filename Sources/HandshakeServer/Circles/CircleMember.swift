@@ -56,7 +56,9 @@ struct CircleMember: Sendable {
     var keys: KeyRecord?
     /// Digests of bearers, and when each expires: seconds since 1970.
     var bearers: [Data: Double] = [:]
-    /// What ``MemberCircle/State/observed`` was when a cleaning first found no valid bearer; nil while there is one.
+    /// The ``MemberCircle/State/observedTime`` of the first cleaning that found no valid bearer.
+    ///
+    /// Nil before one did, and after the member has joined again, or a cleaning has found a valid bearer.
     var signedOut: Double?
     /// Whom the member hides from.
     var hidden: Set<UInt32> = []

@@ -54,8 +54,8 @@ public actor MemberCircle {
 
     /// For how long tombstones, the answers to bearers of removed members, and members without a valid bearer are kept: 30 days.
     static let retention = 30.0 * 86_400
-    /// How much one cleaning adds to ``State/observed`` at most, in seconds: a day.
-    private static let longestObservation = 86_400.0
+    /// How much of the time between two cleanings counts at most, in seconds: a day.
+    private static let maximumInterval = 86_400.0
     /// How long a bearer is valid.
     static let bearerLifetime = 30.0 * 86_400
     /// How many members there can be.
@@ -189,12 +189,13 @@ public actor MemberCircle {
         if state.isEpochDue, mayRaiseEpoch(at: now) { try await raiseEpoch(at: now) }
     }
 
-    /// Removes expired tombstones, bearers, waves and day keys, and members who are signed out for good, once an hour.
+    /// Removes expired tombstones, waves and day keys, bearers that expired beside a valid one, and members who have had no valid
+    /// bearer for 30 days; once an hour.
     func cleanIfDue() async throws {
         try await raiseEpochIfDue()
         let now = time.now()
         guard abs(now - state.cleaned) >= 3_600 else { return }
-        state.observed += min(max(now - state.cleaned, 0), Self.longestObservation)
+        state.observedTime += min(max(now - state.cleaned, 0), Self.maximumInterval)
         state.cleaned = now
         for wave in waves.values where wave.expires <= now { try await remove(wave) }
         spent = spent.filter { $0.value > now }
@@ -214,11 +215,11 @@ public actor MemberCircle {
                 let valid = member.bearers.filter { $0.value > now }
                 if valid.isEmpty {
                     // Expired ones stay: a clock that was set ahead may be set back.
-                    changed.signedOut = member.signedOut ?? state.observed
+                    changed.signedOut = member.signedOut ?? state.observedTime
                 } else {
                     (changed.bearers, changed.signedOut) = (valid, nil)
                 }
-                if let ended = changed.signedOut, state.observed - ended > Self.retention {
+                if let ended = changed.signedOut, state.observedTime - ended > Self.retention {
                     // The last device may have left when it could not tell any more.
                     try await leave(member.number, at: now, isRemoved: false)
                     continue

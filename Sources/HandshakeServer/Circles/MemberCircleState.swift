@@ -14,12 +14,12 @@ extension MemberCircle {
         var epochRaised = 0.0
         /// Whether a member was removed too soon after that: the epoch changes when the pause is over.
         var isEpochDue = false
-        /// When expired tombstones were removed last: seconds since 1970.
+        /// When the last cleaning ran: seconds since 1970.
         var cleaned = 0.0
-        /// How long the circle was observed, in seconds: the times from one cleaning to the next, each counted as a day at most.
+        /// The time between cleanings, added up, in seconds. Each interval counts as a day at most.
         ///
         /// A clock that is set ahead adds a day, however far it is ahead.
-        var observed = 0.0
+        var observedTime = 0.0
     }
 }
 
@@ -29,7 +29,7 @@ extension MemberCircle.State {
             "version": .number("1"), "instance": .string(instance), "epoch": .number("\(epoch)"),
             "revision": .number("\(revision)"), "forgotten_revision": .number("\(forgottenRevision)"),
             "epoch_raised": .number("\(Int64(epochRaised))"), "epoch_due": .bool(isEpochDue),
-            "cleaned": .number("\(Int64(cleaned))"), "observed": .number("\(Int64(observed))"),
+            "cleaned": .number("\(Int64(cleaned))"), "observed": .number("\(Int64(observedTime))"),
         ]
         return Array(JSONValue.object(members).json.utf8)
     }
@@ -49,7 +49,7 @@ extension MemberCircle.State {
         epochRaised = Double(members["epoch_raised"]?.integer ?? Int64(day) * 86_400)
         isEpochDue = members["epoch_due"]?.bool ?? false
         cleaned = Double(members["cleaned"]?.integer ?? 0)
-        observed = Double(members["observed"]?.integer ?? 0)
+        observedTime = Double(members["observed"]?.integer ?? 0)
     }
 }
 #endif
