@@ -20,6 +20,9 @@ extension MemberCircle {
         ///
         /// A clock that is set ahead adds a day, however far it is ahead.
         var observedTime = 0.0
+
+        /// The largest number of seconds that is read: a larger one, which no clock has, could not be stored again.
+        fileprivate static let maximumSeconds: Int64 = 1 << 53
     }
 }
 
@@ -44,12 +47,15 @@ extension MemberCircle.State {
         self.epoch = epoch
         self.revision = revision
         forgottenRevision = members["forgotten_revision"]?.integer.flatMap { UInt64(exactly: $0) } ?? 0
+        func seconds(_ name: String) -> Double? {
+            members[name]?.integer.map { Double(min(max($0, 0), Self.maximumSeconds)) }
+        }
         // Earlier versions stored the day.
         let day = members["epoch_day"]?.integer.flatMap { UInt32(exactly: $0) } ?? 0
-        epochRaised = Double(members["epoch_raised"]?.integer ?? Int64(day) * 86_400)
+        epochRaised = seconds("epoch_raised") ?? Double(day) * 86_400
         isEpochDue = members["epoch_due"]?.bool ?? false
-        cleaned = Double(members["cleaned"]?.integer ?? 0)
-        observedTime = Double(members["observed"]?.integer ?? 0)
+        cleaned = seconds("cleaned") ?? 0
+        observedTime = seconds("observed") ?? 0
     }
 }
 #endif

@@ -106,6 +106,17 @@ struct CircleRemovalTests {
         }
     }
 
+    @Test("CI59: times in a damaged record that no clock can have are read, and can be stored again")
+    func hugeTimes() throws {
+        let most = Int64.max
+        let text =
+            #"{"version":1,"instance":"i","epoch":1,"revision":1,"epoch_raised":\#(most),"cleaned":\#(most),"observed":\#(most)}"#
+        let state = try #require(MemberCircle.State(stored: Array(text.utf8)))
+        let again = try #require(MemberCircle.State(stored: state.stored))
+        #expect(again.observedTime == state.observedTime && again.cleaned == state.cleaned)
+        #expect(again.epochRaised == state.epochRaised && state.epochRaised > 0)
+    }
+
     @Test("CI59: a server whose clock is set months ahead, and back later, neither removes a member nor signs one out")
     func clockAhead() async throws {
         let circle = try await open()
