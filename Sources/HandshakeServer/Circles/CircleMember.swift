@@ -56,6 +56,8 @@ struct CircleMember: Sendable {
     var keys: KeyRecord?
     /// Digests of bearers, and when each expires: seconds since 1970.
     var bearers: [Data: Double] = [:]
+    /// The ``MemberCircle/State/observedTime`` of the first cleaning that found each of these bearers expired.
+    var expiredBearers: [Data: Double] = [:]
     /// The ``MemberCircle/State/observedTime`` of the first cleaning that found no valid bearer.
     ///
     /// Nil before one did, and after the member has joined again, or a cleaning has found a valid bearer.
@@ -111,6 +113,24 @@ struct CircleMember: Sendable {
         return kept
     }
 
+    /// Notes which bearers have expired, and removes those that did so 30 days ago.
+    ///
+    /// They stay so long because a clock that was set ahead may be set back: then they are valid again.
+    mutating func cleanBearers(at now: Double, observedTime: Double) {
+        let expired = bearers.filter { $0.value <= now }
+        signedOut = expired.count == bearers.count ? signedOut ?? observedTime : nil
+        let known = expiredBearers
+        expiredBearers = [:]
+        for digest in expired.keys {
+            let first = known[digest] ?? observedTime
+            if observedTime - first > MemberCircle.retention {
+                bearers[digest] = nil
+            } else {
+                expiredBearers[digest] = first
+            }
+        }
+    }
+
     /// Whether no more than that is left, which others are not told.
     var isForgotten: Bool { isRemoved && rowRevision == 0 }
 }
@@ -124,10 +144,7 @@ extension CircleMember {
             "keys_revision": .number("\(keysRevision)"), "shows_photo": .bool(showsPhoto),
             "shows_batch": .bool(showsBatch), "large_photo": .bool(hasLargePhoto), "removed": .bool(isRemoved),
             "hidden": .array(hidden.sorted().map { .number("\($0)") }),
-            "bearers": .array(
-                bearers.map { digest, expiry in
-                    .object(["digest": .string(Base64URL.encode(digest)), "expires": .number("\(expiry)")])
-                }),
+            "bearers": .array(bearers.keys.map { storedBearer($0) }),
         ]
         members["photo"] = photo.map { .string(Base64URL.encode($0)) }
         members["identity"] = identity.map { .string(Base64URL.encode($0.bytes)) }
@@ -135,6 +152,13 @@ extension CircleMember {
         members["signed_out_observed"] = signedOut.map { .number("\($0)") }
         members["gone"] = gone.map { .number("\($0)") }
         return Array(JSONValue.object(members).json.utf8)
+    }
+
+    private func storedBearer(_ digest: Data) -> JSONValue {
+        var bearer: JSONObject = ["digest": .string(Base64URL.encode(digest))]
+        bearer["expires"] = bearers[digest].map { .number("\($0)") }
+        bearer["expired_observed"] = expiredBearers[digest].map { .number("\($0)") }
+        return .object(bearer)
     }
 
     /// Reads a stored record; nil when it is not one of this version.
@@ -169,6 +193,7 @@ extension CircleMember {
                 let expiry = value.object?["expires"]?.double
             else { continue }
             bearers[Data(digest)] = expiry
+            expiredBearers[Data(digest)] = value.object?["expired_observed"]?.double
         }
     }
 }

@@ -52,7 +52,8 @@ public actor MemberCircle {
         }
     }
 
-    /// For how long tombstones, the answers to bearers of removed members, and members without a valid bearer are kept: 30 days.
+    /// For how long tombstones, the answers to bearers of removed members, expired bearers, and members without a valid one are kept:
+    /// 30 days.
     static let retention = 30.0 * 86_400
     /// How much of the time between two cleanings counts at most, in seconds: a day.
     private static let maximumInterval = 86_400.0
@@ -189,8 +190,8 @@ public actor MemberCircle {
         if state.isEpochDue, mayRaiseEpoch(at: now) { try await raiseEpoch(at: now) }
     }
 
-    /// Removes expired tombstones, waves and day keys, bearers that expired beside a valid one, and members who have had no valid
-    /// bearer for 30 days; once an hour.
+    /// Removes expired tombstones, waves and day keys, bearers that expired 30 days ago, and members who have had no valid bearer for as
+    /// long; once an hour.
     func cleanIfDue() async throws {
         try await raiseEpochIfDue()
         let now = time.now()
@@ -212,13 +213,7 @@ public actor MemberCircle {
                 members[member.number] = nil
             } else {
                 var changed = member
-                let valid = member.bearers.filter { $0.value > now }
-                if valid.isEmpty {
-                    // Expired ones stay: a clock that was set ahead may be set back.
-                    changed.signedOut = member.signedOut ?? state.observedTime
-                } else {
-                    (changed.bearers, changed.signedOut) = (valid, nil)
-                }
+                changed.cleanBearers(at: now, observedTime: state.observedTime)
                 if let ended = changed.signedOut, state.observedTime - ended > Self.retention {
                     // The last device may have left when it could not tell any more.
                     try await leave(member.number, at: now, isRemoved: false)
@@ -229,7 +224,7 @@ public actor MemberCircle {
                     changed.keys = nil
                     changed.keysRevision = nextRevision()
                 }
-                if isPast || changed.bearers.count < member.bearers.count || changed.signedOut != member.signedOut {
+                if isPast || changed.expiredBearers != member.expiredBearers || changed.signedOut != member.signedOut {
                     try await store(changed)
                 }
             }

@@ -129,4 +129,31 @@ struct CircleRemovalTests {
         let started = try await open()
         #expect(try await started.owner(ofBearer: bearer).signedOut == nil)
     }
+
+    @Test("CI59: a clock that is set ahead and back signs no device out whose member has a valid bearer on another one")
+    func clockAheadWithTwoDevices() async throws {
+        let circle = try await open()
+        let first = try await circle.admit(Self.ada).bearer
+        time.advance(by: 20 * CircleWorld.day)
+        let second = try await circle.admit(Self.ada).bearer
+        for days in [40.0, 41, 21] {
+            time.advance(by: days * CircleWorld.day - elapsed)
+            try await circle.inTurn { try await $0.cleanIfDue() }
+            #expect(try await circle.owner(ofBearer: second).number == 759, "at \(days) days")
+        }
+        #expect(try await circle.owner(ofBearer: first).expiredBearers.isEmpty)
+    }
+
+    @Test("CI59: an expired bearer is removed 30 days later, although another one is valid, also after restarts")
+    func prunedBearer() async throws {
+        _ = try await open().admit(Self.ada)
+        for day in 1...61 {
+            time.advance(by: CircleWorld.day)
+            let circle = try await open()
+            try await circle.inTurn { try await $0.cleanIfDue() }
+            if day == 29 || day == 45 { _ = try await circle.admit(Self.ada) }
+            let expected = day < 29 ? 1 : day < 45 ? 2 : day < 61 ? 3 : 2
+            #expect(await circle.members[759]?.bearers.count == expected, "after \(day) days")
+        }
+    }
 }
