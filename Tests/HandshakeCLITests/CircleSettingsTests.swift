@@ -109,6 +109,7 @@ struct CircleSettingsTests {
         #expect(CircleText.left(.pending, address: address).hasSuffix("Until then you stay on its list."))
         let ended = CircleText.left(.signedOut, address: address)
         #expect(ended.contains("Its server does not know, because the sign-in had ended"))
+        #expect(ended.contains("for at least 30 days after the sign-in of your last device has ended"))
         let commands = "handshake nearby circle join \(address) && handshake nearby circle leave --circle \(address)"
         #expect(ended.hasSuffix("To end that now, join again and leave: \(commands)"))
         #expect(CircleText.left(.signedOut).hasSuffix("To end that now, join again and leave."))

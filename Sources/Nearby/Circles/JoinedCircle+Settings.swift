@@ -220,7 +220,7 @@ extension JoinedCircle {
     /// Leaves the circle.
     ///
     /// Everything about it and its members goes from this device. A server that cannot be reached is told later, as long as the
-    /// sign-in lasts. One that is not told removes the user 30 days after the last sign-in has ended. With the user it removes from
+    /// sign-in lasts. One that is not told removes the user at least 30 days after the last sign-in has ended. With the user it removes from
     /// whom the user hides and what members see: a user who joins again on another device decides both again.
     ///
     /// - Returns: whether the server knows it. After ``Delivery/signedOut`` the user is removed by joining again and leaving.

@@ -182,7 +182,7 @@ final class Companion {
             case .pending: return left + " Its server learns of it as soon as it can be reached."
             case .signedOut:
                 return left
-                    + " Its server does not know, because the sign-in had ended: members may see your name, photo and batch until 30 days after the sign-in of your last device has ended. To end that now, join again and leave."
+                    + " Its server does not know, because the sign-in had ended: members may see your name, photo and batch for at least 30 days after the sign-in of your last device has ended. To end that now, join again and leave."
             }
         }
     }

@@ -277,7 +277,7 @@ enum CircleText {
                 return ": handshake nearby circle join \(circle) && handshake nearby circle leave --circle \(circle)"
             }
             return
-                "\(left) Its server does not know, because the sign-in had ended: members may see your name, photo and batch until 30 days after the sign-in of your last device has ended. To end that now, join again and leave\(command ?? ".")"
+                "\(left) Its server does not know, because the sign-in had ended: members may see your name, photo and batch for at least 30 days after the sign-in of your last device has ended. To end that now, join again and leave\(command ?? ".")"
         }
     }
 
