@@ -11,16 +11,23 @@ import Foundation
 /// Where a keeper reports sessions that have ended, as a Standard Webhook.
 ///
 /// Each report is a POST with the JSON object
-/// `{"type":"account.ended","timestamp":"…","data":{"account","service","issuer","client_id","reason"}}`. Any status from 200 to 299 confirms it;
-/// after another answer, or none, it is repeated up to four times within two minutes, unless the report before it was not confirmed either; and once
-/// whenever a keeper lists the vault, until one is confirmed: that is stored with the account, so that neither a receiver that is away nor a keeper
-/// that is killed loses an ending. Every keeper reports each ending that it finds, of a session in its queue, and all reports of one ending have the
-/// same `webhook-id`: drop those that you have. A new webhook gets a report of every session that had ended before and is still stored. With a
-/// secret, `webhook-signature` has the HMAC-SHA256 of id, time and content. No redirect is followed.
+/// `{"type":"account.ended","timestamp":"…","data":{"account","service","issuer","client_id","reason"}}`. Any status from 200 to 299 confirms it,
+/// and that is stored with the account. Every keeper reports each ending that it finds, of a session in its queue, and all reports of one ending
+/// have the same `webhook-id`: drop those that you have. A new webhook gets a report of every session that had ended before and is still stored.
+/// With a secret, `webhook-signature` has the HMAC-SHA256 of id, time and content. No redirect is followed.
 ///
-/// A webhook that does not answer within 10 s gets the next report after a pause that doubles from 2 seconds, at most five minutes; the others wait,
-/// and are left to the next listing when the keeper ends. Such a webhook delays the end of ``Keeper/run()`` by 10 s at most, and that of
-/// ``Keeper/runOnce(horizon:)`` by 80 s.
+/// ### Reports that are not confirmed
+///
+/// * A webhook that cannot be reached, does not answer within 10 s, or answers with status 429, or 500 and above, gets the next report after a
+///   pause. The pause doubles from 2 seconds with each such report in a row, up to a minute. These reports stay queued until they are confirmed.
+/// * After any other answer a report is sent up to five times, with pauses that double likewise; one that a listing has found is sent once.
+/// * A report that is not confirmed goes behind the others, and those of a listing go behind an ending that a keeper meets. So reports that were
+///   sent before delay a new one by 70 s at most, however many they are.
+/// * A report that is given up, after five answers, when the keeper ends, or while 10,000 others wait, is sent when a keeper lists the vault next.
+///   So neither a receiver that is away nor a keeper that is killed loses an ending, unless the user signs in again before the listing.
+///
+/// The reports delay the end of ``Keeper/run()`` by 10 s at most; each that waits is sent once more, if there is time. Those that are not
+/// confirmed delay the end of ``Keeper/runOnce(horizon:)`` by 80 s at most, all of them together.
 ///
 /// Source: the Standard Webhooks specification, version 1.
 public struct KeeperWebhook: Sendable {
