@@ -16,6 +16,8 @@ final class PostgresNotifications: Sendable {
 /// The statements of a vault (`vault-lease.md` 4). Each is a transaction of its own.
 struct PostgresStore: Sendable {
     static let pageSize = 1000
+    /// How many records one statement reads at most.
+    static let readSize = 64
     /// How long a statement is repeated while the server is away.
     private static let retryTime = Duration.seconds(5)
     /// The same for what follows the first write of a hold: it may be an answer that no request brings again.
@@ -66,11 +68,40 @@ struct PostgresStore: Sendable {
         return try Self.record(in: rows[0])
     }
 
-    /// The records under some names, which may be held. At most ``pageSize``.
-    func records(_ names: [RecordName]) async throws(VaultError) -> [[UInt8]: SealedRecord] {
-        let rows = try await perform([PostgresStatement(sql.readAll, [.uuids(names.map(\.bytes))])], .reading)[0]
-        var records: [[UInt8]: SealedRecord] = [:]
-        for row in rows { records[try row.uuid(5)] = try Self.record(in: [row]) }
+    /// The records under at most ``readSize`` names; a held record is read too.
+    ///
+    /// - Returns: for each name that has a row the record, or what is wrong with this row alone.
+    func records(_ names: [RecordName]) async throws(VaultError) -> [[UInt8]: Result<SealedRecord?, VaultError>] {
+        do throws(VaultError) {
+            return try await recordsTogether(names)
+        } catch {
+            // Records of a megabyte each may take longer than a statement may.
+            guard case .unavailable = error, names.count > 1 else { throw error }
+        }
+        var records: [[UInt8]: Result<SealedRecord?, VaultError>] = [:]
+        for name in names {
+            do throws(VaultError) {
+                records[name.bytes] = .success(try await record(name))
+            } catch {
+                guard error.isOfOneRecord else { throw error }
+                records[name.bytes] = .failure(error)
+            }
+        }
+        return records
+    }
+
+    /// As ``records(_:)``, by one statement that is not repeated.
+    private func recordsTogether(
+        _ names: [RecordName]
+    ) async throws(VaultError) -> [[UInt8]: Result<SealedRecord?, VaultError>] {
+        let statement = PostgresStatement(sql.readAll, [.uuids(names.map(\.bytes))])
+        let rows = try await perform([statement], .reading, for: .zero)[0]
+        var records: [[UInt8]: Result<SealedRecord?, VaultError>] = [:]
+        for row in rows {
+            records[try row.uuid(5)] = Result<SealedRecord?, VaultError> { () throws(VaultError) -> SealedRecord? in
+                try Self.record(in: [row])
+            }
+        }
         return records
     }
 

@@ -102,10 +102,9 @@ public final class PostgresVault: Vault {
         return try await open(record, as: name, newest: newest).contents
     }
 
-    /// How many records one statement reads at most.
-    private static let readSize = 64
-
-    /// The records under several keys as they are now, in the order of the keys. 64 are read at a time, by one statement.
+    /// The records under several keys as they are now, in the order of the keys.
+    ///
+    /// One statement reads 64. Where the server does not send them in time, they are read one by one.
     ///
     /// - Throws: `VaultError.denied`, `VaultError.unavailable`, `CancellationError`.
     @concurrent
@@ -115,13 +114,14 @@ public final class PostgresVault: Vault {
         while !rest.isEmpty {
             try Task.checkCancellation()
             // Before the records are read: what another task writes meanwhile does not make them old ones.
-            let wanted = rest.prefix(Self.readSize).map { name(of: $0) }.map { (name: $0, newest: newest(of: $0)) }
-            rest = rest.dropFirst(Self.readSize)
-            let stored = try await store.records(wanted.map(\.name))
+            let names = rest.prefix(PostgresStore.readSize).map { name(of: $0) }
+            let wanted = names.map { (name: $0, newest: newest(of: $0)) }
+            rest = rest.dropFirst(PostgresStore.readSize)
+            let stored = try await store.records(names)
             for (name, newest) in wanted {
                 do throws(VaultError) {
                     var contents: [UInt8]?
-                    if let record = stored[name.bytes] {
+                    if let record = try stored[name.bytes]?.get() {
                         contents = try await open(record, as: name, newest: newest).contents
                     }
                     records.append(.success(contents))

@@ -165,6 +165,33 @@ struct PostgresTamperTests {
         try await tampered.rejectsOtherVersion()
     }
 
+    @Test("a record that lacks a value is damaged, and those that are read with it are fine")
+    func absentValue() async throws {
+        try await vault.put([1], under: .alice)
+        try await vault.put([2], under: .bob)
+        try await folder.edit(
+            "ALTER TABLE @.record ALTER kind DROP NOT NULL", "UPDATE @.record SET kind = NULL WHERE \(isAlice)")
+        let both = try await vault.records([.alice, .bob])
+        await expectDamage { try both[0].get() }
+        #expect(try both[1].get() == [2])
+    }
+
+    @Test("records that the server does not send together in time are read one by one")
+    func oneByOne() async throws {
+        try await vault.put([1], under: .alice)
+        try await vault.put([2], under: .bob)
+        // A server that cancels the statement for several records.
+        try await folder.edit(
+            "ALTER TABLE @.record RENAME TO kept",
+            """
+            CREATE FUNCTION @.cancel() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+              IF current_query() LIKE '%ANY (%' THEN RAISE query_canceled; END IF; RETURN true; END $$
+            """,
+            "CREATE VIEW @.record AS SELECT * FROM @.kept WHERE @.cancel()")
+        let read = try await vault.records([.alice, .bob, VaultKey(.delivery, ["none"])]).map { try $0.get() }
+        #expect(read == [[1], [2], nil])
+    }
+
     @Test("VL42: an old body that was put back is damaged, with its version too, and other records are fine")
     func rollback() async throws {
         try await tampered.rejectsOldBody()
