@@ -240,7 +240,7 @@ extension Keeper {
         lanes.withLock { $0[LaneKey(id)] }?.contains(id) ?? false
     }
 
-    /// How many records are asked for at a time. With a million accounts, a request for each would take a keeper that starts minutes.
+    /// How many records one request reads. One request a record would make a keeper of a million accounts take minutes to start.
     private static let readSize = 64
     /// How many such requests run concurrently. A vault in a database has few connections (by default 8), and refreshes need them meanwhile.
     private static let concurrentReads = 2
@@ -248,17 +248,17 @@ extension Keeper {
     /// Reads the records of all accounts.
     ///
     /// - Parameters:
-    ///   - isLeftOut: whether an account is not read.
+    ///   - isSkipped: whether an account is not read.
     ///   - width: how many requests run concurrently.
     private func forEachRecord(
-        except isLeftOut: @escaping @Sendable (AccountID) -> Bool = { _ in false }, concurrently width: Int = 1,
+        except isSkipped: @escaping @Sendable (AccountID) -> Bool = { _ in false }, concurrently width: Int = 1,
         _ body: @escaping @Sendable (AccountID, Result<AccountRecord?, HandshakeError>) async throws -> Void
     ) async throws {
         listing.withLock { $0 = Listing() }
         do {
             try await accounts.pages { [accounts] page in
                 for error in page.damaged { self.reportDamage(error) }
-                try await self.forEach(of: page.ids.filter { !isLeftOut($0) }, concurrently: width) { ids in
+                try await self.forEach(of: page.ids.filter { !isSkipped($0) }, concurrently: width) { ids in
                     for (id, stored) in zip(ids, try await accounts.stored(ids)) { try await body(id, stored) }
                 }
             }
@@ -272,8 +272,7 @@ extension Keeper {
         }
     }
 
-    /// Hands over the accounts of a page, some at a time, from a random one to the one before it: vaults of files have a single page, always in the
-    /// same order.
+    /// Hands over the accounts of a page in batches, beginning at a random one: vaults of files have a single page, always in the same order.
     private func forEach(
         of ids: [AccountID], concurrently width: Int, _ body: @escaping @Sendable ([AccountID]) async throws -> Void
     ) async throws {
@@ -282,12 +281,12 @@ extension Keeper {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
             while !rest.isEmpty {
-                let some = Array(rest.prefix(Self.readSize))
+                let batch = Array(rest.prefix(Self.readSize))
                 rest = rest.dropFirst(Self.readSize)
                 if running == width { _ = try await group.next() } else { running += 1 }
                 group.addTask {
                     try Task.checkCancellation()
-                    try await body(some)
+                    try await body(batch)
                 }
             }
             try await group.waitForAll()

@@ -112,16 +112,6 @@ extension Keeper {
     private static let shortestPause = 10.0
 }
 
-extension VaultError {
-    /// Whether other records may well be readable. One may lack its key while others have theirs.
-    package var isOfOneRecord: Bool {
-        switch self {
-        case .damaged, .locked, .busy: true
-        case .denied, .unavailable: false
-        }
-    }
-}
-
 extension ServerError {
     /// Whether other accounts of the service would get the same answer.
     fileprivate var isOfService: Bool {

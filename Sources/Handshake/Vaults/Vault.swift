@@ -20,11 +20,11 @@ public protocol Vault: Sendable {
     /// - Throws: ``VaultError``.
     func record(_ key: VaultKey) async throws -> [UInt8]?
 
-    /// The records under several keys as they are now, in the order of the keys. It waits for no holder.
+    /// The records under several keys, in the order of the keys. It does not wait for a holder.
     ///
     /// They are not one snapshot. A vault that does not implement this reads one after the other.
     ///
-    /// - Returns: for each key what ``record(_:)`` returns, or throws about this record alone.
+    /// - Returns: for each key the contents, nil for none, or the error that concerns this record alone.
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read, `CancellationError`.
     func records(_ keys: [VaultKey]) async throws -> [Result<[UInt8]?, VaultError>]
 

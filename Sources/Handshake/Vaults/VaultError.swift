@@ -14,6 +14,16 @@ public enum VaultError: Error, Sendable, Hashable {
     case unavailable(String)
 }
 
+extension VaultError {
+    /// Whether other records may well be readable. One may lack its key while others have theirs.
+    package var isOfOneRecord: Bool {
+        switch self {
+        case .damaged, .locked, .busy: true
+        case .denied, .unavailable: false
+        }
+    }
+}
+
 extension VaultError: CustomStringConvertible {
     /// A case without its texts.
     enum Kind: String, CaseIterable {
