@@ -252,6 +252,32 @@ struct TelemetryTests {
         try await vault.update(key) { try await $0.conclude(with: [1]) }
         #expect(total("handshake_vault_failures_total", code) == 4)
     }
+
+    @Test("a failure of one record among several is counted once")
+    func oneOfSeveral() async throws {
+        let telemetry = try #require(withMetricsFactory(metrics) { Telemetry.chosen() })
+        let keys = ["absent", "damaged", "other"].map { VaultKey(.account, [$0]) }
+        let vault = MeasuredVault(base: DamagedVault(base: MemoryVault(), damaged: keys[1]), telemetry: telemetry)
+        let read = try await vault.records(keys)
+        #expect(read.count == 3)
+        #expect(try read[0].get() == nil)
+        #expect(throws: VaultError.self) { try read[1].get() }
+        #expect(total("handshake_vault_failures_total", [("code", "vault_damaged")]) == 1)
+        let lost = MeasuredVault(base: LostVault(), telemetry: telemetry)
+        await #expect(throws: VaultError.self) { try await lost.records(keys) }
+        #expect(total("handshake_vault_failures_total", [("code", "vault_unavailable")]) == 1)
+    }
+}
+
+/// A vault in memory of which one record is damaged.
+private struct DamagedVault: ForwardingVault {
+    let base: MemoryVault
+    let damaged: VaultKey
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        guard key != damaged else { throw VaultError.damaged(what: "a record", reason: "it was changed by hand") }
+        return try await base.record(key)
+    }
 }
 
 /// A vault that was lost after a record was held.

@@ -31,5 +31,7 @@ struct KeptVault<Base: Vault, Folder: Sendable>: ForwardingVault {
     let base: Base
     let folder: Folder
 
+    func records(_ keys: [VaultKey]) async throws -> [Result<[UInt8]?, VaultError>] { try await base.records(keys) }
+
     func remove(_ key: VaultKey) async throws -> Bool { try await base.remove(key) }
 }
