@@ -165,7 +165,7 @@ package final class Telemetry: Sendable {
 }
 
 extension Telemetry {
-    /// A change without what it carries.
+    /// The case of a change, without its values.
     fileprivate enum ChangeKind: CaseIterable {
         case signedIn, refreshed, adopted, refreshUncertain, refreshFailed, ended, signedOut
     }
@@ -178,7 +178,7 @@ extension Telemetry {
         for service in services {
             count("handshake_refresh_joins_total", by: 0, at: service)
             for kind in ChangeKind.allCases {
-                add(0, of: kind, because: HandshakeError.SignInReason.allCases, at: service)
+                count(kind, by: 0, reasons: HandshakeError.SignInReason.allCases, at: service)
             }
         }
     }
@@ -186,12 +186,12 @@ extension Telemetry {
     /// Counts what happened to an account's tokens.
     func count(_ change: AccountEvent.Change, at service: String) {
         let reasons: [HandshakeError.SignInReason] = if case .ended(let reason) = change { [reason] } else { [] }
-        add(1, of: change.kind, because: reasons, at: service)
+        count(change.kind, by: 1, reasons: reasons, at: service)
     }
 
     /// Adds a number to the counter of a kind of change; for the end of a session, to that of each reason.
-    private func add(
-        _ number: Int64, of kind: ChangeKind, because reasons: [HandshakeError.SignInReason], at service: String
+    private func count(
+        _ kind: ChangeKind, by number: Int64, reasons: [HandshakeError.SignInReason], at service: String
     ) {
         func add(_ name: String, _ labels: Labels) { count(name, by: number, at: service, labels) }
         switch kind {
