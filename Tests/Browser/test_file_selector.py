@@ -683,6 +683,27 @@ def test_the_list_of_another_address_keeps_the_selection_if_it_has_the_file(page
     assert heard(page, "select") == [{"id": None, "file": None, "displayName": None}]
 
 
+def test_a_page_may_give_a_list_when_it_hears_that_nothing_is_selected(page: Page, server: SelectorServer) -> None:
+    server.answer("other", {"Message": "down"}, 503)
+    opened(page, server, selected="910001")
+    page.evaluate("files => { selector.addEventListener('select', () => { selector.files = files }, { once: true }) }", SAMPLES)
+    page.evaluate("selector.setAttribute('src', '/files?other')")
+    expect(option(page, "Ada")).to_be_visible()
+    assert heard(page, "select") == [{"id": None, "file": None, "displayName": None}]
+    (detail,) = heard(page, "error")
+    assert detail["status"] == 503 and "could not be reached" in detail["message"]
+
+
+def test_the_details_of_a_file_close_when_another_address_takes_its_list_away(page: Page, server: SelectorServer) -> None:
+    server.answer("other", [], delay=(gate := Event()))
+    opened(page, server, selected="910001")
+    page.get_by_role("button", name="Details").click()
+    expect(page.get_by_role("dialog", name="File details")).to_be_visible()
+    page.evaluate("selector.setAttribute('src', '/files?other')")
+    expect(page.get_by_role("dialog", name="File details")).to_be_hidden()
+    gate.set()
+
+
 def test_the_choice_is_remembered_after_continue_and_can_be_forgotten(page: Page, server: SelectorServer) -> None:
     opened(page, server, remember="ada", selected="227007")
     opened(page, server, remember="ada")

@@ -906,7 +906,7 @@ export class FileSelector extends HTMLElement {
   #catalogue = new Catalogue();
   #view = { screen: "intro", tab: "own", segment: { own: "uploaded", sample: "all" }, search: "", order: "service" };
   #isListStale = true;
-  #lost = null; // the id of the selected file that a refresh took away, until another is selected
+  #lost = null; // the id of the selected file that a refresh or another address took away, until another is selected
   #isFound = false; // a file was selected by id: the list scrolls to it
   #chosen = null;
   #earlier = null; // the file that was selected at another address, until there is a list of the new one
@@ -980,6 +980,7 @@ export class FileSelector extends HTMLElement {
       // Its list may lack the file, which a form must not submit then.
       this.#earlier = this.#chosen ?? this.#earlier;
       this.#chosen = null;
+      this.#parts.dialog?.close();
     }
     if (!this.#parts.card) return;
     if (hasNewAddress && this.isConnected && (!this.#isSheet || this.#parts.sheet.open)) this.#load();
@@ -1127,8 +1128,10 @@ export class FileSelector extends HTMLElement {
     this.#update();
     // An alert speaks for itself. A notice is told again where a refresh has failed as before.
     this.#announce(isKept ? this.#parts.notices?.dataset.text ?? "" : "");
+    const detail = { kind: problem.kind, status: problem.status, message: this.#reason() };
+    // A page that hears it may give another list.
     this.#lose(this.#earlier);
-    this.#emit("error", { kind: problem.kind, status: problem.status, message: this.#reason() });
+    this.#emit("error", detail);
   }
 
   /** Where to sign in again: null when that is not the problem, or no address is known. */
