@@ -92,10 +92,7 @@ struct CircleReplacementTests {
                 case ("GET /rc/v1/me/hidden", "unhidden"):
                     let delivery = try await other.unhide(zoe)
                     #expect(delivery == .delivered)
-                case ("PUT /rc/v1/me/keys", "unhidden before"):
-                    process.transport.fail(.timedOut(host: "circle.example"))
-                    let delivery = try await other.unhide(zoe)
-                    #expect(delivery == .pending)
+                case ("GET /rc/v1/me/hidden", "unhidden before"): throw TransportError.timedOut(host: "circle.example")
                 case ("GET /rc/v1/me/hidden", "replaced"):
                     let bearer = try await world.circle.newBearer(for: 759).bearer
                     try await other.records.changeState { $0.bearer = bearer }
@@ -105,6 +102,12 @@ struct CircleReplacementTests {
             }
             let again = try await device.join(replacing: true)
             device.transport.intercept(with: nil)
+            if decision == "unhidden before" {
+                let other = try #require(try await JoinedCircle.all(in: process.environment).first)
+                process.transport.fail(.timedOut(host: "circle.example"))
+                #expect(try await other.unhide(zoe) == .pending)
+                try await again.fetchHidden()
+            }
             #expect(try await again.visibility().hidden.isEmpty)
             try await again.synchronize()
             let isHidden = decision == "replaced"
