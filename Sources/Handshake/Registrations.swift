@@ -63,8 +63,8 @@ package struct Registrations: Sendable {
                     var registration = stored.registration
                 {
                     registration.vaultKey = key
-                    // A sign-in with this client has just succeeded: a mark that was set meanwhile is wrong.
-                    registration.isForgotten = client.registration?.isForgotten ?? false
+                    // A sign-in with this client has just succeeded, so a mark is wrong.
+                    registration.isForgotten = false
                     // The user may have stated another credential for this sign-in.
                     let isRotated = !stored.hasSameSecret(as: previous)
                     known = client.registered(registration, isRotated ? stored.credential : client.credential)

@@ -20,11 +20,13 @@ import Foundation
 ///
 /// * A webhook that cannot be reached, does not answer within 10 s, or answers with status 429, or 500 and above, gets the next report after a
 ///   pause. The pause doubles from 2 seconds with each such report in a row, up to a minute. These reports stay queued until they are confirmed.
-/// * After any other answer a report is sent up to five times, with pauses that double likewise; one that a listing has found is sent once.
+/// * After any other answer a report is sent up to five times, with pauses that double likewise while no other report waits; one that a listing
+///   has found is sent once.
 /// * A report that is not confirmed goes behind the others, and those of a listing go behind an ending that a keeper meets. So reports that were
 ///   sent before delay a new one by 70 s at most, however many they are.
 /// * A report that is given up, after five answers, when the keeper ends, or while 10,000 others wait, is sent when a keeper lists the vault next.
 ///   So neither a receiver that is away nor a keeper that is killed loses an ending, unless the user signs in again before the listing.
+/// * A report that waited can arrive after the user has signed in again: look at the account before you act on it.
 ///
 /// The reports delay the end of ``Keeper/run()`` by 10 s at most; each that waits is sent once more, if there is time. Those that are not
 /// confirmed delay the end of ``Keeper/runOnce(horizon:)`` by 80 s at most, all of them together.

@@ -302,13 +302,16 @@ struct WidenedRegistrationTests {
         #expect(try await registrations.client(named: "mine")?.credential?.secret?.reveal() == "stated")
     }
 
-    @Test("M518: a registration that another process marks as forgotten during a sign-in is known after its success")
-    func marked() async throws {
+    @Test(
+        "M518: a registration that was marked as forgotten before a sign-in or during it is known after its success",
+        arguments: [true, false])
+    func marked(before: Bool) async throws {
         let (registrations, _, read) = try await remembered()
         var marked = read
         marked.registration?.isForgotten = true
         try await registrations.remember(marked, as: "mine")
-        try await registrations.remember(read, as: "mine", after: read)
+        let client = before ? marked : read
+        try await registrations.remember(client, as: "mine", after: client)
         #expect(try await registrations.client(named: "mine")?.registration?.isForgotten == false)
     }
 
