@@ -38,9 +38,10 @@ struct KeeperRepeatTests {
     @Test("an account that the vault hands out is refreshed now, though it was begun a moment ago, and keeps its turn")
     func broughtForward() async throws {
         let running = try await keeper(of: "first", "other")
-        try await leave("first")
+        // Too long ago to be left alone, and not long enough to be due.
+        try await leave("first", begun: 21)
         vault.hand(out: [try key("first")])
-        await pass(running) { vault.hasHandedOut }
+        await server.pass(waitingFor: [running], tasks: 3) { vault.hasHandedOut }
         // Time stands still.
         while server.refreshes.isEmpty, running.keeper.report.current == 0 { await Task.yield() }
         #expect(server.refreshes.map(\.name) == ["first"])
