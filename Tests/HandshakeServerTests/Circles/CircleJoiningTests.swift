@@ -234,8 +234,7 @@ struct CircleJoiningTests {
                 try await adas.synchronize()
             default:
                 #expect(stored == nil)
-                let people = StoredPeople(in: ada.vault, community: "recurse-center")
-                await people.deliverFarewells(over: ada.transport, at: world.now)
+                await ada.deliverFarewells()
                 #expect(await world.circle.members[759]?.identity == nil, "the server is told of leaving")
             }
         }
@@ -258,8 +257,7 @@ struct CircleJoiningTests {
             await #expect(throws: NearbyError.self) { _ = try await ada.join() }
             ada.transport.intercept(with: nil)
             #expect(await world.circle.members[759]?.identity != nil)
-            let people = StoredPeople(in: ada.vault, community: "recurse-center")
-            await people.deliverFarewells(over: ada.transport, at: world.now)
+            await ada.deliverFarewells()
             #expect(await world.circle.members[759]?.identity == nil)
             let left = try await JoinedCircle.all(in: ada.environment)
             #expect(left.isEmpty)
@@ -500,8 +498,7 @@ struct CircleJoiningTests {
             let ada = CircleDevice(world)
             let adas: JoinedCircle? = try await isInCircle ? ada.join() : nil
             if !isInCircle { _ = try await addHub(to: ada, number: 36) }
-            ada.transport.intercept { line, pass in
-                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+            ada.transport.interceptSignOut { pass in
                 vault.fail()
                 defer { vault.recover() }
                 return try await pass()
@@ -519,8 +516,7 @@ struct CircleJoiningTests {
                 #expect(try await adas.leave() == .pending)
                 ada.transport.fail(nil)
             }
-            let people = StoredPeople(in: ada.vault, community: "recurse-center")
-            await people.deliverFarewells(over: ada.transport, at: world.now)
+            await ada.deliverFarewells()
             #expect(await world.circle.members[65_535]?.bearers.isEmpty == true)
             let left = try await ada.vault.keys(of: .circle).keys
             #expect(!left.contains { $0.components.contains("farewell") })
@@ -534,8 +530,7 @@ struct CircleJoiningTests {
         try await CircleWorld.with { world in
             let ada = CircleDevice(world)
             _ = try await addHub(to: ada, number: 36)
-            ada.transport.intercept { line, pass in
-                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+            ada.transport.interceptSignOut { _ in
                 withUnsafeCurrentTask { $0?.cancel() }
                 throw CancellationError()
             }
@@ -544,8 +539,7 @@ struct CircleJoiningTests {
             await #expect(throws: NearbyError.circle(Self.refusal)) { _ = try await joining.value }
             ada.transport.intercept(with: nil)
             #expect(await world.circle.members[759]?.bearers.count == 1)
-            let people = StoredPeople(in: ada.vault, community: "recurse-center")
-            await people.deliverFarewells(over: ada.transport, at: world.now)
+            await ada.deliverFarewells()
             #expect(await world.circle.members[759]?.bearers.isEmpty == true)
         }
     }
@@ -556,8 +550,7 @@ struct CircleJoiningTests {
             let vault = FailingVault()
             let ada = CircleDevice(world, vault: vault)
             _ = try await addHub(to: ada, number: 36)
-            ada.transport.intercept { line, pass in
-                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+            ada.transport.interceptSignOut { _ in
                 vault.fail()
                 throw TransportError.timedOut(host: "circle.example")
             }
@@ -570,8 +563,7 @@ struct CircleJoiningTests {
         try await CircleWorld.with { world in
             let ada = CircleDevice(world)
             _ = try await addHub(to: ada, number: 36)
-            ada.transport.intercept { line, pass in
-                guard line == "DELETE /rc/v1/me/token" else { return try await pass() }
+            ada.transport.interceptSignOut { _ in
                 throw TransportError.timedOut(host: "circle.example")
             }
             for user in [CircleDevice.zoe, CircleDevice.quentin] {
@@ -580,8 +572,7 @@ struct CircleJoiningTests {
             ada.transport.intercept(with: nil)
             let numbers: [UInt32] = [65_535, 70_000]
             for number in numbers { #expect(await world.circle.members[number]?.bearers.count == 1) }
-            let people = StoredPeople(in: ada.vault, community: "recurse-center")
-            await people.deliverFarewells(over: ada.transport, at: world.now)
+            await ada.deliverFarewells()
             for number in numbers { #expect(await world.circle.members[number]?.bearers.isEmpty == true) }
         }
     }

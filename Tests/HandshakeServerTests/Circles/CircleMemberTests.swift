@@ -37,8 +37,7 @@ struct CircleMemberTests {
             let keys = try await ada.vault.keys(of: .circle).keys
             #expect(keys.map(\.components.last) == ["farewell"])
             ada.transport.fail(nil)
-            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
-            await stored.deliverFarewells(over: ada.transport, at: world.now)
+            await ada.deliverFarewells()
             #expect(try await ada.vault.keys(of: .circle).keys.isEmpty)
             try await zoes.synchronize()
             #expect(try await zoes.members().isEmpty)
@@ -120,8 +119,7 @@ struct CircleMemberTests {
                 try await records.rememberFarewell(later)
                 return try await pass()
             }
-            let stored = StoredPeople(in: ada.vault, community: "recurse-center")
-            await stored.deliverFarewells(over: ada.transport, at: world.now)
+            await ada.deliverFarewells()
             #expect(try await ada.vault.keys(of: .circle).keys == [records.key("farewell")])
         }
     }

@@ -157,6 +157,12 @@ struct CircleDevice: Sendable {
             time: TimeSource(now: { world.now + clockError }, clock: HurriedClock()), random: draw)
     }
 
+    /// Tells the server of the sign-outs that it could not be told of before.
+    func deliverFarewells() async {
+        let people = StoredPeople(in: vault, community: "recurse-center")
+        await people.deliverFarewells(over: transport, at: world.now)
+    }
+
     /// Joins as a user of the sandbox: walks through the pages as a browser does.
     func join(
         as user: String = "ada@example.test", answer: String = "yes", replacing: Bool = false
@@ -242,6 +248,15 @@ final class Redirecting: Transport {
 
     /// Surrounds requests from now on; nil ends that.
     func intercept(with body: Interception?) { interception.withLock { $0 = body } }
+
+    /// Surrounds sign-outs from now on.
+    func interceptSignOut(
+        with body:
+            @escaping @Sendable (_ pass: @Sendable () async throws -> ResponseMessage) async throws ->
+            ResponseMessage
+    ) {
+        intercept { line, pass in try await line == "DELETE /rc/v1/me/token" ? body(pass) : pass() }
+    }
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
         let line = "\(request.head.method.rawValue) \(request.head.path ?? "")"

@@ -33,14 +33,26 @@ struct KeeperHookTests {
             isListed: isListed)
     }
 
-    /// Delivers reports, and tells when the delivery is over.
-    private func deliver(_ hook: KeeperHook) -> (task: Task<Void, Never>, isOver: Shared<Bool>) {
+    /// A delivery that runs.
+    private struct Delivery {
+        let hook: KeeperHook
+        let task: Task<Void, Never>
+        let isOver: Shared<Bool>
+
+        /// Ends it as a keeper that is stopped does.
+        func cancel() {
+            hook.finish()
+            task.cancel()
+        }
+    }
+
+    private func deliver(_ hook: KeeperHook) -> Delivery {
         let isOver = Shared(false)
         let task = Task {
             await hook.deliver()
             isOver.change { $0 = true }
         }
-        return (task, isOver)
+        return Delivery(hook: hook, task: task, isOver: isOver)
     }
 
     @Test("a report that waits is not queued again by a listing")
@@ -96,27 +108,20 @@ struct KeeperHookTests {
     @Test("a webhook that does not answer gets reports after pauses that double, and each one once it answers")
     func unanswered() async throws {
         let received = HookedServer(server)
-        let (server, clock) = (server, server.clock)
-        let times = Shared<[Double]>([])
+        let clock = server.clock
         received.answer.change {
-            $0 = { _ in
-                let now = server.now
-                let count = times.change { times in
-                    times.append(now)
-                    return times.count
-                }
-                guard count < 5 else { return .json(204, [:]) }
+            $0 = { [unowned received] _ in
+                guard received.times.count < 5 else { return .json(204, [:]) }
                 try await clock.sleep(for: .seconds(10))
                 throw TransportError.timedOut(host: "hook.example")
             }
         }
         let hook = try hook(received, waiting: 8, isListed: true)
         let delivery = deliver(hook)
-        await pass { times.value.count == 12 || !warnings.isEmpty }
-        hook.finish()
-        delivery.task.cancel()
+        await pass { received.times.count == 12 || !warnings.isEmpty }
+        delivery.cancel()
         await delivery.task.value
-        let gaps = zip(times.value.dropFirst(), times.value).map { $0 - $1 }
+        let gaps = zip(received.times.dropFirst(), received.times).map { $0 - $1 }
         #expect(gaps == [12, 14, 18, 26, 0, 0, 0, 0, 0, 0, 0])
         #expect(Set(received.accounts.suffix(8)).count == 8)
         #expect(warnings.isEmpty)
@@ -125,23 +130,15 @@ struct KeeperHookTests {
     @Test("reports stay queued while a webhook fails, and each one is taken soon after it works again")
     func deployment() async throws {
         let received = HookedServer(server)
-        let server = server
-        let times = Shared<[Double]>([])
-        let start = server.now
         received.answer.change {
-            $0 = { _ in
-                let time = server.now - start
-                times.change { $0.append(time) }
-                return time < 60 ? .json(502, [:]) : .json(204, [:])
-            }
+            $0 = { [unowned received] _ in .json(received.times.last ?? 0 < 60 ? 502 : 204, [:]) }
         }
         let hook = try hook(received, waiting: 3)
         let delivery = deliver(hook)
-        await pass { times.value.count == 8 || !warnings.isEmpty }
-        hook.finish()
-        delivery.task.cancel()
+        await pass { received.times.count == 8 || !warnings.isEmpty }
+        delivery.cancel()
         await delivery.task.value
-        #expect(times.value == [0, 2, 6, 14, 30, 62, 62, 62])
+        #expect(received.times == [0, 2, 6, 14, 30, 62, 62, 62])
         #expect(Set(received.accounts.suffix(3)).count == 3)
         #expect(warnings.isEmpty)
     }
@@ -169,8 +166,7 @@ struct KeeperHookTests {
         hook.add(try ending(of: "later"))
         await pass { times.value["later"] != nil || server.now - start > added + 600 }
         #expect((added...added + 60).contains(times.value["later"] ?? 0))
-        hook.finish()
-        delivery.task.cancel()
+        delivery.cancel()
         await delivery.task.value
     }
 
@@ -224,22 +220,13 @@ struct KeeperHookTests {
     @Test("the pause of a webhook that does not answer ends with the pass")
     func unansweredPause() async throws {
         let received = HookedServer(server)
-        let server = server
-        let times = Shared<[Double]>([])
-        let start = server.now
-        received.answer.change {
-            $0 = { _ in
-                let time = server.now - start
-                times.change { $0.append(time) }
-                throw TransportError.timedOut(host: "hook.example")
-            }
-        }
+        received.answer.change { $0 = { _ in throw TransportError.timedOut(host: "hook.example") } }
         let hook = try hook(received, waiting: 2, isListed: true)
         let delivery = deliver(hook)
         await server.clock.sleeper(of: .seconds(2))
         hook.finish()
         await pass { delivery.isOver.value }
-        #expect(times.value == [0, 0, 4])
+        #expect(received.times == [0, 0, 4])
         #expect(received.accounts == ["user0", "user1", "user0"])
     }
 
@@ -258,8 +245,7 @@ struct KeeperHookTests {
         let delivery = deliver(hook)
         await clock.sleepers(1)
         let start = server.now
-        hook.finish()
-        delivery.task.cancel()
+        delivery.cancel()
         await pass(.milliseconds(100)) { delivery.isOver.value }
         // The one on its way, and those that begin after 3, 6 and 9 s.
         #expect(received.received.count == 4)
@@ -275,8 +261,7 @@ struct KeeperHookTests {
         await server.clock.sleeper(of: .seconds(10))
         server.clock.advance(by: .seconds(4))
         let start = server.now
-        hook.finish()
-        delivery.task.cancel()
+        delivery.cancel()
         await pass { delivery.isOver.value }
         // The one on its way, and one that has the rest of the time.
         #expect(received.accounts == ["user0", "user1"])
