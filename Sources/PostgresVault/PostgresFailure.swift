@@ -122,6 +122,10 @@ struct PostgresFailure: Error, Sendable {
                 "\(place) is too slow: another transaction keeps what it needs locked (\(text)). Try again later. If that does not help, "
                     + "find the oldest transaction: SELECT pid, xact_start, query FROM pg_stat_activity WHERE xact_start IS NOT NULL "
                     + "ORDER BY xact_start; then end it, with its pid as PID: SELECT pg_terminate_backend(PID)")
+        case "XX001", "XX002":
+            return .damaged(
+                what: place, reason: "PostgreSQL cannot read a part of it (\(text)). Restore the database from a backup"
+            )
         case _ where state.hasPrefix("22") || state.hasPrefix("42"):
             return .damaged(
                 what: "\(place), schema \(schema)",

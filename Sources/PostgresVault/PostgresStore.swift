@@ -75,8 +75,13 @@ struct PostgresStore: Sendable {
         do throws(VaultError) {
             return try await recordsTogether(names)
         } catch {
+            switch error {
             // Records of a megabyte each may take longer than a statement may.
-            guard case .unavailable = error, names.count > 1 else { throw error }
+            case .unavailable where names.count > 1: break
+            // One row that the server cannot read fails the statement for all.
+            case .damaged: break
+            default: throw error
+            }
         }
         var records: [[UInt8]: Result<SealedRecord?, VaultError>] = [:]
         for name in names {
