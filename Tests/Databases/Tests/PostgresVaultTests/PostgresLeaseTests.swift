@@ -419,7 +419,7 @@ struct PostgresLeaseTests {
         #expect(try await vault.record(.alice) == [2])
     }
 
-    @Test("VL34: of 100 tasks of a vault that wait for a record, 99 wait in its own queue", .timeLimit(.minutes(2)))
+    @Test("VL34: of 100 tasks of a vault that wait for a record, 99 wait in its own queue", .timeLimit(.minutes(10)))
     func waiters() async throws {
         let name = vault.name(of: .alice)
         var processes: [PostgresVault] = []

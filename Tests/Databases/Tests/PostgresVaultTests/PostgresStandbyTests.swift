@@ -7,7 +7,7 @@ import Testing
 
 /// A primary and its standby, which has every commit before the primary says that it is done.
 @Suite(
-    "A PostgreSQL server and its standby", .heavy, .ownThreads, .serialized, .timeLimit(.minutes(5)),
+    "A PostgreSQL server and its standby", .heavy, .ownThreads, .serialized, .timeLimit(.minutes(10)),
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresStandbyTests {
     private let primary: PostgresServer

@@ -62,7 +62,7 @@ extension PostgresPlace {
     struct NeverStopped: Error {}
 }
 
-@Suite("Tests that stop a process", .heavy, .ownThreads, .serialized, .timeLimit(.minutes(2)))
+@Suite("Tests that stop a process", .heavy, .ownThreads, .serialized, .timeLimit(.minutes(10)))
 struct StoppedProcessTests {
     private static func place(_ folder: String) -> PostgresPlace {
         PostgresPlace(connection: "", schema: "", parent: folder)
