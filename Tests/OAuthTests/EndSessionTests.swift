@@ -21,7 +21,7 @@ struct EndSessionTests {
             returnURI: try uri.map { try RedirectURI($0) }, random: random)
     }
 
-    @Test("K1: the address has the hint, the client, the exact return address and a new state")
+    @Test("K1: the address has the hint, the client, the exact redirect URI and a new state")
     func address() throws {
         let request = try request()
         let state = try #require(request.state).reveal()

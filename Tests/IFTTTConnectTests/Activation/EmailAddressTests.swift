@@ -1,7 +1,7 @@
 import IFTTTConnect
 import Testing
 
-@Suite("Addresses of electronic mail")
+@Suite("Email addresses")
 struct EmailAddressTests {
     @Test(
         "3.3: one whole address is accepted, with white space around it or not",
