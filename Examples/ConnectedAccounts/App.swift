@@ -34,7 +34,10 @@ struct App: Sendable {
             throw FolderProblem(folder: folder)
         }
         #if SQLite
-        return try SQLiteVault("\(folder)/accounts.sqlite", keyFile: "\(folder)/key/key")
+        let (file, keyFile) = ("\(folder)/accounts.sqlite", "\(folder)/key/key")
+        // Makes the vault the first time. An app of your own does it once, at its installation.
+        try SQLiteVault.migrate(file, keyFile: keyFile)
+        return try SQLiteVault(file, keyFile: keyFile)
         #else
         return try FileVault(directory: "\(folder)/accounts", keyFile: "\(folder)/key/key")
         #endif

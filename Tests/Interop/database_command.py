@@ -469,3 +469,16 @@ def test_a_right_connection_is_named_without_its_password(handshake: Handshake, 
         printed = json.loads(done.stdout.splitlines()[0]) if done.stdout.startswith("{") else {}
         named |= {printed["vault"]} if "vault" in printed else set()
     assert named == {f"postgres:postgresql://app@{database.address}/vault"}
+
+
+def test_the_sample_makes_its_sqlite_file_and_opens_it_again(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    for _ in range(2):
+        sample = Running([os.environ["CONNECTED_ACCOUNTS_BIN"], "--print-json", "--sandbox-port", "0", "--folder", str(folder)], os.environ, None)
+        try:
+            assert json.loads(sample.line(60))["vault"] == "sqlite"
+            assert (folder / "accounts.sqlite").is_file()
+            sample.process.send_signal(signal.SIGINT)
+            assert sample.finish(60).status == 0
+        finally:
+            sample.end()
