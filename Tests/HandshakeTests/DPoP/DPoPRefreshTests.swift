@@ -212,7 +212,7 @@ struct DPoPProcessTests {
         let url: String
     }
 
-    @Test("a sign-in that a killed process began is finished by another, refreshed by a third, and has one key")
+    @Test("M413: a sign-in that a killed process began is finished by another, refreshed by a third, and has one key")
     func killed() async throws {
         let folder = try VaultFolder()
         let world = try await World(
