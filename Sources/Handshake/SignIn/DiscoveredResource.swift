@@ -73,6 +73,9 @@ public struct DiscoveredResource: Sendable {
     ///
     /// - Parameters:
     ///   - address: the API's address, `https:`, or `http:` on this machine.
+    ///   - refusal: the response, of status 401 or 403, by which this address has refused a request of the app; then the
+    ///     API is not asked for one. Not one that came after a redirect: its sender would choose the document and the
+    ///     scopes. Nil to ask the API; one of another status counts as nil.
     ///   - name: the name of the service; from the API's host and path unless given.
     ///   - known: issuers with which the app has a client. One of them is taken before those that the API names first.
     ///   - deviations: how this API or its server is known to depart from the standards.
@@ -82,8 +85,8 @@ public struct DiscoveredResource: Sendable {
     ///   without PKCE by S256; ``HandshakeError/configuration(member:problem:)`` for a name that is none;
     ///   ``HandshakeError/undiscovered(issuer:failures:)``, ``HandshakeError/network(_:)``, `CancellationError`.
     public static func discover(
-        _ address: String, named name: String? = nil, preferring known: [Issuer] = [],
-        deviating deviations: Deviations = Deviations(),
+        _ address: String, after refusal: ResponseMessage? = nil, named name: String? = nil,
+        preferring known: [Issuer] = [], deviating deviations: Deviations = Deviations(),
         transport: any Transport = .platform, limits: TransferLimits = TransferLimits()
     ) async throws -> DiscoveredResource {
         let identifier: EndpointURL
@@ -97,7 +100,7 @@ public struct DiscoveredResource: Sendable {
             in: Environment(
                 vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
                 log: .init(label: "handshake")))
-        let announced = try await discovery.challenge()
+        let announced = try await discovery.challenge(in: refusal)
         let resource = try await discovery.document(announcedAt: announced.location)
         let issuer =
             resource.authorizationServers.first { discovery.isAbout($0, known) } ?? resource.authorizationServers.first

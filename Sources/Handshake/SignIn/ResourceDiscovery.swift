@@ -16,7 +16,9 @@ struct ResourceDiscovery {
     }
 
     /// What the API's refusal of a request without a token announces. Any status serves but a redirect.
-    func challenge() async throws -> ProtectedResourceRequest.Announcement {
+    ///
+    /// - Parameter refusal: a refusal that is there already; nil, or of another status than 401 or 403, to ask the API.
+    func challenge(in refusal: ResponseMessage? = nil) async throws -> ProtectedResourceRequest.Announcement {
         let request = RequestMessage(.get, resource, headers: [.accept: "application/json, text/event-stream"])
         let read = { (response: ResponseMessage) throws -> ProtectedResourceRequest.Announcement in
             let status = response.head.status.code
@@ -28,6 +30,7 @@ struct ResourceDiscovery {
             return ProtectedResourceRequest.announced(in: response, by: resource)
         }
         do {
+            if let refusal, [401, 403].contains(refusal.head.status.code) { return try read(refusal) }
             let limits = TransferLimits(timeout: .seconds(5))
             return try read(try await environment.transport.send(request, limits: limits))
         } catch let error as OAuthError {

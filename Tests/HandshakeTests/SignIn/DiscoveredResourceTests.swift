@@ -92,6 +92,23 @@ struct DiscoveredResourceTests {
     }
 
     @Test(
+        "M511: where the app has been refused already, that response is read, and the API is not asked",
+        arguments: [(401, true), (403, true), (200, false), (307, false)])
+    func ownRefusal(_ status: Int, announces: Bool) async throws {
+        let announced = "https://api.example/announced"
+        let web = Web([
+            Self.mcp: Self.challenge("Bearer"), announced: Self.document(), Self.own: Self.document(),
+            Self.server: Self.metadata(),
+        ])
+        let refusal = Self.challenge("Bearer resource_metadata=\"\(announced)\", scope=\"tools\"", status)
+        let found = try await DiscoveredResource.discover(Self.mcp, after: refusal, transport: web)
+        // A response that refuses nothing is none.
+        #expect(web.requests.first == (announces ? announced : Self.mcp))
+        #expect(web.requests.contains(Self.mcp) != announces)
+        #expect(found.scopes == (announces ? ["tools"] : []))
+    }
+
+    @Test(
         "C9: of a first answer that does not end a bounded part is read, and nothing is learned from it",
         arguments: [
             TransportError.timedOut(host: "api.example"), .tooLarge(host: "api.example", limit: 1 << 20),
