@@ -234,6 +234,12 @@ struct ClientAssertionTests {
             Secret("t"), kind: .accessToken, at: server, clientID: "c",
             authentication: .assertion(try Self.assertion(rsa)))
         #expect(try Self.read(revocation.message).header["alg"]?.string == "RS384")
+        // So has introspection.
+        server.introspectionEndpointAuthSigningAlgorithms = ["PS384"]
+        let introspection = IntrospectionRequest(
+            Secret("t"), kind: .accessToken, at: server, clientID: "c",
+            authentication: .assertion(try Self.assertion(rsa)))
+        #expect(try Self.read(introspection.message).header["alg"]?.string == "PS384")
     }
 
     @Test("M309: Apple's client secret has the claims that it wants, for 300 seconds, and stands in the form")
