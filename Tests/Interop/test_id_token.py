@@ -67,6 +67,15 @@ def test_the_claims_of_a_good_one_are_shown(handshake: Handshake, django: Strang
     assert shown["iss"] == django.issuer and shown["sub"] == subject == claims(django.newest("id_token"))["sub"]
 
 
+def test_another_program_gets_the_id_token_as_the_server_signed_it(handshake: Handshake, django: Stranger) -> None:
+    handshake.signed_in("mine", django, "--scope", "openid")
+    signed = django.newest("id_token")
+    assert handshake.run("token", "mine", "--kind", "id").ok().stdout.strip() == signed
+    assert handshake.run("token", "mine", "--kind", "id", "--json").ok().json == {
+        "id_token": signed, "expires_at": claims(signed)["exp"]}
+    assert handshake.token("mine") != signed
+
+
 def test_the_list_of_accounts_names_the_user(handshake: Handshake, django: Stranger) -> None:
     subject = handshake.signed_in("mine", django, "--scope", "openid")["subject"]
     assert [account["subject"] for account in handshake.accounts()] == [subject]
