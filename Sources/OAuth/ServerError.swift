@@ -183,6 +183,8 @@ extension ServerError: CustomStringConvertible {
             "consent_required", "account_selection_required", "insufficient_user_authentication":
             "Sign in again."
         case "insufficient_scope": "Sign in again with the scope that the API requires."
+        case "unmet_authentication_requirements":
+            "Your account there lacks the sign-in method that the app requires. Set it up, such as a second factor, and sign in again."
         case "temporarily_unavailable", "server_error", "slow_down": "Try again in a few minutes."
         case "invalid_dpop_proof": "Check the clock of this machine."
         default: cureByStep

@@ -139,6 +139,15 @@ struct AuthorizationDetailTests {
         #expect(error?.description.contains("Sign in again without prompt=none") == true)
     }
 
+    @Test("M212: a server that cannot authenticate the user as asked has a code of its own, with what to do")
+    func unmet() throws {
+        let request = try Example.request()
+        let redirect = request.redirect("error=unmet_authentication_requirements")
+        let error = serverError { _ = try request.code(from: redirect, now: Example.now) }
+        #expect(error?.code == "unmet_authentication_requirements")
+        #expect(error?.description.hasSuffix("such as a second factor, and sign in again.") == true)
+    }
+
     @Test("M603: Ed25519 has two names, and either verifies with either name on the key, by SHA-512")
     func names() throws {
         let keys = try SigningKeys.shared.get()
