@@ -256,6 +256,19 @@ struct PairingTests {
         #expect(foreign.bytes.count <= 1_400)
     }
 
+    @Test("CI19: a card without keys is refused, and nothing is stored")
+    func emptyCard() throws {
+        var (a, b) = try fresh()
+        let scope = try #require(a.scope)
+        let empty = try PairingCard(
+            name: "Ada", member: try Members.record(in: scope),
+            keys: try Members.keyRecord(days: 0, isPair: true, in: scope))
+        _ = try b.confirm(with: try card(Members.b, "Ben", in: b), at: now)
+        let message = try a.confirm(with: empty, at: now)
+        #expect(throws: CircleError.malformed(.card)) { try b.receive(message, at: now) }
+        #expect(b.card == nil && b.state == .failed(.malformed(.card)))
+    }
+
     @Test(
         "a text that is no code is said to be none",
         arguments: [

@@ -533,7 +533,7 @@ struct RollingKeysTests {
         #expect(try await mine.friends().keys.isEmpty && problem.description.contains("Nothing was stored. "))
     }
 
-    @Test("keys of past days only are refused")
+    @Test("CI19: keys of past days only are refused")
     func expired() async throws {
         let mine = RollingKeys(in: MemoryVault(), community: "c")
         let theirs = RollingKeys(in: MemoryVault(), community: "c")
@@ -617,7 +617,7 @@ struct RollingKeysTests {
     }
 
     @Test(
-        "what is no keys is refused with a reason",
+        "CI19: what is no keys is refused with a reason",
         arguments: [
             #"{"person":759,"keys":{"20454":"00"}}"#, #"{"person":759,"keys":{"x":"00"}}"#,
             #"{"person":759,"keys":{"20454":"zz"}}"#, #"{"person":759,"keys":{"-1":"00"}}"#,

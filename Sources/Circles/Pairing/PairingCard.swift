@@ -35,7 +35,8 @@ public struct PairingCard: Sendable, Hashable {
             let keysLength = reader.number(UInt16.self), let keys = reader.bytes(Int(keysLength)), reader.rest == 0
         else { throw .malformed(.card) }
         try self.init(name: name, member: MemberRecord(member), keys: KeyRecord(keys))
-        guard self.keys.terms.isPair else { throw .malformed(.card) }
+        // A card without keys would replace a friend's keys by none.
+        guard self.keys.terms.isPair, !self.keys.isWithdrawal else { throw .malformed(.card) }
         // A wrong clock is reported as such, because the users can correct it.
         let ahead = Int64(clamping: self.member.issued) - Int64(clamping: now)
         guard ahead.magnitude <= MemberRecord.tolerance else { throw .pairing(.clocks(ahead)) }
