@@ -208,6 +208,24 @@ struct CompanionStateTests {
         #expect(try await shown().contains(#""code":"one_transmitter","message":"\#(sentence)""#))
     }
 
+    @Test("the page says as the terminal does which list is full, and that another device repeats the own signal")
+    func remarks() async throws {
+        let remarks: [(NearbyUpdate, String)] = [
+            (
+                .full(.unverified, places: 512, leftOut: 40),
+                "The list is full (512 unverified people). Others are not added."
+            ),
+            (.full(.circle, places: 1_280, leftOut: 1), "The list is full (1280 members). Others are not added."),
+            (.full(.paired, places: 256, leftOut: 1), "The list is full (256 friends). Others are not added."),
+            (.repeatedSignal, "Another device repeats your signal."),
+        ]
+        for (update, sentence) in remarks {
+            #expect(update.trouble?.message == sentence)
+            state.note(update)
+            #expect(try await shown().contains(#""message":"\#(sentence)""#))
+        }
+    }
+
     private func shown() async throws -> String {
         var snapshots = state.snapshots().makeAsyncIterator()
         return try #require(await snapshots.next())

@@ -84,6 +84,8 @@ struct PeopleNearbyTests {
         #expect(scene.mostConcurrentLookups <= PeopleNearby.maximumConcurrentLookups)
         #expect(scene.mostLookupsOfOnePerson == 1)
         #expect(scene.crowds == [CrowdAlert(count: 200)] && scene.alerts.isEmpty)
+        #expect(scene.crowds.map(\.title) == ["200 people seem to have arrived at the same moment"])
+        #expect(scene.crowds.map(\.body) == ["This may be a fake."])
         #expect(try await scene.log.contents(at: 1_000_020).people.isEmpty, "any device can send such a crowd")
     }
 

@@ -43,7 +43,7 @@ extension NearbyUpdate {
     var trouble: (code: String, message: String)? {
         switch self {
         case .full(let kind, let places, _):
-            ("too_many", "The list is full (\(places) \(kind.word)). Others are not added.")
+            ("too_many", "The list is full (\(places) \(kind.people)). Others are not added.")
         case .oneTransmitter:
             (
                 "one_transmitter",
@@ -51,6 +51,17 @@ extension NearbyUpdate {
             )
         case .repeatedSignal: ("repeated_signal", "Another device repeats your signal.")
         case .arrived, .introduced, .unknown, .left, .people, .logFailed: nil
+        }
+    }
+}
+
+extension Trust {
+    /// People of this kind, after their number.
+    fileprivate var people: String {
+        switch self {
+        case .unverified: "unverified people"
+        case .circle: "members"
+        case .paired: "friends"
         }
     }
 }
