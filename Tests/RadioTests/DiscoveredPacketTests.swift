@@ -46,6 +46,22 @@ struct DiscoveredPacketTests {
         #expect(both?.bytes == [4, 0xFF, 0xFF, 0xFF, 1])
     }
 
+    @Test(
+        "CI13: an audit takes the system's identifier of a transmitter for no address that lasts",
+        arguments: [0x00, 0x7F, 0x80, 0xFF] as [UInt8])
+    func transmitter(first: UInt8) throws {
+        let address = DeviceAddress(transmitter: [first, 1, 2, 3, 4, 5])
+        #expect(address != DeviceAddress(transmitter: [first, 1, 2, 3, 4, 6]))
+        let seed = try RollingSeed(revealed: Array(0...31))
+        let window = RollingWindow(number: 1_963_584)
+        var audit = LinkabilityAudit(of: [.init(seed, isSent: true)])
+        audit.receive(
+            Advertisement(
+                time: seed.change(to: window).advanced(by: .seconds(1)), address: address, rssi: nil,
+                data: try AdvertisingData([.service(RollingUUID(seed.token(in: window)))])))
+        #expect(audit.termCounts == [1] && audit.report().findings == [])
+    }
+
     @Test("what is of another type, too short or too long is no packet")
     func hostile() {
         for value: Any in [7, "text", [UInt8](), [7] as [UInt8], [UInt8](repeating: 0, count: 2_000)] {

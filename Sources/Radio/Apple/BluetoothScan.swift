@@ -126,11 +126,9 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
 }
 
 extension DeviceAddress {
-    /// The system's identifier of a transmitter in place of its address: 48 of its 128 bits.
     fileprivate init(transmitter identifier: UUID) {
         let bytes = identifier.uuid
-        self.init(
-            truncating: [bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15].reduce(0) { $0 << 8 | UInt64($1) })
+        self.init(transmitter: [bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15])
     }
 }
 

@@ -40,3 +40,15 @@ struct DiscoveredPacket: Sendable {
         return try? AdvertisingData(manufacturerData: manufacturerData, serviceData: serviceData, services: services)
     }
 }
+
+extension DeviceAddress {
+    /// Part of the system's identifier of a transmitter, in place of the address, which Apple's platforms do not report.
+    ///
+    /// The first two bits are 0, as in an address that its device changes. Other values would tell an audit that the address lasts.
+    ///
+    /// - Parameter identifier: the last bytes of `CBPeripheral.identifier`.
+    init(transmitter identifier: some Collection<UInt8>) {
+        let number: UInt64 = identifier.suffix(6).reduce(0) { $0 << 8 | UInt64($1) }
+        self.init(truncating: number & 0x3FFF_FFFF_FFFF)
+    }
+}
