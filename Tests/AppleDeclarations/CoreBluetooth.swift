@@ -35,6 +35,10 @@ public let CBAdvertisementDataServiceUUIDsKey = "kCBAdvDataServiceUUIDs"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBAdvertisementDataOverflowServiceUUIDsKey = "kCBAdvDataHashedServiceUUIDs"
 // swift-format-ignore: AlwaysUseLowerCamelCase
+public let CBAdvertisementDataLocalNameKey = "kCBAdvDataLocalName"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let CBAdvertisementDataTxPowerLevelKey = "kCBAdvDataTxPowerLevel"
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBCentralManagerScanOptionAllowDuplicatesKey = "kCBScanOptionAllowDuplicates"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBCentralManagerOptionRestoreIdentifierKey = "kCBInitOptionRestoreIdentifier"

@@ -9,7 +9,7 @@ struct DiscoveredPacketTests {
     private static let identifier = "B3FE9844-9DFA-4470-AE08-68EB355C32C9"
     private static let packet = DiscoveredPacket(
         manufacturerDataKey: "kCBAdvDataManufacturerData", serviceDataKey: "kCBAdvDataServiceData",
-        servicesKey: "kCBAdvDataServiceUUIDs")
+        servicesKey: "kCBAdvDataServiceUUIDs", nameKey: "kCBAdvDataLocalName", powerKey: "kCBAdvDataTxPowerLevel")
 
     private func data(_ dictionary: [String: Any]) -> AdvertisingData? {
         Self.packet.data(in: dictionary, bytes: [UInt8].self) { (identifier: String) in identifier }
@@ -44,6 +44,20 @@ struct DiscoveredPacketTests {
         #expect(data([key: [Self.identifier]]) == nil)
         let both = data([key: [Self.identifier], "kCBAdvDataManufacturerData": [0xFF, 0xFF, 1] as [UInt8]])
         #expect(both?.bytes == [4, 0xFF, 0xFF, 0xFF, 1])
+    }
+
+    @Test("CI13: beside a rolling service UUID a name and a power are told, which the audit finds, and nowhere else")
+    func constants() throws {
+        let constants: [String: Any] = ["kCBAdvDataLocalName": "Ada's phone", "kCBAdvDataTxPowerLevel": -8]
+        #expect(data(constants) == nil)
+        let services: [String: Any] = ["kCBAdvDataServiceUUIDs": [Self.identifier]]
+        let both = try #require(data(services.merging(constants) { $1 })).structures
+        #expect(both.map(\.type) == [.completeServices128, .completeName, .transmitPower])
+        #expect(both.map(\.value).suffix(2) == [Array("Ada's phone".utf8), [0xF8]])
+        let other: [String: Any] = ["kCBAdvDataManufacturerData": [0xFF, 0xFF, 1] as [UInt8]]
+        #expect(data(other.merging(constants) { $1 }) == data(other))
+        let hostile: [String: Any] = ["kCBAdvDataLocalName": 7, "kCBAdvDataTxPowerLevel": "text"]
+        #expect(data(services.merging(hostile) { $1 }) == data(services))
     }
 
     @Test(

@@ -24,7 +24,8 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
 
     private static let packet = DiscoveredPacket(
         manufacturerDataKey: CBAdvertisementDataManufacturerDataKey, serviceDataKey: CBAdvertisementDataServiceDataKey,
-        servicesKey: CBAdvertisementDataServiceUUIDsKey)
+        servicesKey: CBAdvertisementDataServiceUUIDsKey, nameKey: CBAdvertisementDataLocalNameKey,
+        powerKey: CBAdvertisementDataTxPowerLevelKey)
 
     init(
         now: @escaping @Sendable () -> Timestamp, hear: @escaping @Sendable (Advertisement) -> Void,

@@ -10,11 +10,15 @@ struct DiscoveredPacket: Sendable {
     let serviceDataKey: String
     /// `CBAdvertisementDataServiceUUIDsKey`
     let servicesKey: String
+    /// `CBAdvertisementDataLocalNameKey`
+    let nameKey: String
+    /// `CBAdvertisementDataTxPowerLevelKey`
+    let powerKey: String
 
     /// The packet's data; nil when nothing in it can identify a beacon.
     ///
     /// The overflow area is not read: it says only that one of many identifiers is near. It wakes the app, and names no person
-    /// (circles dossier 2).
+    /// (circles dossier 2). A name and a power are told beside rolling service UUIDs only, for the audit of what one sends.
     ///
     /// - Parameters:
     ///   - dictionary: what Core Bluetooth reports.
@@ -37,7 +41,11 @@ struct DiscoveredPacket: Sendable {
         let listed = dictionary[servicesKey] as? [Identifier] ?? []
         let services = listed.compactMap { RollingUUID(text($0)) }
         guard !manufacturerData.isEmpty || !serviceData.isEmpty || !services.isEmpty else { return nil }
-        return try? AdvertisingData(manufacturerData: manufacturerData, serviceData: serviceData, services: services)
+        let isService = !services.isEmpty
+        let power = (dictionary[powerKey] as? Int).map { Int8(clamping: $0) }
+        return try? AdvertisingData(
+            manufacturerData: manufacturerData, serviceData: serviceData, services: services,
+            name: isService ? dictionary[nameKey] as? String : nil, power: isService ? power : nil)
     }
 }
 
