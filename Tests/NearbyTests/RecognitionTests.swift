@@ -231,6 +231,10 @@ struct RollingKeysTests {
             let keys = try shared(change)
             await #expect(throws: NearbyError.self) { try await theirs.addFriend(keys, at: newYear) }
         }
+        let unsigned = try shared(text.replacing("signature", with: "comment"))
+        await #expect(throws: NearbyError.sharedKeys("they are not signed")) {
+            try await theirs.addFriend(unsigned, at: newYear)
+        }
         let other = RollingKeys(in: MemoryVault(), community: "d")
         let keys = try shared(text)
         await #expect(throws: NearbyError.self, "signed for another community") {
