@@ -1,4 +1,4 @@
-"""The command built with SQLite and PostgreSQL: what the guides say of vaults in databases.
+"""The command built with SQLite and PostgreSQL: what the README and the guides say of vaults in databases.
 
 `Tests/check-database-command` builds what this needs and runs it; the name keeps it out of the other runs, whose command has no databases.
 """
@@ -238,10 +238,12 @@ def quiet(sandbox: StandIn) -> StandIn:
 # From files to PostgreSQL
 
 
-@pytest.mark.parametrize("owner", [None, "app"], ids=["with two roles", "with a single role"])
+@pytest.mark.parametrize(("page", "owner"), [
+    ("README.md", "app"), ("Documentation/SeveralMachines.md", None), ("Documentation/SeveralMachines.md", "app"),
+], ids=["of the README", "with two roles", "with a single role"])
 def test_the_two_commands_move_the_accounts_of_the_server(
-        owner: str | None, handshake: Handshake, quiet: StandIn, database: Database, tmp_path: Path) -> None:
-    guide = Guide("Documentation/SeveralMachines.md", tmp_path, database)
+        page: str, owner: str | None, handshake: Handshake, quiet: StandIn, database: Database, tmp_path: Path) -> None:
+    guide = Guide(page, tmp_path, database)
     if owner:
         guide.text = re.sub("vault_(admin|app)", owner, guide.text)
     roles = None if owner else Guide("Documentation/Vaults.md", tmp_path, database)
