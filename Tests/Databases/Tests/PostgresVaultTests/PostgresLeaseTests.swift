@@ -419,6 +419,22 @@ struct PostgresLeaseTests {
         #expect(try await vault.record(.alice) == [2])
     }
 
+    @Test("VL31: a waiter that is not notified looks after 50 ms, and at least every 1.25 s until its wait ends")
+    func looks() async throws {
+        let clock = HurriedClock()
+        let other = try await folder.place.open(
+            timeout: .seconds(20), listen: "host=/nonexistent dbname=postgres", clock: clock)
+        try await vault.update(.alice) { record in
+            let error = await #expect(throws: VaultError.self) { try await other.put([2], under: .alice) }
+            #expect(error?.code == "vault_busy")
+            try await record.replace(with: [1])
+        }
+        let pauses = clock.pauses
+        let waited = pauses.reduce(Duration.zero, +)
+        #expect(pauses.first.map { $0 <= .milliseconds(63) } == true)
+        #expect(pauses.allSatisfy { $0 <= .milliseconds(1_250) } && waited == .seconds(20))
+    }
+
     @Test("VL34: of 100 tasks of a vault that wait for a record, 99 wait in its own queue", .timeLimit(.minutes(10)))
     func waiters() async throws {
         let name = vault.name(of: .alice)
