@@ -295,7 +295,7 @@ class Killer:
             self.kill(syncing, "sync")
             return
         while syncing.is_running() and self.arrived() == before:
-            pass
+            time.sleep(0.005)
         time.sleep(self.chance.uniform(0, 0.01))
         self.kill(syncing, "sync after an upload")
 

@@ -1,6 +1,7 @@
 """An attacker floods, replays, relays and edits keys, and hides no member and adds none."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ import pytest
 import attacker
 import bluez
 from command import Finished, Handshake, binary
-from circles import ADA, QUENTIN, ZOE, Circle, Member
+from circles import ADA, QUENTIN, ZOE, Circle, Member, serving
 from test_circles import circle, members  # noqa: F401 (fixtures)
 from test_nearby_radio import Person, alerts, interrupt, people, seen, wait_for  # noqa: F401 (fixtures)
 
@@ -43,22 +44,42 @@ class Scene:
         return [json.loads(line) for line in self.replay(path, *options).stdout.splitlines()]
 
 
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Member, bluez.Air, Path]]:
+    """Ada, her air and her recording: made once, because each command takes seconds to make its tables. The tests write to copies."""
+    folder = tmp_path_factory.mktemp("heard")
+    recording = folder / "heard.jsonl"
+    with serving(folder / "circle") as server, bluez.room(monitor="none") as (one, other):
+        ada, zoe = Member(server, ADA, folder / "ada/home", one), Member(server, ZOE, folder / "zoe/home", other)
+        try:
+            for member in (ada, zoe):
+                member.join()
+            ada.nearby("circle", "sync")
+            sending = zoe.command.start("nearby", "advertise", "--advertise", "rolling", "--json")
+            running = ada.command.start("nearby", "watch", "--json", "--record", str(recording))
+            wait_for(running, lambda events: [person for person, _ in alerts(events)] == [ZOE])
+            # Discovery reports every packet; a monitor, only changes of the signal.
+            end = time.monotonic() + 80
+            while len(recording.read_text().splitlines()) < 60:
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            assert interrupt(running) == 130 and interrupt(sending) == 130
+            yield ada, one, recording
+        finally:
+            for member in (ada, zoe):
+                member.command.end()
+
+
 @pytest.fixture
-def scene(members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> Iterator[Scene]:  # noqa: F811
-    recording = tmp_path / "heard.jsonl"
-    with bluez.room(monitor="none") as (one, other):
-        ada, zoe = members(ADA, one), members(ZOE, other)
-        ada.nearby("circle", "sync")
-        sending = zoe.command.start("nearby", "advertise", "--advertise", "rolling", "--json")
-        running = ada.command.start("nearby", "watch", "--json", "--record", str(recording))
-        wait_for(running, lambda events: [person for person, _ in alerts(events)] == [ZOE])
-        # Discovery reports every packet; a monitor, only changes of the signal.
-        end = time.monotonic() + 80
-        while len(recording.read_text().splitlines()) < 60:
-            assert time.monotonic() < end
-            time.sleep(0.1)
-        assert interrupt(running) == 130 and interrupt(sending) == 130
-    yield Scene(ada, recording, tmp_path)
+def scene(heard: tuple[Member, bluez.Air, Path], tmp_path: Path) -> Iterator[Scene]:
+    recorder, air, recording = heard
+    # The vault's key is beside the command's folder, where a user's configuration is.
+    shutil.copytree(recorder.command.home.parent, tmp_path / "ada")
+    ada = Member(recorder.circle, ADA, tmp_path / "ada/home", air)
+    try:
+        yield Scene(ada, recording, tmp_path)
+    finally:
+        ada.command.end()
 
 
 FRIEND = 36
@@ -95,9 +116,9 @@ def people_in(events: list[dict[str, Any]], kind: str) -> set[int]:
     return {event["person"] for event in events if event["event"] == kind}
 
 
-def test_a_flood_of_invented_numbers_hides_no_member_and_adds_none(scene: Scene, circle: Circle) -> None:  # noqa: F811
+def test_a_flood_of_invented_numbers_hides_no_member_and_adds_none(scene: Scene) -> None:
     """Half an hour of ten numbers a second: the member is told of by name, and of the others none without the word that any device can send it."""
-    scene.ada.command.run("login", "recurse-center", "--base-url", circle.service, "--token-file", "-", "--json",
+    scene.ada.command.run("login", "recurse-center", "--base-url", scene.ada.circle.service, "--token-file", "-", "--json",
                           stdin=f"sandbox-personal-access-token-{ADA}\n").ok()
     events = scene.events(scene.attack("flood"))
     told = [(event["person"], event["name"], event["trust"]) for event in events if event["event"] == "alert" and not event["update"]]
