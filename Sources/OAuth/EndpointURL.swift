@@ -50,14 +50,19 @@ public struct EndpointURL: Sendable, Hashable {
         func wrong(_ problem: String) -> OAuthError { .configuration(member: member, problem: problem) }
         guard string.utf8.count <= 8192 else { throw wrong("the address is longer than 8192 bytes") }
         let bytes = Array(string.utf8)
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
-            throw wrong("the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
+        var hasFragment = false
+        for byte in bytes {
+            guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else {
+                throw wrong(
+                    "the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
+            }
+            if byte == UInt8(ascii: "#") { hasFragment = true }
         }
         // All of it is ASCII, so that each byte is a character.
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let scheme = Origin.Scheme(bytes[..<colon]),
             bytes[colon...].starts(with: "://".utf8)
         else { throw wrong("expected an absolute https address, found “\(quoted(string, limit: 80))”") }
-        guard !bytes.contains(UInt8(ascii: "#")) else { throw wrong("the address must not have a fragment") }
+        guard !hasFragment else { throw wrong("the address must not have a fragment") }
         let rest = bytes[(colon + 3)...]
         let authorityEnd = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         guard let origin = Origin(scheme: scheme, authority: rest[..<authorityEnd]) else {

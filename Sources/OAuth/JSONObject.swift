@@ -10,7 +10,7 @@ public struct JSONObject: Sendable {
 
     private static let maximumFew = 32
 
-    private struct Member: Sendable {
+    fileprivate struct Member: Sendable {
         let name: String
         /// The name's length and first bytes.
         let mark: UInt64
@@ -117,18 +117,18 @@ extension JSONObject: Hashable {
 
 extension JSONObject: Sequence {
     /// The members, in no particular order.
-    private struct Members: IteratorProtocol {
-        var few: Array<Member>.Iterator
-        var many: Dictionary<Name, JSONValue>.Iterator
+    public struct Iterator: IteratorProtocol {
+        fileprivate var few: Array<Member>.Iterator
+        fileprivate var many: Dictionary<Name, JSONValue>.Iterator
 
-        mutating func next() -> (key: String, value: JSONValue)? {
+        public mutating func next() -> (key: String, value: JSONValue)? {
             few.next().map { ($0.name, $0.value) } ?? many.next().map { ($0.key.text, $0.value) }
         }
     }
 
     /// Iterates over the members, names and values, in no particular order.
-    public func makeIterator() -> some IteratorProtocol<(key: String, value: JSONValue)> {
-        Members(few: few.makeIterator(), many: many.makeIterator())
+    public func makeIterator() -> Iterator {
+        Iterator(few: few.makeIterator(), many: many.makeIterator())
     }
 
     public var underestimatedCount: Int { count }
@@ -161,17 +161,12 @@ private struct Name: Hashable, Sendable {
 
 extension String {
     /// The length, up to 255, and the first seven bytes: texts whose marks differ are not identical.
-    fileprivate var mark: UInt64 {
-        let mark = utf8.withContiguousStorageIfAvailable { bytes in
-            var mark = UInt64(min(bytes.count, 255)) << 56
-            for index in 0..<min(bytes.count, 7) { mark |= UInt64(bytes[index]) << (8 * UInt64(index)) }
-            return mark
-        }
-        return mark ?? String(decoding: Array(utf8), as: UTF8.self).mark
+    var mark: UInt64 {
+        utf8.withContiguousStorageIfAvailable { $0.span.mark } ?? Array(utf8).span.mark
     }
 
     /// Whether no other text has the same mark.
-    fileprivate var isWhollyMarked: Bool { utf8.count <= 7 }
+    var isWhollyMarked: Bool { utf8.count <= 7 }
 
     /// Whether both texts have the same bytes. `==` also takes canonically equivalent texts, and quadratic time.
     @inline(__always)
@@ -208,6 +203,27 @@ extension String {
             run = 1
         }
         return start == unicodeScalars.startIndex ? self : output + Substring(unicodeScalars[start...])
+    }
+}
+
+extension Span<UInt8> {
+    /// The mark of a text of these bytes.
+    var mark: UInt64 {
+        var mark = UInt64(Swift.min(count, 255)) << 56
+        for index in 0..<Swift.min(count, 7) { mark |= UInt64(self[index]) << (8 * UInt64(index)) }
+        return mark
+    }
+
+    /// Whether these are the bytes of a text.
+    func isIdentical(to text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { isIdentical(to: $0.span) }
+            ?? isIdentical(to: Array(text.utf8).span)
+    }
+
+    private func isIdentical(to other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where self[index] != other[index] { return false }
+        return true
     }
 }
 

@@ -60,7 +60,8 @@ public struct Origin: Sendable, Hashable {
         }
         guard Self.isHost(host) else { return nil }
         self.scheme = scheme
-        self.host = String(decoding: host, as: UTF8.self).lowercased()
+        let text = String(decoding: host, as: UTF8.self)
+        self.host = host.contains { (0x41...0x5A).contains($0) } ? text.lowercased() : text
         self.port = port
     }
 

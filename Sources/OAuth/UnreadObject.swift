@@ -5,6 +5,8 @@
 package struct UnreadObject: Sendable {
     private struct Member: Sendable {
         let name: Range<Int>
+        /// The name's length and first bytes.
+        let mark: UInt64
         /// Where the value begins.
         let value: Int
     }
@@ -25,9 +27,10 @@ package struct UnreadObject: Sendable {
             guard start < bytes.count, bytes[start] == UInt8(ascii: "\""),
                 let nameEnd = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")),
                 nameEnd + 1 < bytes.count, bytes[nameEnd + 1] == UInt8(ascii: ":"),
-                let valueEnd = Self.endOfValue(from: nameEnd + 2, in: bytes)
+                let valueEnd = Self.endOfValue(from: nameEnd + 2, in: bytes.span)
             else { return nil }
-            members.append(Member(name: (start + 1)..<nameEnd, value: nameEnd + 2))
+            let name = (start + 1)..<nameEnd
+            members.append(Member(name: name, mark: bytes.span.extracting(name).mark, value: nameEnd + 2))
             end = valueEnd
         } while bytes[end] == UInt8(ascii: ",")
         guard bytes[end] == UInt8(ascii: "}"), end == bytes.count - 1 else { return nil }
@@ -35,39 +38,51 @@ package struct UnreadObject: Sendable {
 
     /// The value of a member; nil when there is none, or what stands there is no value.
     package subscript(name: String) -> JSONValue? {
-        let count = name.utf8.count
-        guard
-            let member = members.first(where: { $0.name.count == count && bytes[$0.name].elementsEqual(name.utf8) })
-        else { return nil }
+        guard let start = start(of: name, name.mark) else { return nil }
         var reader = JSONReader(bytes: bytes)
-        reader.offset = member.value
+        reader.offset = start
         return try? reader.value(depth: 1)
+    }
+
+    /// Where a member's value begins.
+    private func start(of name: String, _ mark: UInt64) -> Int? {
+        for member in members where member.mark == mark {
+            if name.isWhollyMarked || bytes.span.extracting(member.name).isIdentical(to: name) { return member.value }
+        }
+        return nil
     }
 
     /// All members; none where the text is not JSON.
     package var all: JSONObject { (try? JSONValue(parsing: bytes))?.object ?? [:] }
 
     /// The comma or bracket behind a value.
-    private static func endOfValue(from start: Int, in bytes: [UInt8]) -> Int? {
-        var (depth, isString, offset) = (0, false, start)
+    private static func endOfValue(from start: Int, in bytes: Span<UInt8>) -> Int? {
+        var (depth, offset) = (0, start)
         while offset < bytes.count {
-            let byte = bytes[offset]
-            if isString {
-                if byte == UInt8(ascii: "\\") { offset += 1 }
-                if byte == UInt8(ascii: "\"") { isString = false }
-            } else {
-                switch byte {
-                case UInt8(ascii: "\""): isString = true
-                case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-                case UInt8(ascii: ","):
-                    if depth == 0 { return offset }
-                case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                    if depth == 0 { return offset }
-                    depth -= 1
-                default: break
-                }
+            switch bytes[offset] {
+            case UInt8(ascii: "\""):
+                guard let end = endOfString(from: offset + 1, in: bytes) else { return nil }
+                offset = end
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: ","):
+                if depth == 0 { return offset }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return offset }
+                depth -= 1
+            default: break
             }
             offset += 1
+        }
+        return nil
+    }
+
+    /// The quotation mark that ends a string.
+    private static func endOfString(from start: Int, in bytes: Span<UInt8>) -> Int? {
+        var offset = start
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            if byte == UInt8(ascii: "\"") { return offset }
+            offset += byte == UInt8(ascii: "\\") ? 2 : 1
         }
         return nil
     }

@@ -10,6 +10,7 @@ struct UnreadObjectTests {
             #"{"a":1}"#, #"{"a":"}","b":",","c":"\"},\"","d":"\\"}"#,
             #"{"a":{"b":{"c":[1,{"a":2}]}},"b":[{"a":"]"}],"c":[]}"#,
             #"{"a":"{","aa":"[","b":null,"bb":true,"c":-1.5e3,"d":"\u00e9é"}"#, #"{"":"empty","b":""}"#,
+            #"{"abcdefgh":1,"abcdefgi":2}"#,
         ])
     func members(_ text: String) throws {
         let bytes = Array(text.utf8)
@@ -17,7 +18,9 @@ struct UnreadObjectTests {
         let unread = try #require(UnreadObject(bytes))
         #expect(unread.all == whole)
         for (name, value) in whole { #expect(unread[name] == value, "\(name)") }
-        for name in ["", "a", "b", "c", "d", "e", "aa"] where whole[name] == nil { #expect(unread[name] == nil) }
+        for name in ["", "a", "b", "c", "d", "e", "aa", "abcdefgj"] where whole[name] == nil {
+            #expect(unread[name] == nil)
+        }
     }
 
     @Test(

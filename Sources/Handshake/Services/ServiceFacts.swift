@@ -29,14 +29,15 @@ struct ServiceFacts {
             identityEndpoint: identity, deviations: try deviations(offline: offline.map("parameters")))
     }
 
+    private static let offlineMembers = ["always", "never", "note", "parameters", "scopes"]
+
     /// How a refresh token is obtained.
     private func offline() throws(HandshakeError) -> ServiceFacts {
         guard let value = members["offline"] else {
             return ServiceFacts(name: name, members: ServiceMembers([:]), security: security)
         }
-        let known = ["always", "never", "note", "parameters", "scopes"]
-        guard let offline = value.object, offline.allSatisfy({ known.contains($0.key) }) else {
-            throw wrong("offline", "must be a table with some of \(known.joined(separator: ", "))")
+        guard let offline = value.object, offline.allSatisfy({ Self.offlineMembers.contains($0.key) }) else {
+            throw wrong("offline", "must be a table with some of \(Self.offlineMembers.joined(separator: ", "))")
         }
         return ServiceFacts(name: name, members: ServiceMembers(offline), security: security)
     }
