@@ -1,10 +1,11 @@
 /// The URL- and filename-safe Base64 alphabet without padding. Source: RFC 4648, section 5; RFC 7515, section 2.
 public enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let alphabet = ContiguousArray(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// By a character's code its six bits; 0xFF for every other character.
-    private static let values: [UInt8] = {
-        var table = [UInt8](repeating: 0xFF, count: 256)
+    private static let values: ContiguousArray<UInt8> = {
+        var table = ContiguousArray<UInt8>(repeating: 0xFF, count: 256)
         for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
         return table
     }()
@@ -20,7 +21,8 @@ public enum Base64URL {
     static func append(_ bytes: [UInt8], to output: inout [UInt8]) {
         let end = output.count
         output.append(contentsOf: repeatElement(0, count: (bytes.count * 8 + 5) / 6))
-        write(bytes.span, to: output.mutableSpan, from: end)
+        let slice = bytes[...]
+        output.withUnsafeMutableBufferPointer { write(slice.span, to: $0.mutableSpan, from: end) }
     }
 
     private static func write(_ bytes: Span<UInt8>, to output: consuming MutableSpan<UInt8>, from first: Int) {
@@ -58,7 +60,8 @@ public enum Base64URL {
         // No character stands alone.
         guard rest != 1 else { return nil }
         var output = [UInt8](repeating: 0, count: text.count / 4 * 3 + max(0, rest - 1))
-        return read(text.span, to: output.mutableSpan) ? output : nil
+        let isEncoding = output.withUnsafeMutableBufferPointer { read(text.span, to: $0.mutableSpan) }
+        return isEncoding ? output : nil
     }
 
     /// Whether the text is the one encoding of some bytes; these are written.

@@ -162,7 +162,7 @@ private struct Name: Hashable, Sendable {
 extension String {
     /// The length, up to 255, and the first seven bytes: texts whose marks differ are not identical.
     var mark: UInt64 {
-        utf8.withContiguousStorageIfAvailable { $0.span.mark } ?? Array(utf8).span.mark
+        utf8.withContiguousStorageIfAvailable { $0.span.mark } ?? Array(utf8).withUnsafeBufferPointer { $0.span.mark }
     }
 
     /// Whether no other text has the same mark.
@@ -215,12 +215,12 @@ extension Span<UInt8> {
     }
 
     /// Whether these are the bytes of a text.
-    func isIdentical(to text: String) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { isIdentical(to: $0.span) }
-            ?? isIdentical(to: Array(text.utf8).span)
+    func hasBytes(of text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { hasBytes(of: $0.span) }
+            ?? Array(text.utf8).withUnsafeBufferPointer { hasBytes(of: $0.span) }
     }
 
-    private func isIdentical(to other: Span<UInt8>) -> Bool {
+    private func hasBytes(of other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where self[index] != other[index] { return false }
         return true

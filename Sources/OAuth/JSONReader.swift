@@ -135,7 +135,8 @@ struct JSONReader {
     /// The end of what needs no decoding: the next byte that is not ASCII, or a quotation mark, a reverse solidus or a control
     /// character.
     private func endOfPlainText() -> Int {
-        let bytes = bytes.span
+        let slice = bytes[...]
+        let bytes = slice.span
         var end = offset
         while end < bytes.count {
             let byte = bytes[end]

@@ -19,6 +19,7 @@ package struct UnreadObject: Sendable {
     /// - Returns: nil for a text of another form.
     package init?(_ bytes: [UInt8]) {
         self.bytes = bytes
+        let slice = bytes[...]
         guard bytes.first == UInt8(ascii: "{") else { return nil }
         members.reserveCapacity(24)
         var end = 0
@@ -27,10 +28,10 @@ package struct UnreadObject: Sendable {
             guard start < bytes.count, bytes[start] == UInt8(ascii: "\""),
                 let nameEnd = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")),
                 nameEnd + 1 < bytes.count, bytes[nameEnd + 1] == UInt8(ascii: ":"),
-                let valueEnd = Self.endOfValue(from: nameEnd + 2, in: bytes.span)
+                let valueEnd = Self.endOfValue(from: nameEnd + 2, in: slice.span)
             else { return nil }
             let name = (start + 1)..<nameEnd
-            members.append(Member(name: name, mark: bytes.span.extracting(name).mark, value: nameEnd + 2))
+            members.append(Member(name: name, mark: bytes[name].span.mark, value: nameEnd + 2))
             end = valueEnd
         } while bytes[end] == UInt8(ascii: ",")
         guard bytes[end] == UInt8(ascii: "}"), end == bytes.count - 1 else { return nil }
@@ -47,7 +48,7 @@ package struct UnreadObject: Sendable {
     /// Where a member's value begins.
     private func start(of name: String, _ mark: UInt64) -> Int? {
         for member in members where member.mark == mark {
-            if name.isWhollyMarked || bytes.span.extracting(member.name).isIdentical(to: name) { return member.value }
+            if name.isWhollyMarked || bytes[member.name].span.hasBytes(of: name) { return member.value }
         }
         return nil
     }
