@@ -73,6 +73,8 @@ struct LeaseProcess {
     var content = 0
     /// The content before the journal.
     var before = 0
+    /// When the journal was first sent.
+    var journaledAt = 0.0
     var answer: Int?
     /// An answer that could not be stored, as it seemed: what it follows, and itself.
     var unstored: (token: Int, answer: Int)?
@@ -501,6 +503,7 @@ extension LeaseSimulation {
             keepUnstored(index, purpose)
             return finish(index, hasFailed: true)
         }
+        if purpose == .journal { processes[index].journaledAt = now }
         let statement = LeaseMessage.Statement.replace(
             hold, expected: hold.version, content: content, base: processes[index].content,
             isUnfinished: isUnfinished, concludes: concludes)
@@ -582,8 +585,8 @@ extension LeaseSimulation {
         let isLost = happens(0.05)
         if isTold { tell(index, "sends token \(token)\(isLost ? ", and no answer comes" : "")") }
         let send = Send(
-            process: index, life: processes[index].life, holder: processes[index].holder, confirmedAt: confirmedAt,
-            end: now + duration, isLost: isLost)
+            process: index, life: processes[index].life, holder: processes[index].holder,
+            journaledAt: processes[index].journaledAt, confirmedAt: confirmedAt, end: now + duration, isLost: isLost)
         note(send, of: token)
         contents.append(Content(token: serviceToken))
         wait(index, .answered(isLost ? nil : contents.count - 1), duration)

@@ -100,6 +100,8 @@ struct LeaseSimulation {
         let process: Int
         let life: Int
         let holder: Int64
+        /// When its journal was first sent to the server.
+        let journaledAt: Double
         let confirmedAt: Double
         let end: Double
         let isLost: Bool
@@ -338,8 +340,8 @@ struct LeaseSimulation {
         for last in sends[token, default: []] {
             let robbery = robberies[last.holder]
             let robbed = [last, send].filter { robberies[$0.holder] != nil }
-            // What was confirmed may have been lost.
-            if lastFailover > min(last.confirmedAt, send.confirmedAt) - 30 {
+            // A failover has lost a journal, or the first one's answer.
+            if lastFailover > min(last.journaledAt, send.journaledAt) {
                 outcome.afterFailover += 1
             } else if kind == .sendsOnce {
                 violate(.sentAgain)
