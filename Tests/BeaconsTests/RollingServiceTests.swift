@@ -245,10 +245,12 @@ struct RollingServiceTests {
         for (index, seed) in seeds.enumerated() {
             #expect(try resolver.resolve(RollingUUID(seed.token(in: first)), at: now) == .member(index * 1_000, first))
         }
-        for _ in 0..<100_000 {
+        var known = 0
+        for _ in 0..<1_000_000 {
             let foreign = RollingUUID(RollingToken(high: generator.next(), low: generator.next()))
-            #expect(try resolver.resolve(foreign, at: now) == .unknown)
+            if try resolver.resolve(foreign, at: now) != .unknown { known += 1 }
         }
+        #expect(known == 0)
     }
 
     @Test(
