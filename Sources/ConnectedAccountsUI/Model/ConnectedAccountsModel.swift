@@ -158,10 +158,13 @@ public final class ConnectedAccountsModel {
         if !canDisconnect(asked) { asked = nil }
     }
 
-    /// Ends what was said about an account while it was in another state.
+    /// Ends what was said about an account while it was in another state, and tells that a disconnection has finished.
     private func endOutcome(of account: ConnectedAccount, before: ConnectedAccount?) {
         guard let before, before.state != account.state else { return }
         switch outcomes[account.service] {
+        case .mayFinish where account.state == .signingOut: break
+        case .mayFinish where account.state == .absent, .disconnectFailed where account.state == .absent:
+            outcomes[account.service] = .disconnected
         case .mayFinish, .cancelled, .connectFailed: outcomes[account.service] = nil
         default: break
         }

@@ -407,7 +407,8 @@ class Row {
     if (!isSameUser || !STATES[account.state].actions.includes("disconnect")) this.list.withdraw(this)
     // The answer to the disconnection was lost, or not waited for, and it was done.
     const isDone = account.state === "absent" && ["disconnect_failed", "may_finish"].includes(this.said)
-    if (!isDone && before.state !== account.state && ["may_finish", "cancelled", "connect_failed"].includes(this.said)) this.said = null
+    const mayFinish = account.state === "signing_out" && this.said === "may_finish"
+    if (!isDone && !mayFinish && before.state !== account.state && ["may_finish", "cancelled", "connect_failed"].includes(this.said)) this.said = null
     if (isDone) {
       this.said = "now_disconnected"
       this.list.announce(this.said, account.name)
