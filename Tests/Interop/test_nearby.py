@@ -340,6 +340,45 @@ def test_a_wrong_line_is_status_64(handshake: Handshake, arguments: list[str]) -
     assert handshake.run("nearby", *arguments).status == 64
 
 
+def sent_terms(shared: str, terms: int, address: Callable[[int], int] = lambda term: term) -> list[dict[str, Any]]:
+    """What another adapter hears of the sender of these keys: so many terms after each other (circles dossier 2)."""
+    keys = {int(day): bytes.fromhex(key) for day, key in json.loads(shared)["keys"].items()}
+    first = min(keys) * 96 + 40
+
+    def code(label: bytes, window: int) -> bytes:
+        return hmac.new(keys[window // 96], label + window.to_bytes(4, "big"), hashlib.sha256).digest()
+
+    def begin(window: int) -> int:
+        return window * 900 + int.from_bytes(code(b"SH2 off", window)[:4], "big") % 300
+
+    def packet(window: int, when: float) -> dict[str, Any]:
+        token = bytearray(code(b"SH1 tok", window)[:16])
+        token[6], token[8] = token[6] & 0x0F | 0x40, token[8] & 0x3F | 0x80
+        # An address that nobody can resolve: its first two bits are 0.
+        return {"t": when, "addr": f"2C:00:00:00:00:{address(window - first):02X}", "rssi": -40, "ad": "1107" + token[::-1].hex()}
+
+    return [packet(window, when) for window in range(first, first + terms)
+            for when in (begin(window), begin(window) + 300, begin(window + 1) - 1)]
+
+
+@pytest.mark.parametrize(("terms", "address", "status", "verdict", "findings"), [
+    (8, lambda term: term, 0, "clean", []),
+    (2, lambda term: term, 2, "too_short", []),
+    (8, lambda term: 0 if term == 5 else term, 1, "linked", ["L1"]),
+], ids=["clean", "too short", "an address in two terms"])
+def test_an_audit_says_what_links_two_identifiers(
+        handshake: Handshake, recording: Callable[..., Path], terms: int, address: Callable[[int], int], status: int, verdict: str,
+        findings: list[str]) -> None:
+    """CI11, CI12."""
+    shared = handshake.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
+    done = handshake.run("nearby", "audit", str(recording(*sent_terms(shared, terms, address))), "--json")
+    told = json.loads(done.stdout)
+    assert (done.status, told["verdict"], told["identifiers"]) == (status, verdict, terms)
+    assert [finding["rule"] for finding in told["findings"]] == findings
+    if findings:
+        assert "2C:00:00:00:00:00" in told["findings"][0]["text"], told
+
+
 @pytest.mark.parametrize("arguments", [
     ["scan"], ["watch"], ["advertise", "--me", "36", "--advertise", "static", "--i-agree-to-be-followed"], ["audit"]])
 def test_who_waited_for_a_radio_in_vain_is_told_so_by_the_status(handshake: Handshake, tmp_path: Path, arguments: list[str]) -> None:
