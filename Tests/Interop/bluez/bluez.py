@@ -118,7 +118,7 @@ class Air:
     def monitors(self):
         return int(re.search(r"uint32 (\d+)", self.call("Monitors")).group(1))
 
-    def wait(self, condition, seconds=20):
+    def wait(self, condition, seconds=60):
         """Waits until the condition holds of this air."""
         end = time.monotonic() + seconds
         while not condition(self):
