@@ -354,7 +354,7 @@ def sent_terms(shared: str, terms: int, address: Callable[[int], int] = lambda t
     def packet(window: int, when: float) -> dict[str, Any]:
         token = bytearray(code(b"SH1 tok", window)[:16])
         token[6], token[8] = token[6] & 0x0F | 0x40, token[8] & 0x3F | 0x80
-        # An address that nobody can resolve: its first two bits are 0.
+        # An address that cannot be resolved: its first two bits are 0.
         return {"t": when, "addr": f"2C:00:00:00:00:{address(window - first):02X}", "rssi": -40, "ad": "1107" + token[::-1].hex()}
 
     return [packet(window, when) for window in range(first, first + terms)
