@@ -24,7 +24,7 @@ public struct IDTokenClaims: Sendable, Hashable {
     /// All claims of the token, without `nonce`, `at_hash` and `c_hash`. The ones above are among them.
     public let claims: JSONObject
     /// The digest of the sign-in's nonce; nil when it had none.
-    let nonceDigest: String?
+    let nonceDigest: NonceDigest?
 
     /// Reads claims by the types that OpenID Connect Core, section 2 gives them.
     ///
@@ -37,7 +37,7 @@ public struct IDTokenClaims: Sendable, Hashable {
     /// - Parameter previous: the sign-in's claims; a refreshed token takes the nonce, and `auth_time` when it has none, from
     ///   them.
     init(claims all: JSONObject, previous: IDTokenClaims?) throws(OAuthError) {
-        let reader = ClaimReader(claims: all)
+        var reader = ClaimReader(claims: all)
         issuer = try reader.required("iss", try reader.string("iss"))
         subject = try reader.required("sub", try reader.string("sub"))
         guard (1...255).contains(subject.utf8.count) else {
@@ -50,11 +50,13 @@ public struct IDTokenClaims: Sendable, Hashable {
         notBefore = try reader.time("nbf")
         authenticatedAt = try reader.time("auth_time") ?? previous?.authenticatedAt
         nonceDigest =
-            previous?.nonceDigest ?? all[Self.digestName]?.string ?? all["nonce"]?.string.map(Self.digest)
-        var claims = all
-        for name in Self.hiddenNames { claims[name] = nil }
-        if let previous, all["auth_time"] == nil { claims["auth_time"] = previous.claims["auth_time"] }
-        self.claims = claims
+            previous?.nonceDigest ?? reader.claims[Self.digestName]?.string.map(NonceDigest.init(text:))
+            ?? reader.claims["nonce"]?.string.map { NonceDigest(of: Secret($0)) }
+        for name in Self.hiddenNames { reader.claims[name] = nil }
+        if let previous, reader.claims["auth_time"] == nil {
+            reader.claims["auth_time"] = previous.claims["auth_time"]
+        }
+        claims = reader.claims
     }
 
     /// The members that are secrets, or hashes of secrets.
@@ -62,11 +64,6 @@ public struct IDTokenClaims: Sendable, Hashable {
 
     /// The member of ``json`` that holds the nonce's digest. A claim of this name in a token is ignored.
     static let digestName = "urn:handshake:nonce_sha256"
-
-    /// The Base64URL of a nonce's SHA-256.
-    static func digest(of nonce: String) -> String {
-        Base64URL.encode(SHA256.hash(data: Array(nonce.utf8)))
-    }
 
     /// `nbf`: the time before which the token is not valid (RFC 7519, section 4.1.5).
     private let notBefore: Double?
@@ -82,14 +79,51 @@ public struct IDTokenClaims: Sendable, Hashable {
     /// The claims and the nonce's digest as JSON text, from which ``init(claims:)`` restores an equal value.
     package var json: String {
         var members = claims
-        members[Self.digestName] = nonceDigest.map(JSONValue.string)
+        members[Self.digestName] = (nonceDigest?.text).map(JSONValue.string)
         return JSONValue.object(members).json
+    }
+}
+
+/// The SHA-256 of a sign-in's nonce. It is computed where it is needed: when claims are stored, compared or hashed.
+struct NonceDigest: Sendable {
+    private enum Source: Sendable {
+        case nonce(Secret)
+        case text(String)
+    }
+
+    private let source: Source
+
+    init(of nonce: Secret) { source = .nonce(nonce) }
+
+    init(text: String) { source = .text(text) }
+
+    /// The digest in Base64URL.
+    var text: String {
+        switch source {
+        case .nonce(let nonce): Base64URL.encode(SHA256.hash(data: Array(nonce.reveal().utf8)))
+        case .text(let text): text
+        }
+    }
+
+    /// Compares in a time that depends on the lengths only.
+    func matches(_ nonce: Secret) -> Bool {
+        Secret(NonceDigest(of: nonce).text).matches(Secret(text))
+    }
+}
+
+extension NonceDigest: Hashable {
+    static func == (left: NonceDigest, right: NonceDigest) -> Bool {
+        left.text.isIdentical(to: right.text)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(text)
     }
 }
 
 /// Reads claims one by one and names the one that is missing or of the wrong type.
 struct ClaimReader {
-    let claims: JSONObject
+    var claims: JSONObject
 
     /// The end of the year 9999: a later time is a mistake of units.
     static let latestTime: Double = 253_402_300_799

@@ -61,8 +61,8 @@ public struct IDTokenValidator: Sendable {
     /// - Throws: ``OAuthError/refused(_:)``. Where ``Refusal/Check/mayNeedNewKeys`` is true, the server may have new
     ///   keys: fetch them once and try again. Every other check is final.
     public func claims(of token: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> IDTokenClaims {
-        let (all, claims) = try checked(token, keys: keys, now: now)
-        try checkNonce(all["nonce"])
+        let (nonce, claims) = try checked(token, keys: keys, now: now)
+        try checkNonce(nonce)
         return claims
     }
 
@@ -80,7 +80,7 @@ public struct IDTokenValidator: Sendable {
     public func claims(
         ofRefreshed token: Secret, previous: IDTokenClaims, keys: JSONWebKeySet, now: Double
     ) throws(OAuthError) -> IDTokenClaims {
-        let (all, claims) = try checked(token, keys: keys, now: now)
+        let (nonce, claims) = try checked(token, after: previous, keys: keys, now: now)
         try require(.issuer, "iss", claims.issuer, is: previous.issuer)
         try require(.subject, "sub", claims.subject, is: previous.subject)
         if let missing = previous.audience.first(where: { earlier in
@@ -93,8 +93,8 @@ public struct IDTokenValidator: Sendable {
         guard claims.issuedAt >= previous.issuedAt - leeway else {
             throw refusal(.tokenTime, "iat: not before \(previous.issuedAt)", found: "\(claims.issuedAt)")
         }
-        try checkNonce(all["nonce"], previous: previous)
-        return try IDTokenClaims(claims: all, previous: previous)
+        try checkNonce(nonce, previous: previous)
+        return claims
     }
 
     /// `auth_time` stays that of the sign-in. Where the sign-in's token had none, it is at least not later than that
@@ -112,8 +112,8 @@ public struct IDTokenValidator: Sendable {
 
     /// Checks the signature first, then what holds for every ID token.
     private func checked(
-        _ token: Secret, keys: JSONWebKeySet, now: Double
-    ) throws(OAuthError) -> (all: JSONObject, claims: IDTokenClaims) {
+        _ token: Secret, after previous: IDTokenClaims? = nil, keys: JSONWebKeySet, now: Double
+    ) throws(OAuthError) -> (nonce: JSONValue?, claims: IDTokenClaims) {
         let signature = try JSONWebSignature(compact: token, hiding: secrets)
         let signed = try signature.verify(with: keys.limited(to: signature, of: tenants), allowing: algorithms)
         guard var all = (try? JSONValue(parsing: signed.payload))?.object else {
@@ -122,13 +122,14 @@ public struct IDTokenValidator: Sendable {
         // A logout token has an ID token's claims too (OpenID Connect Back-Channel Logout, section 2.4; RFC 8725, section 3.12).
         guard all["events"] == nil else { throw refusal(.tokenForm, "events: absent", found: "a security event") }
         all[IDTokenClaims.digestName] = nil
-        let claims = try IDTokenClaims(claims: all, previous: nil)
+        let (nonce, accessTokenHash, codeHash) = (all["nonce"], all["at_hash"], all["c_hash"])
+        let claims = try IDTokenClaims(claims: all, previous: previous)
         try checkIssuer(of: claims)
         try checkAudience(of: claims)
         try checkTime(of: claims, now: now)
-        try checkHash(all["at_hash"], by: signed.algorithm)
-        try checkCodeHash(all["c_hash"], by: signed.algorithm)
-        return (all, claims)
+        try checkHash(accessTokenHash, by: signed.algorithm)
+        try checkCodeHash(codeHash, by: signed.algorithm)
+        return (nonce, claims)
     }
 
     /// The template, where the server's issuer is an address that many tenants share.
@@ -186,9 +187,9 @@ public struct IDTokenValidator: Sendable {
 
     private func checkNonce(_ found: JSONValue?, previous: IDTokenClaims) throws(OAuthError) {
         guard let found else { return }
-        guard let expected = previous.nonceDigest, let nonce = found.string,
-            Secret(IDTokenClaims.digest(of: nonce)).matches(Secret(expected))
-        else { throw refusal(.nonce, "nonce: none, or the one of the sign-in", found: "another") }
+        guard let expected = previous.nonceDigest, let nonce = found.string, expected.matches(Secret(nonce)) else {
+            throw refusal(.nonce, "nonce: none, or the one of the sign-in", found: "another")
+        }
     }
 
     /// `at_hash` binds the access token to this sign-in (OpenID Connect Core, section 3.1.3.8).

@@ -9,8 +9,8 @@ struct JSONWebSignature: Sendable {
     /// Header and payload as they were encoded, with the dot between.
     private let signedBytes: ArraySlice<UInt8>
     private let signature: [UInt8]
-    /// What no error shows.
-    private let secrets: [Secret]
+    private let token: Secret
+    private let others: [Secret]
 
     /// The longest token that is read, in bytes.
     static let maximumLength = 65_536
@@ -28,7 +28,8 @@ struct JSONWebSignature: Sendable {
     init(
         compact token: Secret, types: [String] = ["jwt"], needsType: Bool = false, hiding secrets: [Secret] = []
     ) throws(OAuthError) {
-        self.secrets = secrets + [token]
+        self.token = token
+        others = secrets
         let bytes = Array(token.reveal().utf8)
         guard bytes.count <= Self.maximumLength else {
             throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(bytes.count)")
@@ -46,32 +47,31 @@ struct JSONWebSignature: Sendable {
         let type = try Self.string("typ", in: header)
         if type.map({ !Self.isType($0, among: types) }) ?? needsType {
             let expected = types == ["jwt"] ? "JWT" : types.joined(separator: " or ")
-            throw Self.wrong("typ", expected, found: Redaction(self.secrets)(type ?? "nothing", limit: 40))
+            throw Self.wrong("typ", expected, found: Self.redaction(token, secrets)(type ?? "nothing", limit: 40))
         }
         if let critical = header["crit"] {
             let names = critical.array?.compactMap(\.string).joined(separator: ", ") ?? critical.kind
             throw Self.wrong(
-                "crit", "absent, because no extension is supported", found: Redaction(self.secrets)(names, limit: 100))
+                "crit", "absent, because no extension is supported",
+                found: Self.redaction(token, secrets)(names, limit: 100))
         }
         self.payload = payload
         self.signature = signature
         signedBytes = bytes[..<parts.payload.endIndex]
     }
 
+    /// Of what no error shows. Made for an error alone.
+    private static func redaction(_ token: Secret, _ others: [Secret]) -> Redaction { Redaction(others + [token]) }
+
     /// The three parts of the compact form.
     private static func parts(
         of bytes: [UInt8]
     ) throws(OAuthError) -> (header: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, signature: ArraySlice<UInt8>) {
-        let (first, second, count) = bytes.withUnsafeBufferPointer { bytes in
-            var (first, second, count) = (0, 0, 1)
-            for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: ".") {
-                if count == 1 { first = index }
-                if count == 2 { second = index }
-                count += 1
-            }
-            return (first, second, count)
+        let dot = UInt8(ascii: ".")
+        let count = bytes.withUnsafeBufferPointer { $0.reduce(1) { $1 == dot ? $0 + 1 : $0 } }
+        if count == 3, let first = bytes.firstIndex(of: dot), let second = bytes[(first + 1)...].firstIndex(of: dot) {
+            return (bytes[..<first], bytes[(first + 1)..<second], bytes[(second + 1)...])
         }
-        if count == 3 { return (bytes[..<first], bytes[(first + 1)..<second], bytes[(second + 1)...]) }
         guard count != 5 else {
             throw .refused(
                 Refusal(.encrypted, expected: "a signed text of three parts", found: "an encrypted one of five"))
@@ -93,11 +93,11 @@ struct JSONWebSignature: Sendable {
             throw .refused(
                 Refusal(
                     .algorithm, expected: "alg: \(allowed)",
-                    found: self.algorithm.map { Redaction(secrets)($0, limit: 40) } ?? "nothing"))
+                    found: self.algorithm.map { Self.redaction(token, others)($0, limit: 40) } ?? "nothing"))
         }
         let candidates = keys.candidates(keyID: keyID, algorithm: algorithm)
         guard !candidates.isEmpty else {
-            let name = keyID.map { " named “\(Redaction(secrets)($0, limit: 100))”" } ?? ""
+            let name = keyID.map { " named “\(Self.redaction(token, others)($0, limit: 100))”" } ?? ""
             throw .refused(
                 Refusal(
                     keyID == nil || keys.contains(keyID: keyID) ? .key : .unknownKey,
