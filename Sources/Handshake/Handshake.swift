@@ -145,8 +145,8 @@ public final class Handshake: Sendable {
     /// Waits for the refreshes that are running. It does so also when the calling task is cancelled.
     ///
     /// Callers may leave a refresh at any time; a process should not. An answer on its way may hold the only refresh token
-    /// there is. Answers that the vault could not take are tried once more, for as long as a request may take at most
-    /// (``TransferLimits/timeout``); where the vault still cannot, they are lost with the process.
+    /// there is. It retries to store answers that the vault could not take, for as long as a request may take at
+    /// most (``TransferLimits/timeout``); what the vault still cannot take is lost with the process.
     public func finishRefreshes() async {
         for account in accounts.withLock({ $0.values.compactMap(\.account) }) { await account.refreshes.finish() }
         // In tasks of their own, also when this one is cancelled. The time counts even where a vault ends at no cancellation.

@@ -158,7 +158,8 @@ public final class ConnectedAccountsModel {
         if !canDisconnect(asked) { asked = nil }
     }
 
-    /// Ends what was said about an account while it was in another state, and tells that a disconnection has finished.
+    /// Clears the message of the account's previous state. “It may still finish” stays while the disconnection is under way,
+    /// and becomes “disconnected” when it is done.
     private func endOutcome(of account: ConnectedAccount, before: ConnectedAccount?) {
         guard let before, before.state != account.state else { return }
         switch outcomes[account.service] {

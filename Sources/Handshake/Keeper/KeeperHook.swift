@@ -57,7 +57,7 @@ final class KeeperHook: Sendable {
         added.finish()
     }
 
-    /// Delivers reports until ``finish()``. When the calling task is cancelled, each report is sent once more at most, and none begins later
+    /// Delivers reports until ``finish()``. When the calling task is cancelled, each report gets one attempt at most, and none begins later
     /// than 10 s after ``finish()``.
     func deliver() async {
         // In a task that is not cancelled: what has ended is reported also at the end of the program.

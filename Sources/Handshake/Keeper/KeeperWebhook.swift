@@ -28,7 +28,7 @@ import Foundation
 ///   So neither a receiver that is away nor a keeper that is killed loses an ending, unless the user signs in again before the listing.
 /// * A report that waited can arrive after the user has signed in again: look at the account before you act on it.
 ///
-/// The reports delay the end of ``Keeper/run()`` by 10 s at most; each that waits is sent once more, if there is time. Those that are not
+/// The reports delay the end of ``Keeper/run()`` by 10 s at most; each that waits gets one attempt, if there is time. Those that are not
 /// confirmed delay the end of ``Keeper/runOnce(horizon:)`` by 80 s at most, all of them together.
 ///
 /// Source: the Standard Webhooks specification, version 1.

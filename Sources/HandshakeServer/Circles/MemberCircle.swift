@@ -298,7 +298,7 @@ public actor MemberCircle {
             default: continue
             }
         }
-        // When a pair was hidden is not stored: after a start, recipients that asked before get the tombstone once more.
+        // When a pair was hidden is not stored: after a start, recipients that asked before get the tombstone again.
         for member in members.values {
             for other in member.hidden { pairs[Pair(member.number, other)] = state.revision + 1 }
         }

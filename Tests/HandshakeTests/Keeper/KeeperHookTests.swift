@@ -230,7 +230,7 @@ struct KeeperHookTests {
         #expect(received.accounts == ["user0", "user1", "user0"])
     }
 
-    @Test("a keeper that is stopped tries each report once more at most, and none after ten seconds")
+    @Test("a keeper that is stopped attempts each report at most once, and none after ten seconds")
     func stopped() async throws {
         let received = HookedServer(server)
         let clock = server.clock
