@@ -381,7 +381,7 @@ def test_an_audit_says_what_links_two_identifiers(
 
 @pytest.mark.parametrize("arguments", [
     ["scan"], ["watch"], ["advertise", "--me", "36", "--advertise", "static", "--i-agree-to-be-followed"], ["audit"]])
-def test_who_waited_for_a_radio_in_vain_is_told_so_by_the_status(handshake: Handshake, tmp_path: Path, arguments: list[str]) -> None:
+def test_a_command_whose_radio_never_worked_says_so_by_its_status(handshake: Handshake, tmp_path: Path, arguments: list[str]) -> None:
     if arguments == ["audit"]:  # It needs an identifier to look for.
         handshake.run("nearby", "share", "--me", "36", "--days", "2").ok()
     handshake.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={tmp_path}/no-bus"

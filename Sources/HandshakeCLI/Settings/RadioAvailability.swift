@@ -2,7 +2,7 @@
 import Radio
 import Synchronization
 
-/// Whether a radio ever worked during a command. A command that waited for it in vain must not report success.
+/// Whether a radio ever worked during a command. A command that had no working radio must not report success.
 ///
 /// A class, because the radio reports from other tasks.
 final class RadioAvailability: Sendable {
