@@ -68,14 +68,14 @@ public struct DiscoveredResource: Sendable {
 
     /// Asks an API how to sign in to it (`any-server.md` 5).
     ///
-    /// It asks by a request without a token, whose refusal may say so, and then at the well-known addresses (RFC 9728).
+    /// It sends a request without a token, whose refusal may say so, and then asks at the well-known addresses (RFC 9728).
     /// An API that says nothing counts as its own authorization server, if it publishes that server's metadata.
     ///
     /// - Parameters:
     ///   - address: the API's address, `https:`, or `http:` on this machine.
-    ///   - refusal: the response, of status 401 or 403, by which this address has refused a request of the app; then the
-    ///     API is not asked for one. Not one that came after a redirect: its sender would choose the document and the
-    ///     scopes. Nil to ask the API; one of another status counts as nil.
+    ///   - refusal: a 401 or 403 that the app already received from this address. When given, the address is not requested
+    ///     again; the API's document and the server's metadata still are. Other statuses are ignored. Never pass a response
+    ///     that followed a redirect: its sender would choose the document and the scopes.
     ///   - name: the name of the service; from the API's host and path unless given.
     ///   - known: issuers with which the app has a client. One of them is taken before those that the API names first.
     ///   - deviations: how this API or its server is known to depart from the standards.

@@ -15,9 +15,11 @@ struct ResourceDiscovery {
         self.environment = environment
     }
 
-    /// What the API's refusal of a request without a token announces. Any status serves but a redirect.
+    /// What the API's refusal of a request without a token announces: nothing for a status other than 401 and 403.
     ///
-    /// - Parameter refusal: a refusal that is there already; nil, or of another status than 401 or 403, to ask the API.
+    /// - Parameter refusal: a 401 or 403 that the app already received. When given, no request is sent. Other statuses are
+    ///   ignored.
+    /// - Throws: ``HandshakeError/exchange(_:)`` for a redirect; ``HandshakeError/network(_:)``.
     func challenge(in refusal: ResponseMessage? = nil) async throws -> ProtectedResourceRequest.Announcement {
         let request = RequestMessage(.get, resource, headers: [.accept: "application/json, text/event-stream"])
         let read = { (response: ResponseMessage) throws -> ProtectedResourceRequest.Announcement in
