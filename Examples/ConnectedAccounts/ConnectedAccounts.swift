@@ -13,8 +13,9 @@ import Synchronization
 /// An app with a log-in of its own, whose users connect accounts at three services on one page.
 ///
 /// `swift run ConnectedAccounts` starts it beside a sandbox of the services in the same process and prints its address;
-/// nothing leaves the machine. An app of your own differs in ``App``: its own users and clients, the services themselves,
-/// and one vault that lasts; here it does with `--folder`. With `--traits SQLite,Everything` the vault is one SQLite file.
+/// nothing leaves the machine. An app of your own differs in ``App``: it has its own users and clients, signs in at the
+/// services themselves, and opens one permanent vault; here `--folder` makes the vault permanent. With `--traits SQLite,Everything` the
+/// vault is one SQLite file.
 ///
 /// `--help` lists the options.
 @main
@@ -46,7 +47,7 @@ struct ConnectedAccounts {
         let kept = options.values["--folder"]
         if kept?.isEmpty ?? false { end("--folder needs a path", status: 64) }
         guard (options.values["--provider"] == nil) == (options.values["--provider-client"] == nil) else {
-            end("--provider and --provider-client need each other", status: 64)
+            end("give --provider and --provider-client together", status: 64)
         }
         do {
             if let url = options.values["--provider"] { _ = try Issuer(url, security: .allowingInsecureLoopback) }
@@ -89,7 +90,7 @@ struct ConnectedAccounts {
     private static func run(
         _ options: ServerOptions, _ sandbox: Sandbox, _ vault: any Vault, _ members: Members
     ) async throws {
-        // Before there is a Handshake, which keeps to what was chosen then.
+        // Before the first Handshake, which reads the chosen system once.
         let figures = PrometheusFigures()
         MetricsSystem.bootstrap(figures)
         let closing = Closing()

@@ -1,4 +1,4 @@
-/// Bytes as digits of base 16, lower case and nothing else.
+/// Bytes as lower-case hexadecimal digits.
 ///
 /// Not the type of `Beacons`, which reads both cases from recordings: a record's file name has one spelling only, and the
 /// modules of floor 0 do not import each other.

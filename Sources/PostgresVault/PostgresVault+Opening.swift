@@ -2,7 +2,7 @@
 public import Handshake
 
 extension PostgresVault {
-    /// Opens a vault that exists. It looks at no record, so its size does not matter.
+    /// Opens a vault that exists. No record is read, so the vault's size does not matter.
     ///
     /// - Parameters:
     ///   - connection: a URI, or pairs of keywords and values, as libpq takes it (PostgreSQL, chapter 34.1.1). What it leaves out comes from

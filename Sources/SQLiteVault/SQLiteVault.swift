@@ -24,7 +24,7 @@ import Synchronization
 ///   that has opened or written a newer version of it: of the 50,000 records used last, and for two weeks. A vault that is opened
 ///   afterwards does not notice it, and none notices that a record was removed by hand. The kinds and the sizes of records are readable.
 /// * **Careful**: the file has mode 0600, one name and belongs to the effective user, and its folder is one where others cannot replace
-///   it. What is otherwise is `VaultError.denied`, with the cure in the reason.
+///   it. Anything else is `VaultError.denied`, whose reason says how to mend it.
 /// * **Several keys**: a record names the key that sealed it, and ``rotateKey(stored:)`` seals all of them with a new one while the vault is used.
 /// * **Honest**: a database of another application, one of a newer version and one without tables are errors, and stay as they are. Only
 ///   ``migrate(_:keyFile:timeout:)`` makes or upgrades tables.
@@ -44,7 +44,7 @@ public final class SQLiteVault: Vault {
     let timeout: Duration
     let clock: any Clock<Duration>
 
-    /// Opens a vault that exists. It looks at no record, so its size does not matter.
+    /// Opens a vault that exists. No record is read, so the vault's size does not matter.
     ///
     /// - Parameters:
     ///   - path: the database's file.

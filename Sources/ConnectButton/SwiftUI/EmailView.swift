@@ -54,7 +54,7 @@ struct ConfirmButton: View {
     let face: ConnectButtonFace
     let palette: ConnectButtonPalette
     let unit: Double
-    /// Its side towards the field: 0 is square, 1 a half circle.
+    /// The shape of the side towards the field: 0 is square, 1 a half circle.
     let round: Double
     let act: @MainActor () -> Void
 
@@ -71,7 +71,7 @@ struct ConfirmButton: View {
 }
 
 extension UnevenRoundedRectangle {
-    /// A square whose end is a half circle, and whose start is one as far as `round`, from 0 to 1.
+    /// A square with a half circle as its trailing side. `round` shapes the leading side: 0 is square, 1 a half circle.
     static func halfRound(side: Double, round: Double) -> UnevenRoundedRectangle {
         UnevenRoundedRectangle(
             topLeadingRadius: side / 2 * round, bottomLeadingRadius: side / 2 * round,

@@ -2,7 +2,7 @@
 import SwiftUI
 import UIKit
 
-/// A double click of a mouse or trackpad. Fingers are left out: a tap selects, without waiting for a second one.
+/// A double click of a mouse or trackpad. Fingers do not count: a tap selects immediately.
 struct PointerDoubleClick: UIGestureRecognizerRepresentable {
     let action: @MainActor () -> Void
 

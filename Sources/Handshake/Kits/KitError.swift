@@ -76,7 +76,7 @@ extension KitError {
         return RequestMessage(method, try endpoint(host, target), headers: headers, content: content)
     }
 
-    /// Runs `body`, and retries it after a passing failure.
+    /// Runs `body`, and retries it after a transient failure.
     ///
     /// - Parameters:
     ///   - clock: what the pauses are measured on.

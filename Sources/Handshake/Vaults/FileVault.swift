@@ -17,8 +17,8 @@
 ///   from another vault is ``VaultError/damaged(what:reason:)``. A record that was put back as it once was under the
 ///   same name is not noticed: nothing on the same disk could tell.
 /// * **Careful**: folders have mode 0700 and files 0600, all belong to the effective user, files have one name, and
-///   no symbolic link is followed in the vault's folder. What is otherwise is ``VaultError/denied(what:reason:)``,
-///   with the cure in the reason.
+///   no symbolic link is followed in the vault's folder. Anything else is ``VaultError/denied(what:reason:)``,
+///   whose reason says how to mend it.
 /// * **Honest**: nothing is deleted because of an error. A vault whose key is missing is ``VaultError/locked(_:)``;
 ///   a new key is only ever made for a folder that is empty.
 ///
@@ -31,21 +31,21 @@
 public final class FileVault: Vault {
     private let store: RecordStore
     let seal: RecordSeal
-    /// A failure where the lock file cannot be had, as on a read-only file system: records can then be read and not
+    /// A failure where the lock file cannot be opened, as on a read-only file system: records can then be read, but not
     /// updated.
     private let locks: Result<FileLocks, VaultError>
     private let queue = ExclusiveQueue<Int64>()
     private let timeout: Duration
     private let clock: any Clock<Duration>
 
-    /// Opens a vault, or makes it in an empty or missing folder. It looks at no record, so its size does not matter.
+    /// Opens a vault, or makes it in an empty or missing folder. No record is read, so the vault's size does not matter.
     ///
     /// - Parameters:
     ///   - directory: the vault's folder. It is made with mode 0700, as are the folders above it that are missing.
     ///   - keyFile: the file with the master key, outside that folder. It is made together with the vault; several
     ///     vaults may share it.
     ///   - timeout: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
-    ///   - clock: what measures the timeout, and the pauses between two looks at a key that another process holds.
+    ///   - clock: measures the timeout, and the pauses before a key that another process holds is tried again.
     /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another vault's;
     ///   ``VaultError/damaged(what:reason:)`` when `vault.json` is damaged, of an unknown format, or missing beside
     ///   other files; ``VaultError/denied(what:reason:)`` and ``VaultError/unavailable(_:)`` for what the operating
@@ -69,7 +69,7 @@ public final class FileVault: Vault {
     ///
     /// - Parameters:
     ///   - directory: the vault's folder, as for the other initialiser.
-    ///   - identifier: under what the key is kept; a new vault gets it, and one that exists keeps its own.
+    ///   - identifier: the identifier under which the key is stored. A new vault gets it; an existing one keeps its own.
     ///   - masterKey: the key.
     ///   - timeout: as for the other initialiser.
     ///   - clock: as for the other initialiser.
@@ -100,7 +100,7 @@ public final class FileVault: Vault {
 
     /// The record under a key as it is now. It does not wait for another task or process that is changing it.
     ///
-    /// It reads one small file where the caller runs: going elsewhere and back would take longer than the reading.
+    /// It reads one small file on the caller's executor: switching to another would take longer than the reading.
     ///
     /// - Throws: ``VaultError/damaged(what:reason:)``, ``VaultError/denied(what:reason:)``,
     ///   ``VaultError/unavailable(_:)``.
@@ -110,8 +110,8 @@ public final class FileVault: Vault {
 
     /// The keys of all records of a kind, in no order. Every record of the vault is decrypted to learn its key.
     ///
-    /// Records that are damaged or denied are left out and reported beside, whatever kind they had. On the way, what
-    /// writers that died left unfinished is removed, if its record's key is free.
+    /// Records that are damaged or denied are left out and reported beside, whatever kind they had. Files that
+    /// writers left unfinished when they died are removed, if the record's key is free.
     ///
     /// - Throws: `CancellationError`, and ``VaultError`` when the vault's own folder cannot be read.
     @concurrent
@@ -227,7 +227,7 @@ extension FileVault {
         return VaultKey(canonical: try seal.open(sealed, as: name, path: store.path(of: name)).canonical)
     }
 
-    /// Takes a record's key: first in this vault, in order, then against the others who use the same folder.
+    /// Takes a record's key: first in this vault, in order, then against other users of the same folder.
     private func take<C: Clock<Duration>>(_ name: RecordName, _ locks: FileLocks, on clock: C) async throws {
         let deadline = clock.now.advanced(by: timeout)
         guard try await queue.acquire(name.lock, until: deadline, on: clock) else {
@@ -255,7 +255,7 @@ extension FileVault {
     private func removeUnfinished(_ name: RecordName) {
         guard case .success(let locks) = locks, queue.tryAcquire(name.lock) else { return }
         defer { queue.release(name.lock) }
-        // Leftovers do no harm, so neither does it when they cannot be removed.
+        // Leftovers do no harm, so a failure to remove them is ignored.
         guard (try? locks.take(name.lock)) == true else { return }
         defer { locks.giveBack(name.lock) }
         try? store.removeUnfinished(name)

@@ -27,7 +27,7 @@ extension ConnectSessions {
         var session: ConnectSession
         /// The effects to perform, in order.
         var effects: [ConnectActivation.Effect]
-        /// The URL to which the user goes.
+        /// The URL to open for the user.
         var open: String?
         /// Why a redirect was rejected.
         var refusal: RedirectRefusal?
@@ -39,9 +39,9 @@ extension ConnectSessions {
         var locale: ConnectButtonLocale?
         /// The token of the expected session; nil for any, creating one where there is none.
         var session: String?
-        /// Whether the page may receive the URL to which the user goes.
+        /// Whether the page may receive the URL to open.
         var opens: @Sendable (ConnectSession) -> Bool = { _ in false }
-        /// The token of the request whose answer this is.
+        /// The token that was sent with the request which this answers.
         var askedWith: UserToken?
         /// Applies the event. If it throws, nothing changes.
         let change: @Sendable (inout ConnectSession) throws -> [ConnectActivation.Effect]

@@ -11,7 +11,7 @@ final class SignInCleaning: Sendable {
     private let handshake: Handshake
     private let time: TimeSource
     private let log: Logger
-    /// How many seconds pass between two runs at least; an hour unless stated.
+    /// The shortest time between two runs, in seconds.
     private let interval: Double
     private let lastBegun = Mutex<Double?>(nil)
 
@@ -29,7 +29,7 @@ final class SignInCleaning: Sendable {
     func beginIfDue() -> Task<Void, Never>? {
         let now = time.now()
         let isDue = lastBegun.withLock { last in
-            // A clock that was set back delays cleaning by at most the interval.
+            // `abs`, so that a clock that was set back delays cleaning by at most the interval.
             guard last.map({ abs(now - $0) >= interval }) ?? true else { return false }
             last = now
             return true

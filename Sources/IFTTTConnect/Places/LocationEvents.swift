@@ -7,8 +7,9 @@ extension ConnectAPI {
     ///
     /// - Parameters:
     ///   - crossings: at least one.
-    ///   - installation: a UUID of this installation, which tells the service's logs apart and is no person.
-    ///   - retry: when it is sent again after a passing failure.
+    ///   - installation: a UUID of this installation, by which the service tells devices apart in its logs. It identifies
+    ///     no user.
+    ///   - retry: when the upload is retried after a transient failure.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func upload(
         _ crossings: [AreaCrossing], from installation: String, retry: RetryPolicy = .standard
