@@ -47,7 +47,7 @@ extension AuthorizationRequest {
             throw .unmatchedRedirect(problem: "its state is not the one sent")
         }
         guard response.wasSent(to: redirectURI) else {
-            throw .unmatchedRedirect(problem: "it was sent to another address than \(redirectURI.string)")
+            throw .unmatchedRedirect(problem: "it arrived at another address than \(redirectURI.string)")
         }
         guard now < expiresAt else {
             throw .refused(

@@ -1,6 +1,6 @@
 /// The rules of the parameter `prompt` (OpenID Connect Core, section 3.1.2.1).
 enum Prompt {
-    /// Refuses `none` beside another word: the service cannot both show a page and show none.
+    /// Refuses `none` beside another value: the service cannot both show a page and show none.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)``.
     static func check(_ prompt: String?) throws(OAuthError) {
@@ -10,7 +10,7 @@ enum Prompt {
             throw .configuration(
                 member: "prompt",
                 problem:
-                    "none means that no page is shown, so no other word can stand beside it; remove none or the others")
+                    "“none” shows no page, so it cannot be combined with other values; remove it or the others")
         }
     }
 }

@@ -87,7 +87,7 @@ extension TokenDeviations {
                 members.insert(.string(value.streamSafe), for: text)
             else {
                 throw JSONValue.SyntaxError(
-                    offset: pair.startIndex, problem: "a name of a form comes twice, or an escape is broken")
+                    offset: pair.startIndex, problem: "a form field appears twice, or a percent escape is invalid")
             }
         }
         return .object(members)

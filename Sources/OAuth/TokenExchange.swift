@@ -97,7 +97,7 @@ extension TokenRequest {
     ///   `issued_token_type` when the server has issued another kind than was asked for, or does not say which.
     public func exchangedToken(from response: ResponseMessage, now: Double) throws(OAuthError) -> ExchangedToken {
         guard case .tokenExchange(let exchange) = grantType else {
-            throw .configuration(member: "grant_type", problem: "this request is no token exchange")
+            throw .configuration(member: "grant_type", problem: "this request is not a token exchange")
         }
         guard response.head.status.kind == .successful,
             let members = (try? deviations.members(of: response.content))?.object,

@@ -68,10 +68,10 @@ struct ForgettingWordsTests {
     @Test("CI49: who forgets a person is told of damaged records, which may be about the person and stay")
     func damage() throws {
         var deletion = try forgotten([.profiles: 1])
-        deletion.damaged = [.vault(.damaged(what: "the record 4f2a", reason: "its contents end before they should"))]
+        deletion.damaged = [.vault(.damaged(what: "the record 4f2a", reason: "its contents are truncated"))]
         let one = """
             1 record of the vault cannot be read, so whether it is about this person is not known: “the record 4f2a: its \
-            contents end before they should”. Restore it and forget the person again, or delete it.
+            contents are truncated”. Restore it and forget the person again, or delete it.
             """
         #expect(deletion.sentence == "Removed 1 person: 1 profile. \(one)")
         (deletion.people, deletion.records) = ([], [:])
@@ -79,7 +79,7 @@ struct ForgettingWordsTests {
         deletion.damaged.append(.vault(.damaged(what: "the record 77c1", reason: "it has no name")))
         let two = """
             2 records of the vault cannot be read, so whether they are about this person is not known. The first is “the \
-            record 4f2a: its contents end before they should”. Restore them and forget the person again, or delete them.
+            record 4f2a: its contents are truncated”. Restore them and forget the person again, or delete them.
             """
         #expect(deletion.sentence == "There was nothing to remove. \(two)")
         #expect(deletion.failure == nil)
@@ -90,7 +90,7 @@ struct ForgettingWordsTests {
         var deletion = try forgotten([.profiles: 1])
         deletion.isAboutOnePerson = false
         #expect(deletion.sentence == "Removed 1 person: 1 profile." && deletion.failure == nil)
-        deletion.damaged = [.vault(.damaged(what: "the record 4f2a", reason: "its contents end before they should"))]
+        deletion.damaged = [.vault(.damaged(what: "the record 4f2a", reason: "its contents are truncated"))]
         let sentence = deletion.sentence
         #expect(sentence.hasPrefix("Removed 1 person: 1 profile. But damaged records remain: "), "on the page")
         #expect(sentence.contains("the record 4f2a"))

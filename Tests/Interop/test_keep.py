@@ -75,4 +75,4 @@ def test_one_pass_over_a_vault_that_is_absent_makes_none(handshake: Handshake) -
 
 def test_a_vault_in_memory_is_refused_because_no_other_command_sees_it(handshake: Handshake) -> None:
     done = handshake.run("keep", "--vault", "memory")
-    assert done.status == 64 and "ends with the command" in done.stderr
+    assert done.status == 64 and "is lost when the command ends" in done.stderr

@@ -388,7 +388,7 @@ private struct DamagedVault: ForwardingVault {
     }
 
     static func damage(of key: VaultKey) -> VaultError {
-        .damaged(what: "the record \(key.kind.rawValue)", reason: "its contents end before they should")
+        .damaged(what: "the record \(key.kind.rawValue)", reason: "its contents are truncated")
     }
 }
 

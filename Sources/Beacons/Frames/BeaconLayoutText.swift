@@ -6,7 +6,7 @@ extension BeaconLayout {
     public init(parsing text: String) throws(BeaconsError) {
         self.init()
         // No structure is longer than 255 bytes, so a longer text has no meaning.
-        guard text.utf8.count <= 2_048 else { throw .layout(term: text, problem: "is longer than any layout can be") }
+        guard text.utf8.count <= 2_048 else { throw .layout(term: text, problem: "is longer than 2048 bytes") }
         for term in text.split(separator: ",", omittingEmptySubsequences: false) {
             try take(Term(term))
         }

@@ -65,7 +65,8 @@ public struct SystemBrowser: Browser {
         guard EndpointURL.isSafeToOpen(address) else {
             throw HandshakeError.configuration(
                 member: "browser",
-                problem: "the page's address is not opened, because a program could read an option or a command in it; "
+                problem:
+                    "the page's address was not opened, because a program could take part of it for an option or a command; "
                     + "report it to the service")
         }
         guard let opener = Self.opener(in: environment) else {

@@ -231,7 +231,7 @@ extension VaultChoice {
 
     /// The error of a command that would maintain records that no later command can read.
     static let endsWithCommand = CommandError.usage(
-        "A vault in memory ends with the command. Name another one with --vault.")
+        "A vault in memory is lost when the command ends. Name another one with --vault.")
 
     private static let noSession = CommandError(
         status: .vault, code: "vault_unavailable",

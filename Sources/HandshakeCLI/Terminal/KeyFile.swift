@@ -18,7 +18,7 @@ enum KeyFile {
     static func contents(of path: String) throws(CommandError) -> [UInt8] {
         try SecretLine.requireFile(path, what: "key", option: nil)
         guard let bytes = try UserFile.secret(Settings.absolute(path)) else {
-            throw CommandError.usage("The file “\(quoted(path, limit: 200))” with the key does not exist.")
+            throw CommandError.usage("The key file “\(quoted(path, limit: 200))” does not exist.")
         }
         return bytes
     }

@@ -19,7 +19,7 @@ enum SecretLine {
         let name = quoted(path, limit: 200)
         try requireFile(path, what: what, option: option)
         guard let bytes = try UserFile.secret(Settings.absolute(path)) else {
-            throw CommandError.usage("The file “\(name)” with the \(what) does not exist.")
+            throw CommandError.usage("The \(what) file “\(name)” does not exist.")
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {

@@ -161,7 +161,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         _ user: ConnectButtonUser, _ connection: ConnectionID, _ body: (ConnectSessions.Place) async throws -> Result
     ) async throws -> Result {
         guard let offer = offer(connection.rawValue) else {
-            throw HandshakeServerError.configuration(member: "connection", problem: "\(connection) is not offered")
+            throw HandshakeServerError.configuration(
+                member: "connection", problem: "this server offers no connection \(connection)")
         }
         return try await Self.placing { try await body(ConnectSessions.Place(user: user, offer: offer)) }
     }

@@ -40,7 +40,7 @@ struct ConnectSessions: Sendable {
         let hosts = Hosts(of: client.service)
         guard settings.analytics.map({ $0.hosts == hosts }) ?? true else {
             throw .configuration(
-                member: "analytics", problem: "they must have the hosts of the accounts' client for IFTTT")
+                member: "analytics", problem: "its hosts differ from those of the IFTTT client; pass the same ones")
         }
         self.hosts = hosts
         self.settings = settings

@@ -42,7 +42,7 @@ struct PlaceStore: Sendable {
     @discardableResult
     func change(_ body: @escaping @Sendable (inout WatchedConnections) -> Void) async throws -> WatchedConnections {
         guard let installation = AnonymousID(random: random)?.rawValue else {
-            throw ConnectError.input(member: "random", problem: "the source of random numbers gave too few")
+            throw ConnectError.input(member: "random", problem: "the random source returned too few bytes")
         }
         do {
             return try await vault.update(connectionsKey) { record in

@@ -193,7 +193,7 @@ struct CircleMemberTests {
             let (ada, adas, _, _) = try await world.pair()
             let key = try #require(
                 try await ada.vault.keys(of: .circle).keys.first { $0.components.last == record })
-            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            let damage = VaultError.damaged(what: "a record", reason: "its contents are truncated")
             var vault: any Vault = ada.vault
             if !isListed { vault = FailingVault(base: ada.vault, error: damage) { $0 == key.components } }
             if isListed, record == "state" { try await ada.vault.replace(key, with: Array("{}".utf8)) }
@@ -249,7 +249,7 @@ struct CircleMemberTests {
     func readable() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, _, _) = try await world.pair()
-            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            let damage = VaultError.damaged(what: "a record", reason: "its contents are truncated")
             let vault = FailingVault(base: ada.vault, error: damage) { $0.last == "state" }
             let (unreadable, readable) = (
                 StoredPeople(in: vault, community: "recurse-center"),
@@ -279,7 +279,7 @@ struct CircleMemberTests {
             let pack = try #require(
                 try await ada.vault.keys(of: .circle).keys.first { $0.components.contains("photos") })
             try await ada.vault.replace(pack, with: [0xFF])
-            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            let damage = VaultError.damaged(what: "a record", reason: "its contents are truncated")
             let vault = FailingVault(base: ada.vault, error: damage) { $0 == pack.components }
             let environment = CircleEnvironment(
                 vault: vault, community: "recurse-center", transport: ada.transport, time: world.time.source)
@@ -334,7 +334,7 @@ struct CircleMemberTests {
             let zoe = try UserNumber(65_535)
             for error in [
                 VaultError.denied(what: "a record", reason: "its folder is another user's"),
-                .damaged(what: "a record", reason: "its contents end before they should"),
+                .damaged(what: "a record", reason: "its contents are truncated"),
             ] {
                 let board = Board()
                 let vault = FailingVault(base: ada.vault, error: error) { $0.last == "table" }
@@ -358,7 +358,7 @@ struct CircleMemberTests {
         try await CircleWorld.with { world in
             let (ada, adas, _, _) = try await world.pair()
             let zoe = try UserNumber(65_535)
-            let damage = VaultError.damaged(what: "a record", reason: "its contents end before they should")
+            let damage = VaultError.damaged(what: "a record", reason: "its contents are truncated")
             let vault = FailingVault(base: ada.vault, error: damage) { $0.last == "state" }
             await #expect(throws: NearbyError.self) {
                 _ = try await StoredPeople(in: vault, community: "recurse-center").forget(zoe)

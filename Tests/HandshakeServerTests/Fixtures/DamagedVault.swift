@@ -35,7 +35,7 @@ final class DamagedVault: ForwardingVault {
 
     private func refuse(_ key: VaultKey) throws {
         guard damaged.withLock({ $0.contains(key) }) else { return }
-        throw VaultError.damaged(what: "a record", reason: "its contents end before they should")
+        throw VaultError.damaged(what: "a record", reason: "its contents are truncated")
     }
 
     func record(_ key: VaultKey) async throws -> [UInt8]? {

@@ -11,7 +11,7 @@ import Testing
 private final class TornVault: Vault {
     let torn = Mutex<Set<VaultKey>>([])
     private let base = MemoryVault()
-    private static let damage = VaultError.damaged(what: "a file", reason: "its contents end before they should")
+    private static let damage = VaultError.damaged(what: "a file", reason: "its contents are truncated")
 
     private func check(_ key: VaultKey) throws {
         if torn.withLock({ $0.contains(key) }) { throw Self.damage }

@@ -27,7 +27,7 @@ extension Folder {
             throw error.vaultError(at: path)
         }
         guard bytes.count == status.size else {
-            throw .damaged(what: path, reason: "it changed its length while it was read")
+            throw .damaged(what: path, reason: "its length changed while it was read")
         }
         return bytes
     }

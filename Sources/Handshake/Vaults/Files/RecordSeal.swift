@@ -91,7 +91,7 @@ package struct RecordSeal: Sendable {
         let key = extracted.derived("keys")
         guard let box = try? AES.GCM.SealedBox(combined: sealed),
             let opened = try? AES.GCM.open(box, using: key, authenticating: Self.header + id), opened.count == 32
-        else { throw .damaged(what: path, reason: "the key of its records' names was changed") }
+        else { throw .damaged(what: path, reason: "the encrypted key of the record names was changed") }
         var seal = self
         seal.names = KeyedHash(SymmetricKey(data: opened))
         return seal
@@ -166,7 +166,7 @@ package struct RecordSeal: Sendable {
             throw .damaged(what: path(), reason: "it is too short for a record (\(sealed.count) bytes)")
         }
         guard sealed.starts(with: Self.header) else {
-            throw .damaged(what: path(), reason: "it does not begin like a record of this version")
+            throw .damaged(what: path(), reason: "it has no record header of this version")
         }
         var plaintext: Data
         do {
@@ -180,7 +180,7 @@ package struct RecordSeal: Sendable {
         let length = plaintext.prefix(Self.lengthLength).reduce(0) { $0 << 8 | Int($1) }
         let rest = plaintext.dropFirst(Self.lengthLength)
         guard plaintext.count >= Self.lengthLength, length <= rest.count else {
-            throw .damaged(what: path(), reason: "its contents end before they should")
+            throw .damaged(what: path(), reason: "its contents are truncated")
         }
         let canonical = Array(rest.prefix(length))
         guard cipher.name.matches(names.code(of: canonical)) else {

@@ -23,7 +23,7 @@ struct SystemFailure: Error, Hashable {
             .denied(what: path, reason: "the file system is mounted read-only; use another folder")
         case ELOOP:
             .denied(
-                what: path, reason: "it is a symbolic link, which a vault never follows; put the thing itself there")
+                what: path, reason: "it is a symbolic link, which a vault never follows; replace it with the original")
         case ENOTDIR:
             .denied(what: path, reason: "it is not a folder, or a symbolic link to one; put a real folder there")
         case EISDIR, ENXIO, ENODEV:

@@ -56,7 +56,7 @@ struct Doctor: AsyncParsableCommand {
         if findings.contains(where: { $0.verdict == .missing }) {
             throw CommandError(
                 status: .defect, code: "unhealthy",
-                message: "A sign-in is not possible on this machine. See the cures above.")
+                message: "A sign-in is not possible on this machine. See above how to fix it.")
         }
     }
 

@@ -134,7 +134,7 @@ struct NearbyPair: AsyncParsableCommand {
 
     private static func connect(to code: PairingCode) async throws -> PairingConnection {
         guard let address = code.address else {
-            throw CommandError.usage("This code has no address. Use --by-hand on both devices.")
+            throw CommandError.usage("This pairing code has no network address. Use --by-hand on both devices.")
         }
         return try await PairingConnection.connect(to: address)
     }

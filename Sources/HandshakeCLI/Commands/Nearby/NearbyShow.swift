@@ -88,7 +88,7 @@ struct NearbyShow: AsyncParsableCommand {
         guard let picture else {
             throw CommandError(
                 status: .usage, code: "no_photo",
-                message: "No photo of number \(person) is stored. Leave out --photo to see what is.")
+                message: "No photo of number \(person) is stored. Leave out --photo to see what is stored.")
         }
         guard file != "-" else { return Output.result(bytes: picture) }
         try GivenFile.create(file, picture)

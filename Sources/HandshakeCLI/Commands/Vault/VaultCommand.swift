@@ -194,7 +194,7 @@ struct VaultCopy: AsyncParsableCommand {
             try VaultChoice(to, named: "TO", key: toKey, keyOption: "--to-key", settings: settings)
         )
         guard !source.isMemory, !target.isMemory else {
-            throw CommandError.usage("A vault in memory ends with the command. Name two vaults that stay.")
+            throw CommandError.usage("A vault in memory is lost when the command ends. Name two permanent vaults.")
         }
         // What is shown of a connection is not all that it says: of two in databases, the records tell below.
         guard source.isPostgres || source.storage != target.storage else { throw Self.same(source.storage) }
