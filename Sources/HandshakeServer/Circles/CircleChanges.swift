@@ -121,18 +121,6 @@ extension MemberCircle {
         }
     }
 
-    /// Whether another member publishes one of a record's keys.
-    ///
-    /// Every member has the keys of the others. Who published copies would hide whose they are: one identifier would be of two
-    /// people.
-    private func hasKeys(of record: KeyRecord, besides number: UInt32) -> Bool {
-        let keys = Set(record.dayKeys.map(\.key))
-        return members.values.contains { other in
-            guard other.number != number, let known = other.keys else { return false }
-            return known.dayKeys.contains { keys.contains($0.key) }
-        }
-    }
-
     /// Changes what others see of a member. What is as it was is no news for others.
     ///
     /// - Returns: the member afterwards.

@@ -41,6 +41,8 @@ public actor MemberCircle {
     private var turns = TurnQueue()
     /// Digests of bearers, and whose they are.
     private var owners: [Data: UInt32] = [:]
+    /// Published day keys, and whose they are.
+    private var publishers: [[UInt8]: UInt32] = [:]
 
     /// Two members, in the order of their numbers.
     struct Pair: Sendable, Hashable {
@@ -153,9 +155,29 @@ public actor MemberCircle {
     func store(_ member: CircleMember) async throws {
         try await vault.replace(memberKey(member.number), with: member.stored)
         try await storeState()
-        for digest in members[member.number]?.bearers.keys ?? [:].keys { owners[digest] = nil }
+        take(member)
+    }
+
+    /// Puts a member in the place of its earlier state.
+    private func take(_ member: CircleMember) {
+        drop(member.number)
         for digest in member.bearers.keys { owners[digest] = member.number }
+        for key in member.keys?.dayKeys ?? [] { publishers[key.key] = member.number }
         members[member.number] = member
+    }
+
+    private func drop(_ number: UInt32) {
+        guard let member = members.removeValue(forKey: number) else { return }
+        for digest in member.bearers.keys { owners[digest] = nil }
+        for key in member.keys?.dayKeys ?? [] where publishers[key.key] == number { publishers[key.key] = nil }
+    }
+
+    /// Whether another member publishes one of a record's keys.
+    ///
+    /// Every member has the keys of the others. Who published copies would hide whose they are: one identifier would be of two
+    /// people.
+    func hasKeys(of record: KeyRecord, besides number: UInt32) -> Bool {
+        record.dayKeys.contains { key in publishers[key.key].map { $0 != number } ?? false }
     }
 
     /// Replaces a member by a tombstone.
@@ -209,8 +231,7 @@ public actor MemberCircle {
                     continue
                 }
                 try await vault.remove(memberKey(member.number))
-                for digest in member.bearers.keys { owners[digest] = nil }
-                members[member.number] = nil
+                drop(member.number)
             } else {
                 var changed = member
                 changed.cleanBearers(at: now, observedTime: state.observedTime)
@@ -289,8 +310,7 @@ public actor MemberCircle {
             switch key.components[1] {
             case "member":
                 guard let member = CircleMember(stored: bytes) else { continue }
-                members[member.number] = member
-                for digest in member.bearers.keys { owners[digest] = member.number }
+                take(member)
             case "wave":
                 guard let wave = CircleWave(stored: bytes) else { continue }
                 waves[wave.id] = wave

@@ -231,7 +231,11 @@ struct CirclePublishingTests {
             let state = try #require(try await records.state())
             let copied = try #require(await world.circle.members[759]?.keys)
             let own = try #require(await world.circle.members[state.number]?.keys)
-            for (keys, isAccepted) in [(copied, false), (own, true)] {
+            let restarted = try await MemberCircle(
+                named: "Recurse Center", at: world.circle.address, in: world.vault, time: world.time.serverSource)
+            for (keys, circle, isAccepted) in [
+                (copied, world.circle, false), (copied, restarted, false), (own, world.circle, true),
+            ] {
                 let terms = KeyRecord.Terms(
                     scope: own.terms.scope, number: state.number, generation: state.generation,
                     sequence: own.terms.sequence + 1, epoch: own.terms.epoch, firstDay: own.terms.firstDay,
@@ -239,7 +243,7 @@ struct CirclePublishingTests {
                 let record = try KeyRecord(
                     signedBy: JoinedCircle.keys(state), terms, dayKeys: keys.dayKeys.map(\.key))
                 do {
-                    _ = try await world.circle.publish(record.bytes, ofKeys: state.number, by: nil)
+                    _ = try await circle.publish(record.bytes, ofKeys: state.number, by: nil)
                     #expect(isAccepted)
                 } catch let error as RequestRefusal {
                     #expect(!isAccepted && error.status == .unprocessableContent)
