@@ -17,7 +17,8 @@ public struct AccountEvent: Sendable, Hashable {
         case refreshUncertain
         /// A refresh could not be sent, or was refused without ending the session. The code says which.
         case refreshFailed(code: String)
-        /// The session has ended.
+        /// The session has ended. With the reason `signingOut` a sign-out has begun and is not complete: tokens may still be
+        /// valid. Its end follows, as ``signedOut(revoked:)``, or with the reason `absent` when another process completed it.
         case ended(HandshakeError.SignInReason)
         /// The account was signed out and forgotten. `revoked` says whether the service revoked its tokens.
         case signedOut(revoked: Bool)

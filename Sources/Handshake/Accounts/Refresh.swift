@@ -288,9 +288,10 @@ extension Account {
     private func end(
         _ stored: AccountRecord? = nil, with reason: HandshakeError.SignInReason
     ) -> HandshakeError {
-        let wasUsable = record.isUsable
+        // A sign-out that another process has completed took the last tokens away.
+        let isNews = record.isUsable || (reason == .absent && status.state == .signingOut)
         adopt((stored ?? record).ended(reason))
-        if wasUsable { announce(.ended(reason)) }
+        if isNews { announce(.ended(reason)) }
         return .signInRequired(id, reason)
     }
 }

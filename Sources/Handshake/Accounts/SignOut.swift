@@ -45,12 +45,18 @@ extension Account {
     /// When it can never succeed (an OAuth error with 400 or 401, status 403, 404, 405 or 501), the token is reported in
     /// ``SignOutReport/notRevocable`` and forgotten.
     ///
+    /// A sign-out that stays incomplete is announced once, by ``AccountEvent/Change/ended(_:)``, and its end by
+    /// ``AccountEvent/Change/signedOut(revoked:)`` (`oauth-security.md` E10).
+    ///
     /// - Parameter revoking: false forgets immediately, also an account whose record is damaged, and leaves the tokens to
     ///   expire.
     /// - Throws: ``HandshakeError/vault(_:)``, `CancellationError`.
     public func signOut(revoking: Bool = true) async throws -> SignOutReport {
         do {
             let report = try await environment.vault.update(id.vaultKey) { locked in
+                let hadBegun = status.state == .signingOut
+                // Also when this throws: by then no token is handed out, and the next sign-out has the rest to do.
+                defer { if !hadBegun, status.state == .signingOut { announce(.ended(.signingOut)) } }
                 let report = try await self.signOut(revoking: revoking, in: locked)
                 // While the record is still held: what comes after, such as another sign-in, is not undone by this.
                 adopt(record.ended(report.isForgotten ? .absent : .signingOut))

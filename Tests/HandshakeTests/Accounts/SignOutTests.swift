@@ -1,9 +1,11 @@
+import AsyncSupport
 import HTTPTypes
-import Handshake
 import OAuth
 import Sandbox
 import TestFixtures
 import Testing
+
+@testable import Handshake
 
 @Suite("Sign-out", .heavy)
 struct SignOutTests {
@@ -301,11 +303,7 @@ struct SignOutTests {
             .refreshFailed(code: "http_503"), .refreshUncertain, .ended(.answerLost),
             .signedIn(scopes: scopes, asked: scopes), .signedOut(revoked: true),
         ]
-        var seen: [AccountEvent] = []
-        for await event in events {
-            seen.append(event)
-            if case .signedOut = event.change { break }
-        }
+        let seen = await told(events, by: app)
         #expect(seen.map(\.change) == expected)
         for event in seen {
             #expect(event.account == account.id)
@@ -313,5 +311,46 @@ struct SignOutTests {
             #expect(!"\(event)".contains("access-"))
             #expect(!"\(event)".contains("refresh-"))
         }
+    }
+
+    @Test(
+        "E10: a sign-out that stays incomplete is told once in each process, and so is its end",
+        arguments: [false, true])
+    func unfinishedEvents(isBrokenOff: Bool) async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        let app = try provider.app(vault: vault)
+        let elsewhere = try provider.app(vault: vault)
+        let account = try await app.signIn(through: provider.browser)
+        let other = try #require(try await elsewhere.account())
+        let (here, there) = (app.events, elsewhere.events)
+        provider.change { state in
+            state.overrides["/revoke"] = { request in
+                guard case .bytes(let form) = request.content else { return .json(400, [:]) }
+                let isRefreshToken = String(decoding: form, as: UTF8.self).contains("token=refresh-1")
+                if !isRefreshToken, isBrokenOff { throw CancellationError() }
+                return .json(isRefreshToken ? 200 : 503, [:])
+            }
+        }
+        for _ in 0..<2 {
+            let report = try? await account.signOut()
+            #expect(report?.isForgotten != true)
+            #expect(await handshakeError { try await account.refresh() } == .signInRequired(account.id, .signingOut))
+            #expect(await handshakeError { try await other.refresh() } == .signInRequired(account.id, .signingOut))
+        }
+        provider.change { $0.overrides["/revoke"] = nil }
+        #expect(try await account.signOut().isForgotten)
+        for _ in 0..<2 {
+            #expect(await handshakeError { try await account.refresh() } == .signInRequired(account.id, .absent))
+            #expect(await handshakeError { try await other.refresh() } == .signInRequired(account.id, .absent))
+        }
+        #expect(await told(here, by: app).map(\.change) == [.ended(.signingOut), .signedOut(revoked: true)])
+        #expect(await told(there, by: elsewhere).map(\.change) == [.ended(.signingOut), .ended(.absent)])
+    }
+
+    /// All that an app has told until now. Its events end with it, so that one that does not come is missed, and not waited for.
+    private func told(_ events: AsyncStream<AccountEvent>, by app: Handshake) async -> [AccountEvent] {
+        app.environment.events.finish()
+        return await events.reduce(into: []) { $0.append($1) }
     }
 }
