@@ -4,7 +4,8 @@ import Synchronization
 ///
 /// The work runs in a task of its own, so a caller that leaves, even the one that started it, neither stops it nor
 /// fails the others (`oauth-security.md` E3). When it ends, all waiting callers get the same outcome, and the next
-/// call starts new work.
+/// call starts new work. It sets no deadline: the work bounds its own time, as a refresh does with a deadline for each
+/// exchange.
 package final class SharedOperation<Value: Sendable>: Sendable {
     package init() {}
 

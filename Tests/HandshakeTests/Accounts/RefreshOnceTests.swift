@@ -112,7 +112,7 @@ struct RefreshOnceTests {
         await world.sandbox.stop()
     }
 
-    @Test("E3: the shared refresh has its own deadline, whatever the request allows that started it")
+    @Test("E3: each exchange of the shared refresh has its own deadline, whatever the request allows that started it")
     func ownDeadline() async throws {
         let world = try await World()
         _ = try await world.signedIn()
@@ -128,6 +128,45 @@ struct RefreshOnceTests {
             _ = try await account.send(.get, "profiles/me", limits: TransferLimits(timeout: allowed))
             #expect(limits.value == [World.limits])
         }
+        await world.sandbox.stop()
+    }
+
+    @Test(
+        "E3: a token endpoint that holds the connection keeps a caller for one exchange's deadline, or until it leaves")
+    func heldConnection() async throws {
+        let world = try await World()
+        _ = try await world.signedIn()
+        let (clock, arrived, over) = (ManualClock(), Gate(), Gate())
+        let allowed = Shared<[Duration]>([])
+        let transport = TappedTransport { request, base, limits in
+            guard request.head.path == "/oauth/token" else { return try await base.send(request, limits: limits) }
+            allowed.change { $0.append(limits.timeout) }
+            arrived.open()
+            // The transports give up then, as the tests of C9 show.
+            try await clock.sleep(for: limits.timeout)
+            throw TransportError.timedOut(host: "held.example")
+        }
+        let account = try #require(try await world.app(transport: transport).account())
+        world.time.advance(by: 7_300)
+        let leaving = Task { try await account.accessToken() }
+        await arrived.wait()
+        leaving.cancel()
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        let staying = Task {
+            defer { over.open() }
+            return await handshakeError { try await account.accessToken() }?.code
+        }
+        while !over.isOpen {
+            if clock.sleeperCount > 0 { clock.advance(by: World.limits.timeout) }
+            await Task.yield()
+        }
+        #expect(await staying.value == "refresh_uncertain")
+        #expect(Set(allowed.value) == [World.limits.timeout])
+        // It has joined the first exchange or made another one, and no third.
+        #expect(allowed.value.count <= 2)
+        #expect(world.tokenRequests() == 0)
+        let later = try #require(try await world.app().account())
+        #expect(try await !later.accessToken().isEmpty, "the session is as it was")
         await world.sandbox.stop()
     }
 
