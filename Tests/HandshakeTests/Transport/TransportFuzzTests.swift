@@ -123,12 +123,17 @@ struct TransportFuzzTests {
         #expect(reached.withLock { $0 } == 0)
         #expect(provider.faults == Set(ProviderFault.allCases))
         #expect(provider.rotations > 1_000)
+        let growth = Self.residentBytes() - before
+        #expect(growth < Self.maximumGrowth)
         if Self.seconds != nil {
-            let growth = Self.residentBytes() - before
             print("\(provider.rotations) rotations, \(growth >> 20) MiB more resident, seed \(Self.seed)")
-            #expect(growth < 256 << 20)
         }
     }
+
+    /// How much more resident memory the process may have after the rounds than after the first one, in bytes.
+    ///
+    /// A run by hand has the process for itself. In `swift test` other tests allocate in it meanwhile.
+    private static let maximumGrowth = seconds == nil ? 1 << 30 : 256 << 20
 
     /// What an account of the crowd does beside asking for its token.
     private enum Part {
