@@ -1,10 +1,13 @@
 /// The keys with which a server signs, as it publishes them (RFC 7517, section 5).
+///
+/// A signature that does not name its key (`kid`) is checked with the first 16 keys that fit its algorithm, and rejected with
+/// ``Refusal/Check/tooManyKeys`` when it is by none of these and more fit. So the time does not grow with the server's set.
 public struct JSONWebKeySet: Sendable {
     private let keys: [JSONWebKey]
 
     /// The longest document that is read, in bytes.
     public static let maximumLength = 1_048_576
-    /// The maximum number of keys that one document may list. Without a `kid` they are tried one by one.
+    /// The maximum number of keys that one document may list.
     public static let maximumCount = 128
 
     /// Reads a key set. A key that is not understood is skipped, and the rest stays usable (RFC 7517, section 5).

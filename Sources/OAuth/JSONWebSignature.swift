@@ -14,6 +14,8 @@ struct JSONWebSignature: Sendable {
 
     /// The longest token that is read, in bytes.
     static let maximumLength = 65_536
+    /// The maximum number of keys that are tried. Each takes time, and the server chooses how many keys fit.
+    static let maximumCandidates = 16
 
     /// Reads a token.
     ///
@@ -84,7 +86,8 @@ struct JSONWebSignature: Sendable {
     /// - Parameter algorithms: the client's policy. The header's `alg` has to be one of these, and the key has to fit
     ///   it.
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/algorithm``, ``Refusal/Check/unknownKey`` when the set
-    ///   has no key of this name, ``Refusal/Check/key`` when none fits, or ``Refusal/Check/signature``.
+    ///   has no key of this name, ``Refusal/Check/key`` when none fits, ``Refusal/Check/tooManyKeys`` when none of the first
+    ///   16 that fit has signed and there are more, or ``Refusal/Check/signature``.
     func verify(
         with keys: JSONWebKeySet, allowing algorithms: [SignatureAlgorithm]
     ) throws(OAuthError) -> (payload: [UInt8], algorithm: SignatureAlgorithm) {
@@ -103,7 +106,14 @@ struct JSONWebSignature: Sendable {
                     keyID == nil || keys.contains(keyID: keyID) ? .key : .unknownKey,
                     expected: "a key for \(algorithm.rawValue)\(name)", found: "none among the server's \(keys.count)"))
         }
-        guard candidates.contains(where: { $0.verifies(signature, of: signedBytes, by: algorithm) }) else {
+        let tried = candidates.prefix(Self.maximumCandidates)
+        guard tried.contains(where: { $0.verifies(signature, of: signedBytes, by: algorithm) }) else {
+            guard candidates.count == tried.count else {
+                throw .refused(
+                    Refusal(
+                        .tooManyKeys, expected: "a signature by one of the first \(tried.count) that fit",
+                        found: "\(candidates.count) for \(algorithm.rawValue)"))
+            }
             throw .refused(
                 Refusal(.signature, expected: "a signature by the server's key", found: "one that does not verify"))
         }

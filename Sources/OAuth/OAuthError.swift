@@ -135,6 +135,8 @@ public struct Refusal: Error, Sendable, Hashable {
         case key = "key_not_found"
         /// The signed text names a key (`kid`) that the key set does not have.
         case unknownKey = "key_unknown"
+        /// The signature is by none of the first 16 keys that fit it, and the server publishes more that fit.
+        case tooManyKeys = "too_many_keys"
 
         /// Whether the server may have published new keys since (`oauth-security.md` D6). If so, fetch the key set
         /// again and validate again.
@@ -325,6 +327,7 @@ extension Refusal.Check {
         case .authentication: "The user's authentication is not the one that was asked for."
         case .key: "The server publishes no key for the \(text.words)."
         case .unknownKey: "The server does not publish the key of the \(text.words)."
+        case .tooManyKeys: "The server publishes too many keys that may have signed the \(text.words)."
         }
     }
 
@@ -346,6 +349,7 @@ extension Refusal.Check {
         case .algorithm: "Ask the service to sign with an expected algorithm for this client."
         case .audience, .authorizedParty: "Check the client ID. If it is right, report it to the service."
         case .tokenTime: "Check the clock of this machine, and \(text.retry)."
+        case .tooManyKeys: "Ask the service to name the key in what it signs (kid)."
         case .encrypted: "Register the client without a member that ends in _encrypted_response_alg."
         case .key, .unknownKey: "Try again in a few minutes. If it happens again, report it to the service."
         case .issuerMissing, .repeatedParameter, .unsignedResponse:

@@ -75,6 +75,9 @@ struct ErrorTextTests {
                 error: .exchange(.refused(Refusal(.unknownKey, expected: "a", found: "b"))), code: "key_unknown",
                 names: ["Try again"]),
             Row(
+                error: .exchange(.refused(Refusal(.tooManyKeys, expected: "a", found: "17 for ES256"))),
+                code: "too_many_keys", names: ["17 for ES256", "kid"]),
+            Row(
                 error: .exchange(.refused(Refusal(.signature, expected: "valid", found: "invalid"))),
                 code: "signature_invalid", names: ["Sign in again", "report"]),
             Row(

@@ -197,6 +197,33 @@ struct JSONWebSignatureTests {
     }
 
     @Test(
+        "D5: of the keys that fit, 16 are tried, and an error says that there are more",
+        arguments: [
+            (15, true, nil), (16, true, "too_many_keys"), (127, true, "too_many_keys"),
+            (16, false, "signature_invalid"), (17, false, "too_many_keys"),
+        ] as [(Int, Bool, String?)])
+    func candidates(strangers: Int, hasSigner: Bool, expected: String?) throws {
+        let keys = try SigningKeys.shared.get()
+        for (member, header) in [("", #"{"alg":"ES256"}"#), (#","kid":"k""#, #"{"alg":"ES256","kid":"k"}"#)] {
+            let stranger = String(JOSE.es256.key.dropLast()) + member + "}"
+            let signer = try hasSigner ? [keys.jwk(for: .es256, member)] : []
+            let set = try JSONWebKeySet(json: Array(repeating: stranger, count: strangers) + signer)
+            let token = try keys.token(.es256, header: header, payload: "{}")
+            #expect(failure { _ = try verify(token, set) } == expected)
+        }
+    }
+
+    @Test("D5: keys that do not fit, or have another name, are not among the 16 that are tried")
+    func otherCandidates() throws {
+        let keys = try SigningKeys.shared.get()
+        let named = String(JOSE.es256.key.dropLast()) + #","kid":"other"}"#
+        let strangers = Array(repeating: JOSE.rs256.key, count: 60) + Array(repeating: named, count: 60)
+        let set = try JSONWebKeySet(json: strangers + [keys.jwk(for: .es256, #","kid":"k""#)])
+        let token = try keys.token(.es256, header: #"{"alg":"ES256","kid":"k"}"#, payload: "{}")
+        #expect(failure { _ = try verify(token, set) } == nil)
+    }
+
+    @Test(
         "bad tokens are refused for their form",
         arguments: [
             "", ".", "..", "...", "a.b", "a.b.c", "a.b.c.d", "a.b.c.d.e.f", "e30.e30", "e30=.e30.e30", "e30.e3 0.e30",
