@@ -38,10 +38,12 @@ public enum SecretServiceVault {
 
     /// Opens the vault with the keyring on the bus at one of these addresses.
     package static func open(
-        directory: String, on addresses: [Address], promptTime: Duration? = promptTime
+        directory: String, on addresses: [Address], promptTime: Duration? = promptTime,
+        timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous
     ) async throws -> FileVault {
         try await SecretServiceKeyStore.using(addresses, promptTime) { keyring in
-            try await FileVault.open(directory: directory, keyIn: keyring, called: "keyring")
+            try await FileVault.open(
+                directory: directory, keyIn: keyring, called: "keyring", timeout: timeout, clock: clock)
         }
     }
 }

@@ -29,10 +29,13 @@ extension FileVault {
     ///   - directory: the vault's folder.
     ///   - keys: where the master key is kept.
     ///   - storeName: how errors call the key store, as in `keyring`.
+    ///   - timeout: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
+    ///   - clock: what measures the timeout.
     /// - Throws: ``VaultError/locked(_:)`` when the store is locked, or does not have the key of the vault that is there;
     ///   what `keys` and `FileVault` throw; `CancellationError`.
     public static func open(
-        directory: String, keyIn keys: some VaultKeyStore, called storeName: String
+        directory: String, keyIn keys: some VaultKeyStore, called storeName: String,
+        timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous
     ) async throws -> FileVault {
         // Twice at most: a process that loses the race to make a vault finds it made.
         for _ in 0..<2 {
@@ -42,9 +45,10 @@ extension FileVault {
                         "the \(storeName) does not have the key of \(directory). If it is lost, so are the records: move "
                             + "the folder away and sign in again")
                 }
-                return try FileVault(directory: directory, identifier: identifier, masterKey: key)
+                return try FileVault(
+                    directory: directory, identifier: identifier, masterKey: key, timeout: timeout, clock: clock)
             }
-            if let vault = try await make(directory, keyIn: keys) { return vault }
+            if let vault = try await make(directory, keyIn: keys, timeout, clock) { return vault }
         }
         throw VaultError.busy(directory)
     }
@@ -52,11 +56,14 @@ extension FileVault {
     /// Stores the key and then makes the vault, so that a vault never exists without its key.
     ///
     /// - Returns: nil when another process made the vault meanwhile.
-    private static func make(_ directory: String, keyIn keys: some VaultKeyStore) async throws -> FileVault? {
+    private static func make(
+        _ directory: String, keyIn keys: some VaultKeyStore, _ timeout: Duration, _ clock: any Clock<Duration>
+    ) async throws -> FileVault? {
         let (identifier, key) = (VaultIdentifier.random(), VaultMasterKey.random())
         try await keys.store(key, of: identifier, label: "Handshake: key of \(directory)")
         do {
-            return try FileVault(directory: directory, identifier: identifier, masterKey: key)
+            return try FileVault(
+                directory: directory, identifier: identifier, masterKey: key, timeout: timeout, clock: clock)
         } catch {
             // The key opens nothing. When it cannot be removed, it does no harm.
             _ = try? await keys.remove(identifier)

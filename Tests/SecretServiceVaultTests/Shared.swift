@@ -1,0 +1,1 @@
+../HandshakeTests/Vaults/Shared.swift
