@@ -1,4 +1,6 @@
 /// How sure it is who a person is (circles dossier 3 and 7).
+///
+/// The order is that of how few devices can send what recognises the person.
 public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
     /// A plain number, four bytes of an identifier, or a member whose identity changed.
     ///
@@ -9,7 +11,12 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
     /// That is no proof of who it is. Every member has the table, and its keys are symmetric: a member can send the identifiers of
     /// another one (circles dossier 1). People who are no members cannot. Only pairing is evidence.
     case circle = 1
-    /// The user and the person have exchanged keys themselves.
+    /// Keys that came in a file recognise the person.
+    ///
+    /// Only devices of those who have the file can send these. The file names the person, and does not show who made it: only the
+    /// fingerprint that both compare does (``RollingKeys/Shared/fingerprint``).
+    case file = 3
+    /// The user and the person have paired, and compared digits in person.
     ///
     /// Only their devices have the keys, and others to whom the person gave them.
     case paired = 2
@@ -24,11 +31,25 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
         switch self {
         case .unverified: "unverified"
         case .circle: "circle"
+        case .file: "file"
         case .paired: "paired"
         }
     }
 
-    public static func < (left: Trust, right: Trust) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: Trust, right: Trust) -> Bool { left.rank < right.rank }
+
+    /// The numbers of the cases are stored, so a later one may belong between earlier ones.
+    private var rank: Int {
+        switch self {
+        case .unverified: 0
+        case .circle: 1
+        case .file: 2
+        case .paired: 3
+        }
+    }
+
+    /// Whether the person's keys are for the user alone: no other member of a circle has them.
+    var isFriend: Bool { self >= .file }
 
     /// How many people of each kind are tracked concurrently. No kind takes the place of another, so that a crowd of one
     /// hides no person of another.
@@ -36,7 +57,7 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
         switch self {
         case .unverified: 512
         case .circle: 1_280
-        case .paired: 256
+        case .file, .paired: 256
         }
     }
 }

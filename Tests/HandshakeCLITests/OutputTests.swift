@@ -105,15 +105,18 @@ extension CommandTests {
             #expect(nowhere.error["status"] as? Int == 64 && nowhere.error["message"] is String, "\(nowhere)")
         }
 
-        @Test("friends are listed with the day until which they are recognised")
+        @Test("friends are listed with how their keys came and the day until which they are recognised")
         func friends() async throws {
             let keys = try await command.run(
                 "nearby", "share", "--me", "36", "--days", "2",
                 environment: ["HANDSHAKE_HOME": command.folder + "/friend"])
             let befriended = try await command.start(["nearby", "befriend", "-"], input: keys.stdout).finish()
             #expect(befriended.ending == .status(0), "\(befriended)")
+            let fingerprint = try #require(keys.stderr.firstMatch(of: /[0-9a-f]{4}( [0-9a-f]{4}){7}/)).0
+            #expect(befriended.stderr.contains(fingerprint), "both can compare it")
             let friends = try await command.run("nearby", "friends", "--json").json["friends"] as? [[String: Any]]
             #expect(friends?.map { $0["person"] as? Int } == [36])
+            #expect(friends?.map { $0["by"] as? String } == ["file"])
             #expect((friends?.first?["until"] as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil)
         }
 

@@ -305,13 +305,15 @@ def rolling_frame(shared: str) -> tuple[str, float]:
 def test_only_a_friend_is_recognised_by_the_keys_that_were_shared(
         handshake: Handshake, recording: Callable[..., Path], tmp_path: Path) -> None:
     friend = Handshake(handshake.path, tmp_path / "friend")
-    shared = friend.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
+    done = friend.run("nearby", "share", "--me", "36", "--days", "2").ok()
+    shared, fingerprint = done.stdout, re.search(r"[0-9a-f]{4}( [0-9a-f]{4}){7}", done.stderr)
+    assert fingerprint, done
     own = friend.run("nearby", "befriend", "-", "--json", stdin=shared)
     assert own.status == 64 and "your own" in own.error["message"]
     changed = handshake.run("nearby", "befriend", "-", "--json", stdin=shared.replace('"person":36', '"person":99'))
     assert changed.status == 64 and "changed" in changed.error["message"]
     befriended = handshake.run("nearby", "befriend", "-", "--json", stdin=shared)
-    assert befriended.ok().json == {"person": 36, "days": 2}
+    assert befriended.ok().json == {"person": 36, "days": 2, "fingerprint": fingerprint[0]}
     ad, begin = rolling_frame(shared)
     path = recording(*packets(0, begin, 5, ad=ad))
     replay = ("nearby", "replay", str(path), "--no-delay", "--json")

@@ -33,6 +33,13 @@ struct AlertNoticeTests {
         #expect(!AlertNotice(Alert(person: person(759), known: ada, trust: .unverified)).showsPhoto)
     }
 
+    @Test("CI20: whom keys from a file recognise is announced with these words and without a photo")
+    func file() {
+        let notice = AlertNotice(Alert(person: person(759), known: ada, proximity: .near, trust: .file))
+        #expect(notice.body == "S1'14, a few metres away, by keys from a file")
+        #expect(!notice.showsPhoto)
+    }
+
     @Test("CI48: the notification about a person who may be relayed has no photo", arguments: [Trust.circle, .paired])
     func relayed(trust: Trust) {
         #expect(AlertNotice(Alert(person: person(759), known: ada, trust: trust)).showsPhoto)

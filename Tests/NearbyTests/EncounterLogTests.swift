@@ -14,6 +14,13 @@ struct EncounterLogTests {
         EncounterLog(in: vault, community: community, rules: rules)
     }
 
+    @Test("the stored numbers of trust stay, whatever comes between them")
+    func storedTrust() throws {
+        #expect(Trust.allCases.sorted() == [.unverified, .circle, .file, .paired])
+        let stored = try JSONDecoder().decode([Trust].self, from: Data("[0,1,2,3,4]".utf8))
+        #expect(stored == [.unverified, .circle, .paired, .file, .unverified])
+    }
+
     @Test("an announcement is made once, also after a restart and by another process")
     func announcedOnce() async throws {
         #expect(try await log().announce(ada, at: 1000) == .due(nil))

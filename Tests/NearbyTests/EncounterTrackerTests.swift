@@ -194,7 +194,8 @@ struct EncounterTrackerTests {
         let late = tracker.note(sighting(7, of: person(20), distance: 100))
         #expect(late.began && late.displaced != nil, "then who is silent")
         #expect(tracker.people.count <= Trust.unverified.places + 2)
-        #expect(EncounterTracker.capacity == 2_048)
+        #expect(tracker.note(sighting(7, trust: .file, of: person(21))).began, "and a friend by keys from a file")
+        #expect(EncounterTracker.capacity == 2_304)
     }
 
     @Test("CI47: where no distance is known, the stronger signal is near, and the weakest person gives way to it")

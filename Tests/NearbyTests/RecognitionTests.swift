@@ -435,12 +435,27 @@ struct RollingKeysTests {
             return recognition.recognize(.rolling(token), at: newYear)?.trust
         }
         try await mine.addFriend(try await stranger.share(ada, days: 1, from: newYear), at: newYear)
-        #expect(try await trust(of: stranger) == .paired)
+        #expect(try await trust(of: stranger) == .file)
         try await join(ada, "Ada Example", in: vault)
         #expect(try await trust(of: stranger) == .unverified)
         _ = try await mine.addPaired(try await card(friend, ada, "Ada Example"), at: newYear)
         #expect(try await trust(of: friend) == .paired)
         #expect(try await trust(of: stranger) == nil)
+    }
+
+    @Test("CI20: keys that another identity signed for the same number have another fingerprint")
+    func fingerprints() async throws {
+        let (friend, stranger) = (
+            RollingKeys(in: MemoryVault(), community: "c"), RollingKeys(in: MemoryVault(), community: "c")
+        )
+        let file = try await friend.share(ada, days: 1, from: newYear)
+        let fingerprint = try #require(file.fingerprint)
+        #expect(fingerprint.wholeMatch(of: /[0-9a-f]{4}( [0-9a-f]{4}){7}/) != nil)
+        let received = try JSONDecoder().decode(RollingKeys.Shared.self, from: try JSONEncoder().encode(file))
+        #expect(received.fingerprint == fingerprint)
+        try await friend.forgetSeed()
+        #expect(try await friend.share(ada, days: 2, from: newYear).fingerprint == fingerprint, "the identity stays")
+        #expect(try await stranger.share(ada, days: 1, from: newYear).fingerprint != fingerprint)
     }
 
     @Test("CI58: keys from a file under a member's number are looked for after those of friends")
@@ -491,7 +506,7 @@ struct RollingKeysTests {
         await #expect(throws: NearbyError.keysOfMember(ada)) { try await mine.addFriend(file, at: newYear) }
         table.forget(UInt32(ada.value))
         try await records.replaceTable(table)
-        #expect(try await trust() == .paired)
+        #expect(try await trust() == .file)
         try await mine.addFriend(file, at: newYear)
     }
 
@@ -511,7 +526,7 @@ struct RollingKeysTests {
         let file = try await friend.share(person(36), days: 1, from: newYear)
         try await join(ada, "Ada Example", in: vault)
         try await mine.addFriend(file, at: newYear)
-        #expect(try await trust() == .paired)
+        #expect(try await trust() == .file)
         let records = try #require(try await CircleRecords.all(in: vault, community: "c").first)
         try await vault.replace(records.key("table"), with: Array("{}".utf8))
         #expect(try await trust() == .unverified, "the table may have the number")

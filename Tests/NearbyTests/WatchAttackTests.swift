@@ -88,7 +88,7 @@ struct WatchAttackTests {
 
     @Test(
         "CI47: who sends a member's or a friend's number first, alone or in a crowd, does not silence the alert about the person",
-        arguments: [Trust.circle, .paired], [1, 12])
+        arguments: [Trust.circle, .file, .paired], [1, 12])
     func impersonated(trust: Trust, numbers: Int) async {
         let watch = scene.watch()
         let others = (1..<numbers).map { (person(1_000 + $0), Trust.unverified, nil as DeviceAddress?) }

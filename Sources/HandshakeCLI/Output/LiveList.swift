@@ -55,7 +55,9 @@ struct LiveList {
         let bar = bar(person.estimatedDistance)
         let doubt =
             person.isRelayed
-            ? ", may be relayed" : person.trust == .unverified || person.isSuspect ? ", unverified" : ""
+            ? ", may be relayed"
+            : person.trust == .unverified || person.isSuspect
+                ? ", unverified" : person.trust == .file ? ", by keys from a file" : ""
         let rough = person.isRough ? " (rough)" : ""
         let facts = "\(word(person.proximity))\(rough), \(Span.text(person.encounter.duration))\(doubt)"
         let who = batch.isEmpty ? name : "\(name)  \(batch)"

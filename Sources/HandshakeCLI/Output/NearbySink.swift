@@ -61,6 +61,7 @@ extension Trust {
         switch self {
         case .unverified: "unverified people"
         case .circle: "members"
+        case .file: "friends by keys from a file"
         case .paired: "friends"
         }
     }

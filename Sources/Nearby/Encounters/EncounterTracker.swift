@@ -80,11 +80,11 @@ struct EncounterTracker: Sendable {
     func trust(_ person: UserNumber) -> Trust { presences[person]?.trust ?? .unverified }
 
     /// Whether a person was heard only from transmitters that send for too many people. Such a person is listed and no more;
-    /// paired people, and those whom two transmitters send at the same time, never are.
+    /// friends, and those whom two transmitters send at the same time, never are.
     func isSuspect(_ person: UserNumber) -> Bool { presences[person].map(isSuspect) ?? false }
 
     private func isSuspect(_ presence: Presence) -> Bool {
-        presence.trust != .paired && !presence.isRelayed && !presence.transmitters.isEmpty
+        !presence.trust.isFriend && !presence.isRelayed && !presence.transmitters.isEmpty
             && presence.transmitters.allSatisfy { transmitters.isSuspect($0, of: presence.trust) }
     }
 
@@ -99,12 +99,12 @@ struct EncounterTracker: Sendable {
             && presence.transmitters.allSatisfy(transmitters.isShared)
     }
 
-    /// How many people who are neither paired nor suspect were heard first, with the trust that they have, after a moment.
+    /// How many people who are neither friends nor suspect were heard first, with the trust that they have, after a moment.
     ///
     /// - Parameter trust: the least trust of those who count.
     func arrivals(since instant: Duration, of trust: Trust = .unverified) -> Int {
         presences.values.count {
-            $0.began >= instant && $0.trust != .paired && $0.trust >= trust && !isSuspect($0)
+            $0.began >= instant && !$0.trust.isFriend && $0.trust >= trust && !isSuspect($0)
         }
     }
 
@@ -112,7 +112,7 @@ struct EncounterTracker: Sendable {
     /// comes last.
     func priority(of person: UserNumber, at instant: Duration) -> Int {
         guard let presence = presences[person] else { return 5 }
-        if presence.trust == .paired { return 0 }
+        if presence.trust.isFriend { return 0 }
         if isSuspect(presence) { return 4 }
         guard instant - presence.heard < Self.shortestSilence else { return 3 }
         return presence.trust == .unverified ? 2 : 1
@@ -251,7 +251,7 @@ struct EncounterTracker: Sendable {
     /// ``EncounterRules/absence``; one that was written before is continued.
     private func isLeftOut(_ presence: Presence, isCrowded: Bool) -> Bool {
         switch presence.trust {
-        case .paired: return false
+        case .file, .paired: return false
         case .circle: return isCrowded && presence.encounter.duration == 0
         case .unverified:
             guard presence.saved == nil else { return false }

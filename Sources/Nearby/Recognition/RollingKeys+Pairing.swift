@@ -93,6 +93,8 @@ extension RollingKeys {
     }
 
     /// The names that paired people gave.
+    ///
+    /// A friend who is not among them is one whose keys came in a file.
     public func pairedNames() async throws -> [UserNumber: String] {
         let listing = try await mappingVaultErrors { try await vault.keys(of: .beaconFriend) }
         var names: [UserNumber: String] = [:]

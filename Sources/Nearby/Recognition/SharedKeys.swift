@@ -28,6 +28,16 @@ extension RollingKeys {
         /// How many days they cover.
         public var count: Int { keys.count }
 
+        /// A short form of the identity that signs the keys, in eight groups of four hexadecimal digits; nil where nothing signs them.
+        ///
+        /// A file does not show who made it. Two people who compare this by voice, or in person, know that the file is the other one's.
+        public var fingerprint: String? {
+            guard let identity, let point = Beacons.Hexadecimal.decode(identity.utf8) else { return nil }
+            let digest = SHA256.hash(data: Array("SH2 fingerprint\0".utf8) + point)
+            let digits = Array(Beacons.Hexadecimal.encode(digest.prefix(16)))
+            return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: " ")
+        }
+
         /// The keys.
         ///
         /// - Throws: ``NearbyError/sharedKeys(_:)`` when they are invalid.

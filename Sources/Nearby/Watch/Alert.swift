@@ -50,7 +50,8 @@ extension Alert {
     /// Batch and proximity, where known, and what makes the person doubtful. Not escaped.
     public var body: String {
         let doubts = [
-            trust == .unverified ? "unverified" : nil, isRelayed ? "may be relayed by another device" : nil,
+            trust == .unverified ? "unverified" : trust == .file ? "by keys from a file" : nil,
+            isRelayed ? "may be relayed by another device" : nil,
         ]
         return ([known?.batch, proximity.phrase(isRough: isRough)] + doubts).compactMap(\.self).joined(separator: ", ")
     }

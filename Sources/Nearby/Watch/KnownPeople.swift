@@ -61,7 +61,8 @@ public struct KnownPeople: Sendable {
             guard !paired.contains(friend) else { return false }
             return tables.count < circles.count || tables.contains { $0.table.hasPin(friend) }
         }
-        var recognition = Recognition(friends: friends.filter { !isDoubtful($0.0) })
+        var recognition = Recognition(friends: friends.filter { paired.contains($0.0) })
+        recognition.add(friends.filter { !paired.contains($0.0) && !isDoubtful($0.0) }, trust: .file)
         recognition.add(friends.filter { isDoubtful($0.0) }, trust: .unverified)
         // The user's own beacons, as received by another adapter.
         if let own { recognition.add(scopes.dayKeys(around: time).map { (own, $0) }, trust: .paired) }

@@ -202,7 +202,7 @@ actor Watch {
         if response.shouldAnnounce, waiting[person] == nil { waiting[person] = instant + PeopleNearby.alertDelay }
         guard response.began else { return }
         // In a crowd of inventions the log is not read for each.
-        if !brake.isActive || sighting.trust == .paired { await recall(person) }
+        if !brake.isActive || sighting.trust.isFriend { await recall(person) }
         await report(.arrived(person, known(person)))
     }
 
@@ -266,7 +266,7 @@ actor Watch {
     /// Whether a person arrived in a crowd of people as trusted. Invented numbers do not hide whom a key verifies.
     private func isOfCrowd(_ person: UserNumber) -> Bool {
         let trust = tracker.trust(person)
-        guard brake.isActive, trust != .paired else { return false }
+        guard brake.isActive, !trust.isFriend else { return false }
         return tracker.arrivals(since: instant - CrowdBrake.period, of: trust) > CrowdBrake.maximumArrivals
     }
 

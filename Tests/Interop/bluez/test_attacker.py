@@ -186,8 +186,12 @@ def test_keys_of_a_member_that_another_has_signed_are_refused(scene: Scene) -> N
         done = scene.ada.command.run("nearby", "befriend", "-", stdin=json.dumps(made))
         assert done.status == 64 and reason in done.stderr, done
     assert scene.ada.command.run("nearby", "friends", "--json").ok().json == {"friends": []}
-    # The signature itself is right: of a number of no member, the file is taken.
-    scene.ada.command.run("nearby", "befriend", "-", stdin=json.dumps(attacker.signed_again(shared, 36))).ok()
+    # The signature itself is right: of a number of no member, the file is taken, and the friend is one by a file.
+    done = scene.ada.command.run("nearby", "befriend", "-", "--json", stdin=json.dumps(attacker.signed_again(shared, 36))).ok()
+    assert len(done.json["fingerprint"].split()) == 8
+    [friend] = scene.ada.command.run("nearby", "friends", "--json").ok().json["friends"]
+    assert (friend["person"], friend["by"]) == (36, "file")
+    assert "by keys from a file" in scene.ada.command.run("nearby", "show", "36").ok().stdout
 
 
 def test_what_is_sent_again_later_is_not_recognised(scene: Scene) -> None:
@@ -212,9 +216,9 @@ def told_of(events: list[dict[str, Any]]) -> set[tuple[int, str, bool]]:
 @pytest.mark.parametrize(("attack", "is_relayed"), [("relay", True), ("together", True), ("address", False)])
 def test_no_attack_silences_members_and_friends_who_are_three(company: Scene, attack: str, is_relayed: bool) -> None:
     """CI46: one radio that repeats all of them, all under one address, and numbers under the addresses of all."""
-    assert told_of(company.events(company.recording)) == {(ZOE, "circle", False), (QUENTIN, "circle", False), (FRIEND, "paired", False)}
+    assert told_of(company.events(company.recording)) == {(ZOE, "circle", False), (QUENTIN, "circle", False), (FRIEND, "file", False)}
     events = company.events(company.attack(attack))
-    assert told_of(events) == {(ZOE, "circle", is_relayed), (QUENTIN, "circle", is_relayed), (FRIEND, "paired", is_relayed)}
+    assert told_of(events) == {(ZOE, "circle", is_relayed), (QUENTIN, "circle", is_relayed), (FRIEND, "file", is_relayed)}
     near = [event for event in events if event["event"] == "near" and event["verified"]]
     assert {event["person"] for event in near} == {ZOE, QUENTIN, FRIEND} and not any(event["suspect"] for event in near)
 

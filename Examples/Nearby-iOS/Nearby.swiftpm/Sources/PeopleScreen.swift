@@ -60,8 +60,8 @@ struct PersonRow: View {
 
     var body: some View {
         HStack {
-            // A face would make who sends another's number more believable.
-            if person.trust != .unverified, let image = photo.flatMap({ UIImage(data: $0) }) {
+            // A face would make who sends another's number, or names another person in a file of keys, more believable.
+            if person.trust != .unverified, person.trust != .file, let image = photo.flatMap({ UIImage(data: $0) }) {
                 Image(uiImage: image).resizable().scaledToFit()
                     .frame(width: 44, height: 44)
                     .accessibilityHidden(true)
@@ -77,6 +77,7 @@ struct PersonRow: View {
     private var details: String {
         let remarks = [
             person.known?.batch, distance, person.trust == .unverified ? "unverified" : nil,
+            person.trust == .file ? "by keys from a file" : nil,
             person.isRelayed ? "may be relayed" : nil,
         ]
         return remarks.compactMap(\.self).joined(separator: ", ")

@@ -12,7 +12,8 @@ struct NearbyShare: AsyncParsableCommand {
         abstract: "Print keys that let a friend recognise your rolling beacon on the next days.",
         discussion: """
             A person who has the keys recognises you on these days and can imitate your beacon: give them to friends only, over a \
-            private channel. They expire by themselves; --revoke ends all keys that you gave out before.
+            private channel. They expire by themselves; --revoke ends all keys that you gave out before. A file does not show who \
+            made it: tell your friend your fingerprint, which `befriend` shows too. With a person who is here, use `pair`.
             """)
 
     @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
@@ -41,6 +42,9 @@ struct NearbyShare: AsyncParsableCommand {
             return try await keys.share(own, days: days, from: Now.timestamp)
         }
         Output.result(String(decoding: try JSONEncoder().encode(shared), as: UTF8.self))
+        if let fingerprint = shared.fingerprint {
+            Output.note("Your fingerprint, which your friend must see too: \(fingerprint)")
+        }
     }
 }
 
@@ -50,7 +54,8 @@ struct NearbyBefriend: AsyncParsableCommand {
         discussion: """
             The first keys of a number pin the identity that signed them: accept them only from that person. Keys that were changed, \
             have expired, or are signed by another identity later are refused. So are keys of your own number and of a member of your \
-            circles, because a file does not show who made it: use `pair` with a member.
+            circles, because a file does not show who made it: use `pair` with a member. Compare the fingerprint with that which `share` \
+            printed for your friend, by voice or in person; where they differ, use `unfriend`.
             """)
 
     @Argument(help: "The file, or - for standard input.")
@@ -77,9 +82,15 @@ struct NearbyBefriend: AsyncParsableCommand {
             Output.result(
                 JSONText.object([
                     ("person", .integer(Int64(shared.person.value))), ("days", .integer(Int64(shared.count))),
+                    ("fingerprint", .optional(shared.fingerprint)),
                 ]).text)
         } else {
-            Output.note("Number \(shared.person) is recognised on \(shared.count) days.")
+            Output.note("Number \(shared.person) is recognised on \(shared.count) days, by keys from a file.")
+            if let fingerprint = shared.fingerprint {
+                Output.note(
+                    "Compare with your friend: \(fingerprint). If your friend's is another one, another person made the file: handshake nearby unfriend \(shared.person)"
+                )
+            }
         }
     }
 }

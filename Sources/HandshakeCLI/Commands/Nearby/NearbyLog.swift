@@ -11,9 +11,10 @@ struct NearbyLog: AsyncParsableCommand {
         commandName: "log", abstract: "Show whom you met: when, how long, how close.",
         discussion: """
             The latest encounter comes first. Times are local. Where the sender stated no power, how close it was is a rough word \
-            that follows from the strongest signal. The last column says who verified the person: a circle, or you by pairing. Any \
-            device can send a number that is unverified. Unverified people of a crowd who stay for less than five minutes are not \
-            in it, and it holds about 512 unverified people. --json prints one object, --csv one row for each encounter.
+            that follows from the strongest signal. The last column says who verified the person: a circle, keys from a file, or \
+            you by pairing. Any device can send a number that is unverified. Unverified people of a crowd who stay for less than \
+            five minutes are not in it, and it holds about 512 unverified people. --json prints one object, --csv one row for \
+            each encounter.
             """)
 
     @Flag(help: "Comma-separated values, for a spreadsheet.")

@@ -108,11 +108,11 @@ struct NearbyFriends: AsyncParsableCommand {
             let rolling = RollingKeys(in: vault, community: NearbyCommand.community)
             let (keys, damaged) = try await rolling.friends()
             let names = try await rolling.pairedNames()
-            var friends: [(person: UserNumber, name: String?, until: RollingDay)] = []
+            var friends: [(person: UserNumber, name: String?, origin: KeyOrigin, until: RollingDay)] = []
             for (person, keys) in Dictionary(grouping: keys, by: \.0) {
                 guard let until = keys.map(\.1.day).max() else { continue }
                 let known = try await log.history(of: person)?.known?.name
-                friends.append((person, names[person] ?? known, until))
+                friends.append((person, names[person] ?? known, KeyOrigin(pairedName: names[person]), until))
             }
             return (friends.sorted { $0.person < $1.person }, damaged)
         }
@@ -121,7 +121,7 @@ struct NearbyFriends: AsyncParsableCommand {
             let members = friends.map { friend in
                 JSONText.object([
                     ("person", .integer(Int64(friend.person.value))), ("name", .optional(friend.name)),
-                    ("until", .string(friend.until.date)),
+                    ("by", .string(friend.origin.rawValue)), ("until", .string(friend.until.date)),
                 ])
             }
             return Output.result(JSONText.object([("friends", .array(members))]).text)
@@ -129,8 +129,25 @@ struct NearbyFriends: AsyncParsableCommand {
         guard !friends.isEmpty else {
             return Output.note("There are no friends' keys. A friend prints them with: handshake nearby share")
         }
-        let rows = friends.map { [$0.person.description, $0.name ?? "", $0.until.date] }
-        for line in Table.lines([["NUMBER", "NAME", "RECOGNISED UNTIL"]] + rows) { Output.result(line) }
+        let rows = friends.map { [$0.person.description, $0.name ?? "", $0.origin.phrase, $0.until.date] }
+        for line in Table.lines([["NUMBER", "NAME", "RECOGNISED", "UNTIL"]] + rows) { Output.result(line) }
+    }
+}
+
+/// How a friend's keys came. Only a pairing shows that they are the person's.
+enum KeyOrigin: String {
+    case pairing, file
+
+    /// - Parameter pairedName: the name that the friend gave when pairing; a file has none.
+    init(pairedName: String?) {
+        self = pairedName == nil ? .file : .pairing
+    }
+
+    var phrase: String {
+        switch self {
+        case .pairing: "by keys that you exchanged in person"
+        case .file: "by keys from a file"
+        }
     }
 }
 
@@ -149,6 +166,9 @@ struct PersonFacts {
     /// The last day on which the person's rolling beacon is recognised.
     let friendUntil: RollingDay?
 
+    /// How the friend's keys came; nil for who is no friend.
+    private var origin: KeyOrigin? { friendUntil == nil ? nil : KeyOrigin(pairedName: pairedName) }
+
     private var name: String? { pairedName ?? profile?.name ?? known?.name }
     private var batch: String? { profile.map(\.batchLabel).flatMap { $0.isEmpty ? nil : $0 } ?? known?.batch }
     private var duration: Double { encounters.map(\.duration).reduce(0, +) }
@@ -165,7 +185,9 @@ struct PersonFacts {
         case nil: ""
         case .unverified: "no; any device can send this number"
         case .circle: "by a circle, whose members could imitate each other"
-        case .paired: "by keys that you exchanged"
+        case .file: KeyOrigin.file.phrase
+        // Earlier versions wrote this of keys from a file too.
+        case .paired: (origin ?? .pairing).phrase
         }
     }
 
@@ -178,7 +200,7 @@ struct PersonFacts {
             ["Photo", picture], ["Encounters", met],
             ["Verified", verified], ["Last seen", last.map { Moment.text($0) } ?? ""],
             ["Closest", nearest?.nearness ?? ""], ["Strongest", strongest.map(Span.decibels) ?? ""],
-            ["Friend until", friendUntil?.date ?? ""],
+            ["Friend until", friendUntil?.date ?? ""], ["Friend", origin?.phrase ?? ""],
         ]
         return Table.lines(rows.filter { !$0[1].isEmpty })
     }
@@ -195,6 +217,7 @@ struct PersonFacts {
             ("last_seen", .seconds(last)), ("closest_metres", closest),
             ("strongest_dbm", strongest.map { .decimal($0.rounded()) } ?? .null),
             ("trust", .optional(trust?.word)), ("friend_until", .optional(friendUntil?.date)),
+            ("friend_by", .optional(origin?.rawValue)),
         ]
         return .object(who + met)
     }

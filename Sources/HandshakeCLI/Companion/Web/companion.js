@@ -181,7 +181,7 @@ function nameOf(number) {
 function face(person) {
   const initials = named(person).split(/\s+/).map((word) => word[0]).slice(0, 2).join('')
   const shown = element('span', { className: 'face', textContent: initials, ariaHidden: 'true' })
-  if (person.trust === 'unverified') return shown
+  if (person.trust === 'unverified' || person.trust === 'file') return shown
   photo(person).then((url) => {
     if (url) shown.replaceWith(element('img', { className: 'face', src: url, alt: '' }))
   })
@@ -218,7 +218,7 @@ function forgetFaces(number) {
 
 function card(person) {
   const distance = person.metres !== null && person.metres <= 10 && !person.relayed ? `about ${Math.max(0.5, person.metres)} m` : ''
-  const doubts = [person.trust === 'unverified' && 'unverified', person.suspect && 'its device sends the identifiers of several people',
+  const doubts = [person.trust === 'unverified' && 'unverified', person.trust === 'file' && 'by keys from a file', person.suspect && 'its device sends the identifiers of several people',
     person.relayed && 'may be relayed by another device'].filter(Boolean).join('; ')
   const facts = [person.batch, near(person.proximity, person.rough), distance].filter(Boolean).join(', ')
   const name = person.page?.startsWith('http') ? element('a', { href: person.page, target: '_blank', rel: 'noopener noreferrer', textContent: named(person) }) : named(person)
@@ -372,7 +372,7 @@ async function showLog() {
   if (!answer?.ok) return
   const rows = await answer.json()
   $('entries').replaceChildren(...rows.map((row) => element('tr', {},
-    element('td', { textContent: `${named(row)}${row.batch ? ` (${row.batch})` : ''}${row.trust === 'unverified' || row.trust === null ? ', not verified' : ''}` }),
+    element('td', { textContent: `${named(row)}${row.batch ? ` (${row.batch})` : ''}${row.trust === 'unverified' || row.trust === null ? ', not verified' : row.trust === 'file' ? ', by keys from a file' : ''}` }),
     element('td', { textContent: moment(row.last).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' }) }),
     element('td', { textContent: length(row.seconds) }),
     element('td', { textContent: row.closest === null ? near(row.proximity, true) : `${row.closest.toFixed(1)} m` }),
