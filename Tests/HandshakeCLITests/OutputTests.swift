@@ -107,6 +107,8 @@ extension CommandTests {
 
         @Test("friends are listed with how their keys came and the day until which they are recognised")
         func friends() async throws {
+            let none = try await command.run("nearby", "friends")
+            #expect(none.ending == .status(0) && none.stderr.contains("handshake nearby pair"), "\(none)")
             let keys = try await command.run(
                 "nearby", "share", "--me", "36", "--days", "2",
                 environment: ["HANDSHAKE_HOME": command.folder + "/friend"])

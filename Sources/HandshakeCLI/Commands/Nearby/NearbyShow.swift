@@ -127,7 +127,7 @@ struct NearbyFriends: AsyncParsableCommand {
             return Output.result(JSONText.object([("friends", .array(members))]).text)
         }
         guard !friends.isEmpty else {
-            return Output.note("There are no friends' keys. A friend prints them with: handshake nearby share")
+            return Output.note("There are no friends' keys. Pair with a person who is here: handshake nearby pair")
         }
         let rows = friends.map { [$0.person.description, $0.name ?? "", $0.origin.phrase, $0.until.date] }
         for line in Table.lines([["NUMBER", "NAME", "RECOGNISED", "UNTIL"]] + rows) { Output.result(line) }
