@@ -52,7 +52,9 @@ struct LookedUpPeople: Sendable {
         let acquaintances = Acquaintances(center, in: vault, account: options.account, signInEnded: signInEnded)
         return LookedUpPeople(known: known) { person, circle in
             // Members are known without the service, which must not learn who is near.
-            if let member = known.introduce(person, in: circle) { return .known(member) }
+            if let member = known.introduce(person, in: circle) {
+                return .known(await acquaintances.linked(member, person))
+            }
             return circle == nil && acquaintances.hasService ? await acquaintances.introduce(person) : .unreachable
         } photo: { person, circle in
             if let photo = await known.photo(of: person, in: circle) { return photo }

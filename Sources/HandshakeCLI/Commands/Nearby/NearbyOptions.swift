@@ -114,6 +114,17 @@ struct Acquaintances: Sendable {
         }
     }
 
+    /// A member of a circle with the page that the cached profile has. The service is not asked: it must not learn who is near.
+    ///
+    /// A circle can show a number with another name: then the page would be that of another person.
+    func linked(_ member: Person, _ number: UserNumber) async -> Person {
+        guard member.page == nil, let center, let profile = await cached(number)?.profile, profile.name == member.name
+        else { return member }
+        var linked = member
+        linked.page = center.page(of: profile)
+        return linked
+    }
+
     /// A person's cached photo; nil when there is none.
     func photo(of number: UserNumber) async -> PhotoCache.CachedPhoto? {
         guard let id = PersonID(Int64(number.value)) else { return nil }
