@@ -1,4 +1,5 @@
 import Beacons
+import Circles
 import Foundation
 import Handshake
 import Synchronization
@@ -185,11 +186,27 @@ struct StoredPeopleTests {
         #expect(try await kinds(in: vault) == [])
     }
 
-    @Test("a friend's keys stay to the end of their last day, and a day for the window around midnight")
+    @Test("a friend's keys stay to the end of their last day, and a quarter of an hour for its last window")
     func friendsKeys() async throws {
         try await remember(ada, at: now, in: vault)
-        #expect(try await stored.expire(at: now + 8 * 86_400 - 1).isEmpty)
-        #expect(try await stored.expire(at: now + 8 * 86_400).records == [.friends: 1])
+        #expect(try await stored.expire(at: now + 7 * 86_400 + 899).isEmpty)
+        #expect(try await stored.expire(at: now + 7 * 86_400 + 900).records == [.friends: 1])
+    }
+
+    @Test("CI50: 31 days after a pairing nothing of its card remains, and before its last day is over all of it does")
+    func pairCard() async throws {
+        let noon = try #require(Timestamp(secondsSince1970: now + 43_200))
+        let friend = RollingKeys(in: MemoryVault(), community: "c")
+        let card = try await friend.pairingCard(
+            in: CircleScope(circleAt: "https://circle.example"), number: ada, name: "Ada Example", at: noon)
+        let keys = RollingKeys(in: vault, community: "c")
+        #expect(try await keys.addPaired(card, at: noon) == ada)
+        #expect(try await keys.friends().keys.count == 31)
+        #expect(try await stored.expire(at: now + 31 * 86_400).isEmpty)
+        let past = try await stored.expire(at: noon.secondsSince1970 + 31 * 86_400)
+        #expect(past.records == [.friends: 1] && past.people == [ada])
+        #expect(try await keys.friends().keys.isEmpty)
+        #expect(try await count(.beaconFriend) == 0)
     }
 
     @Test("a profile or photo of a person whom the log does not have expires a minute after it came")

@@ -302,10 +302,11 @@ public struct StoredPeople: Sendable {
     /// Whether a friend's keys are all of past days.
     private func hasPast(_ key: VaultKey, at now: Double) async throws -> Bool {
         guard let person = number(of: key), let time = Timestamp(secondsSince1970: now),
-            let today = try? RollingWindow(at: time).day, let bytes = try? await vault.record(key)
+            let window = try? RollingWindow(at: time), let bytes = try? await vault.record(key)
         else { return false }
-        // A window around midnight still uses yesterday's keys.
-        return RollingKeys.lastDay(in: bytes, of: person).map { $0.number &+ 1 < today.number } ?? false
+        // The window before the present one is still accepted: after midnight, it uses yesterday's key.
+        let first = RollingWindow(number: window.number == 0 ? 0 : window.number - 1).day
+        return RollingKeys.lastDay(in: bytes, of: person).map { $0 < first } ?? false
     }
 
     private func everything(_ deletion: inout Deletion) async throws -> [(Deletion.Kind, [VaultKey])] {
