@@ -135,6 +135,23 @@ struct BlueZAdvertisingTests {
         }
     }
 
+    @Test("CI10: with the options that users have, the silence between two identifiers is at least half a second")
+    func silenceOfTheOptions() async throws {
+        try await Air.with { air in
+            let (broadcasts, announce) = AsyncThrowingStream.makeStream(of: Broadcast.self)
+            let sending = Sending(try air.radio(silence: nil), broadcasts)
+            announce.yield(
+                .data(try AdvertisingData(received: Packets.bytes("1107c9325c35eb6808ae7044fa9d4498feb3"))))
+            try await sending.wait(for: .sending)
+            let next = Packets.bytes("1107c7c2d2acd5db318d174608b4d970c132")
+            announce.yield(.data(try AdvertisingData(received: next)))
+            try await air.until { try await air.onAir == [next] }
+            let changes = try await air.changes
+            #expect(changes.map(\.what) == ["register", "unregister", "register"])
+            #expect(changes[2].time - changes[1].time >= 500)
+        }
+    }
+
     @Test("CI10: the silence between two identifiers is drawn from half a second to three seconds")
     func drawnSilence() {
         let drawn = (0..<1_000).map { _ in BlueZRadio.drawnSilence() }

@@ -79,13 +79,15 @@ final class Air: Sendable {
 
     #if os(Linux)
     /// A radio on this bus. It waits a millisecond before it tries again.
+    ///
+    /// - Parameter silence: how long nothing is sent between two identifiers; nil for what the radio's options say.
     func radio(
         adapter: String? = nil, switchesOn: Bool = false, methods: [ScanMethod] = BlueZRadio.Options.bluezMethods,
-        clock: any Clock<Duration> = ContinuousClock(), silence: Duration = .milliseconds(1)
+        clock: any Clock<Duration> = ContinuousClock(), silence: Duration? = .milliseconds(1)
     ) throws -> BlueZRadio {
         let time = ScanTime(now: { Air.now }, clock: clock)
         var options = BlueZRadio.Options(adapter: adapter, switchesOn: switchesOn, methods: methods, time: time)
-        options.silence = { silence }
+        if let silence { options.silence = { silence } }
         options.backOff = .init(first: .milliseconds(1), longest: .milliseconds(20))
         return try BlueZRadio(environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], options: options)
     }
