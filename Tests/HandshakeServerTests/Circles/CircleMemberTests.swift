@@ -624,19 +624,48 @@ struct CircleMemberTests {
         }
     }
 
+    /// Every route that a member's bearer opens.
+    private static let memberRoutes: [(method: String, path: String)] = [
+        ("GET", "me"), ("PUT", "me/member"), ("PUT", "me/keys"), ("PUT", "me/settings"), ("GET", "me/hidden"),
+        ("PUT", "me/hidden/759"), ("DELETE", "me/hidden/759"), ("GET", "members"), ("GET", "keys"),
+        ("GET", "photos/00"), ("POST", "waves"), ("GET", "waves"), ("DELETE", "waves/some"), ("DELETE", "me/token"),
+        ("DELETE", "me"),
+    ]
+
+    @Test("CI33: the routes for which a removed member is refused are all that ask for a member")
+    func routes() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/HandshakeServer/Circles").standardized
+        var routes: Set<String> = []
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /router\.(\w+)\("v1\/([^"]+)"\) \{[^}]*?asMember/) {
+                routes.insert("\(match.1.uppercased()) \(match.2)")
+            }
+        }
+        let tested = Self.memberRoutes.map { method, path in
+            let parts = path.split(separator: "/").map { part in
+                ["759": ":number", "00": ":pack", "some": ":id"][String(part)] ?? String(part)
+            }
+            return "\(method) \(parts.joined(separator: "/"))"
+        }
+        #expect(routes == Set(tested))
+    }
+
     @Test("CI33: a removed member is refused everywhere, and the member's fetched keys match no other member")
     func removed() async throws {
         try await CircleWorld.with { world in
             let (ada, adas, zoe, zoes) = try await world.pair()
             try await world.circle.remove(65_535)
             await #expect(throws: NearbyError.circle(.removed)) { try await zoes.synchronize() }
-            for path in ["me", "members", "keys", "waves", "photos/00"] {
-                let bearer = try #require(
-                    try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first?.state()?.bearer)
+            let bearer = try #require(
+                try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first?.state()?.bearer)
+            for route in Self.memberRoutes {
                 let answer = try await world.wire.send(
-                    "GET", "/rc/v1/\(path)", headers: ["Authorization": "Bearer \(bearer)"])
-                #expect(answer.status == 403 && answer.string("code") == "removed")
+                    route.method, "/rc/v1/\(route.path)", headers: ["Authorization": "Bearer \(bearer)"])
+                #expect(answer.status == 403 && answer.string("code") == "removed", "\(route)")
             }
+            #expect(await world.circle.waves.isEmpty)
             try await adas.synchronize()
             #expect(try await adas.members().isEmpty)
             #expect(try await zoe.recognizes(ada, zoes) == nil, "Ada has a new seed since the epoch changed")
@@ -645,8 +674,6 @@ struct CircleMemberTests {
                 try await CircleDevice(world).join(as: CircleDevice.zoe)
             }
             // For 30 days the answer says why, and afterwards only that the bearer is unknown.
-            let bearer = try #require(
-                try await CircleRecords.all(in: zoe.vault, community: "recurse-center").first?.state()?.bearer)
             world.time.advance(by: 31 * CircleWorld.day)
             let answer = try await world.wire.send(
                 "GET", "/rc/v1/me", headers: ["Authorization": "Bearer \(bearer)"])
