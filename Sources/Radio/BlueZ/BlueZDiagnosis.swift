@@ -120,21 +120,25 @@ extension BlueZFacts {
             "\(adapter.name) can send \(free) more advertisement\(free == 1 ? "" : "s")")
     }
 
+    /// What BlueZ tells no program: its `AddressType` is that of the identity, and not of what is sent.
+    private static let kind = "; BlueZ does not tell whether that is public or random"
+
     /// While any set advertises, the kernel postpones the change of a controller's only random address (circles dossier 2). Where
-    /// each set has one of its own, the user's own watch and other programs change nothing.
+    /// each set has one of its own, the user's own watch and other programs change nothing. BlueZ does not tell whose a set is.
     private func addressChange(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
         if adapter.hasSeparateAddresses {
-            return .init(.address, .good, "each advertisement has an address of its own")
+            return .init(.address, .good, "each advertisement has an address of its own\(Self.kind)")
         }
         guard adapter.activeInstances > 0 else {
             return .init(
-                .address, .good, "nothing else advertises, so each rolling identifier has an address of its own")
+                .address, .good,
+                "nothing advertises now, so each rolling identifier gets an address of its own\(Self.kind)")
         }
         return .init(
             .address, .limited,
-            "\(adapter.name) advertises already: while another program does, the address can stay when the identifier changes",
+            "\(adapter.name) advertises already, for you or another program: beside another program the address can stay when the identifier changes\(Self.kind)",
             cure:
-                "stop the other program, or write Privacy = device into /etc/bluetooth/main.conf and restart bluetoothd"
+                "if it is not your own watch, stop the other program, or write Privacy = device into /etc/bluetooth/main.conf and restart bluetoothd"
         )
     }
 

@@ -268,10 +268,10 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private static func finding(_ found: RadioDiagnosis.Finding) -> Finding {
-        let command = found.topic == .address ? ". Check with: handshake nearby audit" : ""
+        let command = found.topic == .address ? ". Check from another adapter: handshake nearby audit" : ""
         return Finding(
             name: "bluetooth \(found.topic.rawValue)", verdict: found.verdict == .good ? .works : .limited,
-            detail: found.text, cure: found.cure.map { $0 + command })
+            detail: found.text + (found.cure == nil ? command : ""), cure: found.cure.map { $0 + command })
     }
 
     private func print(_ findings: [Finding]) {
