@@ -45,7 +45,8 @@ extension AppleRadio {
                 cure: "none: iOS and macOS leave an app no choice"))
         findings.append(
             .init(
-                .advertising, .limited, "beacons are sent only while the app is in the foreground and the screen is on",
+                .advertising, .limited,
+                "what every device can read is sent only while the app is in the foreground and the screen is on",
                 cure: "keep the app open, or use a stationary beacon"))
         return RadioDiagnosis(findings)
     }
