@@ -58,6 +58,20 @@ struct SourceRuleTests {
         #expect(!lines.contains { $0.hasPrefix("StandardError=") })
     }
 
+    @Test("BE-17: the user unit starts again until a keyring that is locked at first is unlocked")
+    func startsAgain() throws {
+        let path = "Scripts/Packaging/handshake-nearby.service"
+        let unit = try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+        let lines = unit.split(separator: "\n")
+        #expect(lines.contains("Restart=on-failure"))
+        let prevented = lines.filter { $0.hasPrefix("RestartPreventExitStatus=") }
+        // 7 is a locked vault.
+        #expect(prevented == ["RestartPreventExitStatus=3 64"])
+        // Otherwise systemd gives up after five starts in ten seconds.
+        let pause = lines.compactMap { $0.hasPrefix("RestartSec=") ? Int($0.dropFirst("RestartSec=".count)) : nil }
+        #expect(pause == [30] && !lines.contains { $0.hasPrefix("StartLimit") })
+    }
+
     @Test("M1: the one insecure option has a name that says so, and only callers set it")
     func insecureOptions() throws {
         let sources = try Self.sources(Self.modules())
