@@ -31,6 +31,7 @@ let package = Package(
                 .product(name: "HandshakeServer", package: "handshake"),
                 .product(name: "IFTTTConnect", package: "handshake"),
                 .product(name: "Nearby", package: "handshake"),
+                .product(name: "Radio", package: "handshake"),
                 .product(name: "Sandbox", package: "handshake"),
                 .product(name: "Sequencing", package: "handshake"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

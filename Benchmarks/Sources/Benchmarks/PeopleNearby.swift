@@ -2,6 +2,7 @@ import Beacons
 import Foundation
 import Handshake
 import Nearby
+import Radio
 import Synchronization
 
 extension Benchmark {
@@ -20,13 +21,18 @@ private struct PeopleLoad {
 
     private let recognition: Recognition
     private let data: [AdvertisingData]
+    /// All packets, as a radio that is in memory reads them.
+    private let recording: [UInt8]
 
     static func run() async throws -> [Figure] {
         let load = try PeopleLoad()
         return [
             Figure(
                 "watched, listed and logged", "% of a core", .atMost(5),
-                samples: try await samples(9, warmUp: 1) { try await load.watch() })
+                samples: try await samples(9, warmUp: 1) { try await load.watch() }),
+            Figure(
+                "the same over a radio, whose packets are read from lines", "% of a core", .atMost(5),
+                samples: try await samples(9, warmUp: 1) { try await load.watchOverRadio() }),
         ]
     }
 
@@ -41,6 +47,47 @@ private struct PeopleLoad {
         data = try seeds.prefix(Self.inRange).map { seed in
             try AdvertisingData([.service(RollingUUID(seed.token(in: Self.window)))])
         }
+        recording = Self.lines(data)
+    }
+
+    private static func lines(_ data: [AdvertisingData]) -> [UInt8] {
+        let begin = window.start.advanced(by: .seconds(300)).secondsSince1970
+        let members = data.enumerated().map { member, data in
+            let digits = data.bytes.map { String(format: "%02x", $0) }.joined()
+            let address = String(format: "C0:00:00:00:%02X:%02X", member / 256, member % 256)
+            return #""addr":"\#(address)","type":"random","rssi":\#(-40 - member % 50),"ad":"\#(digits)"}"#
+        }
+        var text = ""
+        for half in 0..<seconds * 2 {
+            for (member, rest) in members.enumerated() {
+                let time = begin + Double(half) / 2 + Double(member) / 1_000
+                text += "{\"t\":\(String(format: "%.3f", time)),\(rest)\n"
+            }
+        }
+        return Array(text.utf8)
+    }
+
+    private var replay: RecordingReplay { RecordingReplay(.lines(recording), pace: .immediate) }
+
+    /// The share of a core over a radio: as `watch` does, packets are recognised before they are ranged.
+    private func watchOverRadio() async throws -> Double {
+        let replay = self.replay
+        let people = PeopleNearby(
+            log: EncounterLog(in: MemoryVault(), community: "benchmark"), ignoring: nil, alerts: NoAlerts(),
+            pace: .recorded, clock: replay.time.clock
+        ) { person, _ in .known(Person(name: "Member \(person)")) }
+        let most = Mutex(0)
+        let start = processorSeconds()
+        try await people.run(
+            over: replay, recognizing: recognition, time: replay.time, radioEvent: { _ in },
+            report: { update in
+                if case .people(let near) = update { most.withLock { $0 = max($0, near.count) } }
+            })
+        let share = (processorSeconds() - start) / Double(Self.seconds) * 100
+        guard most.withLock(\.self) == Self.inRange else {
+            throw Failure("\(most.withLock(\.self)) people were listed over a radio")
+        }
+        return share
     }
 
     /// The share of a core, of a minute in which everyone is near.
