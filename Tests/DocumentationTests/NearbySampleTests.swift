@@ -28,6 +28,14 @@ struct NearbySampleTests {
         #expect(text.contains("case .circleFailed: await refresh()"))
     }
 
+    @Test("removes a friend with what belongs to the friend, and tells that the others need new keys")
+    func unfriending() throws {
+        let unfriend = try source(of: "unfriend")
+        // RollingKeys.removeFriend would leave the friend's photo.
+        #expect(unfriend.contains("stored(try await open()).unfriend(person)"))
+        #expect(unfriend.contains("your other friends: they need new keys"))
+    }
+
     @Test("drops the photos and waves of the members of a circle that the user leaves")
     func leaving() throws {
         let leave = try source(of: "leave")

@@ -15,10 +15,8 @@ final class Companion {
     private(set) var people: [NearbyPerson] = []
     private var photos: [Face: Data] = [:]
     private(set) var circles: [JoinedCircle.Summary] = []
-    /// The people from whom the user hides, by the circle's address.
-    private(set) var hidden: [String: [UserNumber]] = [:]
-    /// The members whom the user has forgotten and therefore ignores, by the circle's address.
-    private(set) var ignored: [String: [UserNumber]] = [:]
+    /// What the members of a circle see of the user, from whom the user hides, and whom the user ignores, by the circle's address.
+    private(set) var visibilities: [String: JoinedCircle.Visibility] = [:]
     private(set) var waves: [MutualWave] = []
     private(set) var quietUntil: Date?
     /// The attempt to join that waits until the user has decided on its page.
@@ -168,6 +166,22 @@ final class Companion {
         }
     }
 
+    /// Changes what the members of a circle see of the user, and what this device takes of them.
+    func set(_ decision: JoinedCircle.VisibilityChange, in circle: JoinedCircle.Summary) async {
+        await change(circle) { circle in
+            // First on this device, so that the screen shows it without waiting for the server.
+            try await circle.change(decision, tellingNow: false)
+            await refresh()
+            let delivery = try await circle.change(JoinedCircle.VisibilityChange())
+            await refresh()
+            switch delivery {
+            case .delivered: return "Changed. Members' devices notice within six hours."
+            case .pending: return "Changed on this device. The circle's server learns of it once it can be reached."
+            case .signedOut: return "Changed on this device. The circle's server learns of it when you join again."
+            }
+        }
+    }
+
     func leave(_ circle: JoinedCircle.Summary) async {
         await change(circle) { circle in
             let members = try? await circle.members().map(\.person)
@@ -254,16 +268,15 @@ final class Companion {
 
     private func readCircles(in vault: any Vault) async {
         var summaries: [JoinedCircle.Summary] = []
-        var (found, forgotten): ([String: [UserNumber]], [String: [UserNumber]]) = ([:], [:])
+        var found: [String: JoinedCircle.Visibility] = [:]
         for circle in (try? await JoinedCircle.all(in: environment(vault))) ?? [] {
             guard let summary = try? await circle.summary(), let visibility = try? await circle.visibility() else {
                 continue
             }
             summaries.append(summary)
-            found[summary.address] = visibility.hidden
-            forgotten[summary.address] = visibility.ignored
+            found[summary.address] = visibility
         }
-        (circles, hidden, ignored) = (summaries, found, forgotten)
+        (circles, visibilities) = (summaries, found)
     }
 
     /// The circles that a person is a member of.
@@ -292,6 +305,17 @@ final class Companion {
         }
     }
 
+    /// Removes a friend's keys, and ends those that the friend has of the user.
+    func unfriend(_ person: UserNumber) async {
+        await tell {
+            let wasFriend = try await stored(try await open()).unfriend(person)
+            photos = photos.filter { $0.key.person != person }
+            return wasFriend
+                ? "Removed. This person no longer recognises you as a friend. Pair again with your other friends: they need new keys."
+                : "There were no keys of this person."
+        }
+    }
+
     func forget(_ person: UserNumber) async {
         await tell {
             let vault = try await open()
@@ -300,7 +324,7 @@ final class Companion {
             waves.removeAll { $0.person == person }
             await readCircles(in: vault)
             var gone = "Nothing about this person is here any more."
-            if ignored.values.contains(where: { $0.contains(person) }) {
+            if visibilities.values.contains(where: { $0.ignored.contains(person) }) {
                 gone += " This device ignores the person from now on. To undo it: Circles and settings."
             }
             guard deletion.unreadableCircles > 0 else { return gone }

@@ -35,6 +35,16 @@ struct PeopleScreen: View {
                         Text("Pair with someone here")
                     }
                     NavigationLink {
+                        FriendsScreen(companion: companion)
+                    } label: {
+                        Text("Friends")
+                    }
+                    NavigationLink {
+                        LogScreen(companion: companion)
+                    } label: {
+                        Text("Whom you have met")
+                    }
+                    NavigationLink {
                         SettingsScreen(companion: companion)
                     } label: {
                         Text("Circles and settings")

@@ -102,12 +102,15 @@ private struct CircleSection: View {
             Button(circle.isPaused ? "Be noticed again" : "Pause: be silent") {
                 Task { await companion.pause(circle, !circle.isPaused) }
             }
-            ForEach(companion.hidden[circle.address] ?? [], id: \.self) { person in
+            if let visibility = companion.visibilities[circle.address] {
+                VisibilityToggles(companion: companion, circle: circle, visibility: visibility)
+            }
+            ForEach(companion.visibilities[circle.address]?.hidden ?? [], id: \.self) { person in
                 ReturnButton(title: "Unhide person \(person.description)") {
                     await companion.unhide(person, in: circle)
                 }
             }
-            ForEach(companion.ignored[circle.address] ?? [], id: \.self) { person in
+            ForEach(companion.visibilities[circle.address]?.ignored ?? [], id: \.self) { person in
                 ReturnButton(title: "Stop ignoring person \(person.description)") {
                     await companion.unhide(person, in: circle)
                 }
@@ -119,6 +122,37 @@ private struct CircleSection: View {
     private var others: String {
         guard let count = circle.members else { return ". The others are not known now" }
         return count == 1 ? ", with 1 other" : ", with \(count) others"
+    }
+}
+
+/// What the members of a circle see of the user. What the server has not said yet cannot be changed.
+private struct VisibilityToggles: View {
+    let companion: Companion
+    let circle: JoinedCircle.Summary
+    let visibility: JoinedCircle.Visibility
+
+    var body: some View {
+        toggle("Members see your photo", visibility.photo) { JoinedCircle.VisibilityChange(photo: $0) }
+        if visibility.photo == true, visibility.hasPhoto == false {
+            Text("The circle has no photo of you: it is missing or larger than 4096 bytes.").font(.footnote)
+        }
+        toggle("Members see your batch", visibility.batch) { JoinedCircle.VisibilityChange(batch: $0) }
+        toggle("Members can wave at you", visibility.waves) { JoinedCircle.VisibilityChange(waves: $0) }
+        toggle("Fetch the photos of the others", visibility.othersPhotos) {
+            JoinedCircle.VisibilityChange(othersPhotos: $0)
+        }
+        if !visibility.isTold { Text("The circle's server does not know all of it yet.").font(.footnote) }
+    }
+
+    private func toggle(
+        _ title: String, _ isOn: Bool?, _ change: @escaping @MainActor @Sendable (Bool) -> JoinedCircle.VisibilityChange
+    ) -> some View {
+        let shown = Binding(
+            get: { @MainActor in isOn ?? false },
+            set: { @MainActor isWanted in
+                Task { await companion.set(change(isWanted), in: circle) }
+            })
+        return Toggle(title, isOn: shown).disabled(isOn == nil)
     }
 }
 
