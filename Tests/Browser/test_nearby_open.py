@@ -173,6 +173,30 @@ def test_the_page_says_what_others_see(scene: Scene, page: Page, mode: str, text
     expect(page.locator("#sent-as")).to_contain_text(text)
 
 
+@pytest.mark.parametrize(("trust", "text"), [("unverified", "unverified"), ("file", "by keys from a file"), ("paired", "")])
+def test_a_card_says_how_sure_it_is_who_the_person_is(scene: Scene, page: Page, trust: str, text: str) -> None:
+    """CI20: a file of keys names a person, and does not show who made it. Then there is no face either."""
+    state = json.loads(people(1).removeprefix("data: "))
+    state["people"][0]["trust"] = trust
+    faces: list[str] = []
+    page.on("request", lambda request: faces.append(request.url) if "/photo/" in request.url else None)
+    page.route("**/state", lambda route: route.fulfill(
+        status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
+    if trust == "paired":
+        with page.expect_request(lambda request: "/photo/" in request.url):
+            page.goto(scene.link)
+    else:
+        page.goto(scene.link)
+    card = page.locator("#people li")
+    expect(card).to_contain_text("Person 1")
+    for doubt in ("unverified", "by keys from a file"):
+        if doubt == text:
+            expect(card).to_contain_text(doubt)
+        else:
+            expect(card).not_to_contain_text(doubt)
+    assert trust == "paired" or not faces
+
+
 def test_each_circle_has_its_own_photo_of_a_number(scene: Scene, here: Page) -> None:
     asked: list[str] = []
     here.on("request", lambda request: asked.append(request.url.partition("/photo/")[2]) if "/photo/36" in request.url else None)
