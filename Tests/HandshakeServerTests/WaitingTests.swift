@@ -46,6 +46,34 @@ struct WaitingTests {
         await end(world, server, slow)
     }
 
+    @Test("F019: the new account is told while the app makes its code; a code that comes after Cancel leads nowhere")
+    func cancelWhileCreatingAccount() async throws {
+        let world = try await World.start()
+        let (asked, given) = (Gate(), Gate())
+        var settings = try world.standardSettings()
+        settings.oauthCode = { _ in
+            asked.open()
+            await given.wait()
+            return Secret("late-code")
+        }
+        let server = try await world.buttons(settings)
+        let email = try await server.send(.turnOn, try await server.state())
+        #expect(try await server.sendNow(.email("new@example.test"), email).step == "verifying")
+        await asked.wait()
+        let creating = try await server.state()
+        #expect(creating.step == "creating_account" && creating["state", "isCancellable"] == .bool(true))
+        #expect(Self.footer(creating).contains("new@example.test"), "the user is told whose account is made")
+        #expect(creating["canOpen"] == .bool(false))
+        #expect(try await server.sendNow(.cancel, creating).step == "connect")
+        given.open()
+        try await server.settle()
+        let after = try await server.state()
+        #expect(after.step == "connect" && after["canOpen"] == .bool(false) && after.failure == nil)
+        #expect(!after.text.contains("late-code"))
+        #expect(try await server.sendNow(.proceed, after).open == nil)
+        await end(world, server)
+    }
+
     @Test("F040: disconnecting is answered immediately, and Keep turns on again what IFTTT turned off")
     func keepWhileDisconnecting() async throws {
         let (world, server, slow, held) = try await servers()
