@@ -99,6 +99,22 @@ struct RedirectTests {
         await world.sandbox.stop()
     }
 
+    @Test("F043: what the user finishes at IFTTT after Cancel in another tab is shown, with its token, and counts once")
+    func finishedAfterCancel() async throws {
+        let (world, server, redirect) = try await begin()
+        #expect(try await server.sendNow(.cancel, try await server.state()).step == "connect")
+        #expect(try await server.visit(redirect)["Location"] == "/garden")
+        let shown = try await server.state()
+        #expect(shown.step == "connected" && shown.failure == nil)
+        let token = try #require(try await server.routes.userTokens(for: .init(id: "new")).token())
+        let forged = redirect.replacing(/user_token=[^&]*/, with: "user_token=THEIRS")
+        #expect(try await server.visit(forged)["Location"] == "/garden")
+        #expect(try await server.routes.userTokens(for: .init(id: "new")).token() == token)
+        #expect(try await server.state().revision == shown.revision)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     @Test("where the vault fails the browser is told on a page, without the redirect in it, and may try again")
     func vaultFails() async throws {
         let vault = WatchedVault()

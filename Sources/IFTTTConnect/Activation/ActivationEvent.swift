@@ -16,7 +16,8 @@ extension ConnectActivation {
         case confirmEmail(String)
         /// The user asks to go to the service again: with fresh codes and the same state.
         case reopen
-        /// The user cancels. A redirect that comes later is refused.
+        /// The user cancels. If the user finishes at the service all the same, the connection is fetched and shown; any other
+        /// redirect that comes later is refused.
         case cancel
         /// The user returned from the service's page without finishing. A later redirect, for example through a link in a mail,
         /// still counts.

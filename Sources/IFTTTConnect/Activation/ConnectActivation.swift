@@ -14,8 +14,9 @@
 /// ## Checking redirects
 ///
 /// Each attempt has its own 256-bit state in its callback URL. A redirect counts once, if it matches the configured
-/// callback, carries the state of the newest attempt, and the user of that attempt is at the service. Everything else
-/// changes nothing and returns ``Effect/refused(_:)``.
+/// callback, carries the state of the newest attempt, and the user of that attempt is at the service. One that says that the
+/// user has finished a cancelled attempt counts too, so that what is on is shown. Everything else changes nothing and returns
+/// ``Effect/refused(_:)``.
 ///
 /// This rejects injected tokens: an attacker who leads the user to `gardenapp://…?next_step=complete&user_token=THEIRS`, so
 /// that the user's actions run in the attacker's account, does not know the state. It cannot help when the redirect itself
@@ -47,6 +48,9 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     var awaited: Awaited?
     /// The newest requests to turn on whose attempts have ended; their answers still count. Nil before the first one.
     var cancelledEnablings: [Ticket]?
+    /// The newest attempts whose users were at the service and cancelled here: they may finish there all the same. Nil before the
+    /// first one.
+    var cancelledAttempts: [Attempt]?
     /// The running deadline.
     var deadline: Deadline?
     /// Whether the service has rejected a token and has returned nothing about its user since: then only a fetch without a
@@ -89,6 +93,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         restarted.capabilities = capabilities
         // Earlier requests still get their answers.
         restarted.cancelledEnablings = cancelledEnablings
+        restarted.cancelledAttempts = cancelledAttempts
         guard isLoaded, let connection, connection.id == configuration.connection else { return restarted }
         restarted.connection = connection
         restarted.isPendingConfiguration = isPendingConfiguration
@@ -123,7 +128,8 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .confirmDisconnection: confirmDisconnection()
         case .keepConnection: keepConnection()
         case .configurationSaved: configurationSaved()
-        case .redirected(let redirect, let time): redirected(redirect, at: time)
+        case .redirected(let redirect, let time):
+            finishedAfterCancel(redirect, at: time) ?? redirected(redirect, at: time)
         case .enteredBackground: enteredBackground()
         case .signedOut: signOut()
         case .restored: restore()

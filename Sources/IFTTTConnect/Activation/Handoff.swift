@@ -107,11 +107,21 @@ extension ConnectActivation {
 
     private mutating func endAttempt() -> [Effect] {
         let effects = endDeadline() + (state == .goingToService(.web) ? [.closeBrowser] : [])
-        attempt = nil
+        abandonAttempt()
         awaited = nil
         failure = nil
         state = restingState
         return effects + [.deliver(.cancelled)]
+    }
+
+    /// Ends the attempt, and remembers one whose user is at the service: what the user finishes there must not stay silent.
+    private mutating func abandonAttempt() {
+        defer { attempt = nil }
+        guard var abandoned = attempt, abandoned.isAway else { return }
+        // Only the state and the time are of use.
+        abandoned.user = nil
+        // More than a user starts and cancels before the first one is finished.
+        cancelledAttempts = Array(((cancelledAttempts ?? []) + [abandoned]).suffix(8))
     }
 
     /// Handles a URL, which may be a redirect to the callback. It is handled as ``Event/redirected(_:at:)`` then,
@@ -134,6 +144,35 @@ extension ConnectActivation {
         guard attempt.state.matches(state) else { return [.refused(.otherAttempt)] }
         guard attempt.isAway else { return [.refused(.noPendingAttempt)] }
         return conclude(attempt, redirect.nextStep, at: time)
+    }
+
+    /// Handles the redirect of an attempt that the user has cancelled here and finished at the service, once; nil for any other.
+    ///
+    /// The connection is on, so it is fetched and shown, or the failure is. It completes an attempt that the user has started
+    /// since; one whose user is at the service goes on instead, and its own redirect counts. Where the user is turning the
+    /// connection off, that goes on.
+    mutating func finishedAfterCancel(_ redirect: ActivationRedirect, at time: Double) -> [Effect]? {
+        guard case .complete(let token) = redirect.nextStep, let returned = redirect.state, attempt?.isAway != true,
+            let index = cancelledAttempts?.firstIndex(where: { $0.state.matches(returned) }),
+            let cancelled = cancelledAttempts?.remove(at: index)
+        else { return nil }
+        switch state {
+        case .connected, .pendingConfiguration: return refresh()
+        // The service may have turned it on after it has performed the request to turn off.
+        case .disconnecting: return [.disable(ask(.disable))]
+        case .connecting where awaited?.purpose != .enable: return []
+        case .initial, .disconnected, .enteringEmail, .verifying, .creatingAccount, .goingToService, .connecting: break
+        case .idle, .loading, .loadingFailed, .confirmingDisconnection, .undoableDisconnection, .unavailable: return []
+        }
+        let effects = endDeadline()
+        abandonEnabling()
+        attempt = nil
+        awaited = nil
+        failure = nil
+        guard time < cancelled.startedAt + configuration.attemptLifetime else {
+            return effects + fail(.attemptExpired, to: restingState) + [.fetch(ask(.refresh))]
+        }
+        return effects + completed(token)
     }
 
     /// Ends the attempt: no later redirect counts.

@@ -143,6 +143,7 @@ extension ConnectActivation {
         attempt = nil
         awaited = nil
         cancelledEnablings = nil
+        cancelledAttempts = nil
         forgetUser()
         switch state {
         case .idle, .loadingFailed, .unavailable: return effects

@@ -237,6 +237,38 @@ import Testing
         }
     }
 
+    @Test("F043: what the user finishes at IFTTT after Cancel is shown and told, with its token")
+    func finishedAfterCancel() async throws {
+        try await ModelScene.run { scene in
+            let accounts = try scene.accounts()
+            let isCancelled = Gate()
+            let (addresses, arrived) = AsyncStream.makeStream(of: String.self)
+            // IFTTT's page stays open elsewhere, and the app is opened with its redirect.
+            let model = try scene.model(of: accounts) { visitor in
+                await isCancelled.wait()
+                if let address = try await ModelScene.agree(visitor) { arrived.yield(address) }
+                return nil
+            }
+            let heard = Heard(model)
+            try await running(model) {
+                await scene.leaveForService(model)
+                model.send(.cancel)
+                await until { model.state.step == .connect }
+                isCancelled.open()
+                var address = ""
+                for await next in addresses {
+                    address = next
+                    break
+                }
+                let redirect = try #require(URL(string: address))
+                #expect(model.open(redirect))
+                await until { heard.events == ["connected enabled"] }
+                #expect(model.state.step == .connected && model.state.failure == nil)
+            }
+            #expect(try await UserTokens(in: accounts).token() != nil)
+        }
+    }
+
     @Test("a connection that was turned on without configuration asks the app for it")
     func setUp() async throws {
         try await ModelScene.run { scene in

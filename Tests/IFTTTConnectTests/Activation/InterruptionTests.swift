@@ -1,5 +1,7 @@
-import IFTTTConnect
+import Foundation
 import Testing
+
+@testable import IFTTTConnect
 
 /// What a user takes back while the service is at work on it: nothing that the service does afterwards stays silent.
 @Suite("Cancel and Keep in the middle of a call")
@@ -153,6 +155,151 @@ struct InterruptionTests {
         player.play(.enabled(second, .success(try Balcony.connection(.enabled))))
         #expect(disableTickets(player).count == 2 && player.activation.state == .disconnected)
     }
+
+    // MARK: Cancel while the user is at the service
+
+    /// A user who cancels while the service's page stays open elsewhere, and the redirect with which that page ends.
+    private func cancelledAway(_ player: inout Player, at time: Double = 1000) throws -> String {
+        player.connect(at: time)
+        player.play(.confirmEmail("ada@example.com"))
+        #expect(player.activation.state == .goingToService(.web))
+        let redirect = try player.redirect("next_step=complete&user_token=late")
+        player.play(.cancel)
+        #expect(player.activation.state == .initial && player.outcomes.last == .cancelled)
+        return redirect
+    }
+
+    private func shown() throws -> Player {
+        var player = try Player()
+        player.play(.appeared)
+        return player
+    }
+
+    @Test("F043: what the user finishes at the service after Cancel is fetched and shown, once")
+    func finishedAfterCancel() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.open(redirect, at: 1001)
+        #expect(player.activation.state == .connected && player.storedTokens == ["late"] && player.refusals.isEmpty)
+        let connected = ConnectActivation.Outcome.connected(
+            try Balcony.connection(.enabled), isConfirmed: true, isPending: false)
+        #expect(player.outcomes == [.cancelled, connected])
+        player.open(redirect, at: 1002)
+        #expect(player.refusals == [.noPendingAttempt] && player.outcomes == [.cancelled, connected])
+    }
+
+    @Test("F043: what the service does not confirm after Cancel is a failure that the user reads")
+    func notConfirmedAfterCancel() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.world.connectionAfter = .success(try Balcony.connection(.neverEnabled))
+        player.open(redirect, at: 1001)
+        #expect(player.activation.state == .initial && player.activation.failure == .notConfirmed(.neverEnabled))
+        #expect(player.outcomes == [.cancelled, .failed(.notConfirmed(.neverEnabled))])
+    }
+
+    @Test("F043: what the user finishes after the attempt's lifetime is not believed, but asked for and told")
+    func finishedTooLate() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.world.connectionAfter = player.world.connection
+        player.open(redirect, at: 1000 + 3600)
+        #expect(player.activation.state == .initial && player.activation.failure == .attemptExpired)
+        #expect(player.storedTokens.isEmpty && player.effects.last?.fetchTicket != nil)
+    }
+
+    @Test("F043: what is finished after Cancel completes the attempt that the user has started since")
+    func finishedAtEmail() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.connect(at: 1002)
+        #expect(player.activation.state == .enteringEmail(.init("ada@example.com")))
+        player.open(redirect, at: 1003)
+        #expect(player.activation.state == .connected && player.storedTokens == ["late"])
+    }
+
+    @Test("F043, W9: of an attempt that was cancelled nothing counts while the user is at the service with another one")
+    func finishedWhileAway() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.connect(at: 1002)
+        player.play(.confirmEmail("ada@example.com"))
+        player.open(redirect, at: 1003)
+        #expect(player.refusals == [.otherAttempt] && player.activation.state == .goingToService(.web))
+        try player.comeBack(at: 1004)
+        #expect(player.activation.state == .connected && player.storedTokens == ["t1"])
+    }
+
+    @Test("F043: what is finished after Cancel and is on already is asked for, and its token is not taken")
+    func finishedWhileOn() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.connect(at: 1002)
+        player.play(.confirmEmail("ada@example.com"))
+        try player.comeBack(at: 1003)
+        let fetches = player.effects.count { $0.fetchTicket != nil }
+        player.open(redirect, at: 1004)
+        #expect(player.activation.state == .connected && player.storedTokens == ["t1"] && player.refusals.isEmpty)
+        #expect(player.effects.count { $0.fetchTicket != nil } == fetches + 1)
+    }
+
+    @Test("F043: what is finished after Cancel while it is turned off is turned off with a newer request")
+    func finishedWhileTurningOff() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.connect(at: 1002)
+        player.play(.confirmEmail("ada@example.com"))
+        try player.comeBack(at: 1003)
+        player.isSilent = true
+        player.play(.disconnect, .confirmDisconnection)
+        player.open(redirect, at: 1004)
+        let requests = disableTickets(player)
+        try #require(requests.count == 2)
+        player.play(.disabled(requests[0], .success(try Balcony.connection(.disabled))))
+        #expect(player.activation.state == .disconnecting)
+        player.play(.disabled(requests[1], .success(try Balcony.connection(.disabled))))
+        #expect(player.activation.state == .disconnected)
+    }
+
+    @Test("F043: of the attempts that a user cancels the newest eight are remembered")
+    func eightAreRemembered() throws {
+        var player = try shown()
+        var redirects: [String] = []
+        for _ in 0..<9 { redirects.append(try cancelledAway(&player)) }
+        player.open(redirects[0], at: 1001)
+        #expect(player.refusals == [.noPendingAttempt] && player.activation.state == .initial)
+        player.open(redirects[1], at: 1001)
+        #expect(player.activation.state == .connected)
+    }
+
+    @Test("F043: an attempt that was cancelled is remembered in the next process, without the user's address")
+    func rememberedAttempt() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        let stored = try JSONEncoder().encode(player.activation.cancelledAttempts)
+        #expect(!String(decoding: stored, as: UTF8.self).contains("ada"))
+        player.activation = try JSONDecoder().decode(
+            ConnectActivation.self, from: JSONEncoder().encode(player.activation))
+        player.activation = player.activation.restarted(player.activation.configuration, isLoaded: true)
+        player.world.connectionAfter = player.world.connection
+        player.play(.restored)
+        player.world.connectionAfter = .success(try Balcony.connection(.enabled))
+        player.open(redirect, at: 1001)
+        #expect(player.activation.state == .connected && player.storedTokens == ["late"])
+    }
+
+    @Test("F106: who logs out after Cancel is not brought back by what is finished at the service")
+    func signedOutAfterCancel() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.world.connectionAfter = .success(try Balcony.connection(.unknown))
+        player.play(.signedOut)
+        player.open(redirect, at: 1001)
+        #expect(player.refusals == [.noPendingAttempt] && player.storedTokens.isEmpty)
+        #expect(player.activation.state == .initial)
+    }
+
+    // MARK: Keep
 
     @Test("Keep while it is being turned off turns it on again", arguments: [false, true])
     func kept(byCancel: Bool) throws {

@@ -151,13 +151,19 @@ struct RedirectTests {
         try twin.comeBack()
     }
 
-    @Test("a redirect after the attempt was cancelled or turned into another one is refused")
-    func cancelled() throws {
+    @Test(
+        "a redirect that tells of no success is refused after the attempt was cancelled",
+        arguments: [
+            "next_step=error", "next_step=error&error_type=account_creation", "next_step=user_cancelled_configuration",
+            "", "user_token=t1", "next_step=complete&user_token=a%20b",
+        ])
+    func cancelled(_ items: String) throws {
         var player = try away()
         player.play(.cancel)
         #expect(player.effects.contains(.closeBrowser) && player.outcomes == [.cancelled])
-        try player.comeBack()
+        try player.comeBack(items)
         #expect(player.refusals == [.noPendingAttempt] && player.activation.state == .initial)
+        #expect(player.activation.failure == nil && player.storedTokens.isEmpty)
     }
 
     @Test(
