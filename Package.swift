@@ -330,7 +330,7 @@ let package = Package(
         // Floor 3: the button, as data and in two renderings.
         .target(
             name: "ConnectButton",
-            dependencies: ["HandshakeEmbeddedFiles", "Handshake", "IFTTTConnect", "OAuth", "Translations"],
+            dependencies: ["HandshakeEmbeddedFiles", "Handshake", "IFTTTConnect", "OAuth", "Translations", logging],
             // Scripts/minify-button makes the script that is embedded.
             exclude: ["Words/Strings.xcstrings", "Web/connect-button.js", "Web/connect-button.min.js"],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 public import Handshake
 public import IFTTTConnect
+public import Logging
 import OAuth
 public import Observation
 
@@ -63,13 +64,16 @@ public final class ConnectButtonModel {
     ///   - environment: the app and the device.
     ///   - prefetched: the connection, if the app has it; the button then shows it immediately, without loading.
     ///   - analytics: counts what consenting users do, and sends it while the app runs its `Analytics/run()`; nil counts nothing.
+    ///   - log: receives each state, outcome, refusal and problem; never a secret, an address or a URL. By default a logger of
+    ///     the connection's own, with the label `handshake.connect.CONNECTION`.
     ///   - configure: changes the rest of the activation's configuration.
     /// - Throws: `ConnectError/input(member:problem:)` for an invalid identifier, for another connection's description, and for
     ///   accounts without one client of IFTTT with a redirect URI.
     public init(
         _ connection: String, accounts: Handshake, as name: String = AccountID.defaultName, email: String = "",
         locale: ConnectButtonLocale = .user, environment: ConnectEnvironment, prefetched: Connection? = nil,
-        analytics: Analytics? = nil, configure: (inout ConnectActivation.Configuration) -> Void = { _ in }
+        analytics: Analytics? = nil, log: Logger? = nil,
+        configure: (inout ConnectActivation.Configuration) -> Void = { _ in }
     ) throws(ConnectError) {
         let client = try Self.client(of: accounts)
         var configuration = ConnectActivation.Configuration(
@@ -97,7 +101,8 @@ public final class ConnectButtonModel {
         makeController = { activation in
             ConnectController(
                 activation, tokens: tokens, environment: environment, analytics: analytics,
-                through: ConnectController.Connections(hosts: hosts, transport: transport, time: time, random: random))
+                through: ConnectController.Connections(hosts: hosts, transport: transport, time: time, random: random),
+                log: log)
         }
         isOffline = NetworkPath.offline()
     }

@@ -1,6 +1,7 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 public import Handshake
 public import IFTTTConnect
+public import Logging
 public import SwiftUI
 
 /// The Connect Button of a connection.
@@ -53,6 +54,7 @@ public struct ConnectButton: View {
         var locale = ConnectButtonLocale.user
         var style = ConnectButtonStyle.dynamic
         var token: (@Sendable () async throws -> UserToken?)?
+        var log: Logger?
         var onConnect: @MainActor (Connection) -> Void = { _ in }
         var onDisconnect: @MainActor (Connection) -> Void = { _ in }
         var onFailure: @MainActor (ConnectButtonFailure) -> Void = { _ in }
@@ -75,8 +77,11 @@ public struct ConnectButton: View {
     /// - Parameters:
     ///   - connection: the connection's identifier. One that is invalid is shown as unknown.
     ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
-    public init(_ connection: String, accounts: Handshake) {
+    ///   - log: receives what the button does; by default a logger of the connection's own. The first one counts, as long as
+    ///     the button stays.
+    public init(_ connection: String, accounts: Handshake, log: Logger? = nil) {
         source = .connection(connection, accounts)
+        options.log = log
     }
 
     /// Creates a button that draws a model. The model's own closures receive what happens, and its email and locale count.
@@ -152,7 +157,7 @@ public struct ConnectButton: View {
         do {
             let model = try ConnectButtonModel(
                 connection, accounts: accounts, as: options.account, email: options.email, locale: options.locale,
-                environment: .system(tokens: options.token == nil ? .redirect : token.delivery))
+                environment: .system(tokens: options.token == nil ? .redirect : token.delivery), log: options.log)
             made = Made(identity: identity, accounts: accounts, token: token, outcome: .model(model))
         } catch {
             let failure = ConnectButtonFailure(.unknownConnection, detail: "\(error)")

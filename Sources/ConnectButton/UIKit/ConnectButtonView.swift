@@ -2,6 +2,7 @@
 public import Foundation
 public import Handshake
 public import IFTTTConnect
+public import Logging
 import SwiftUI
 public import UIKit
 
@@ -55,9 +56,10 @@ public final class ConnectButtonView: UIView {
     /// - Parameters:
     ///   - connection: the connection's identifier.
     ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
-    public init(_ connection: String, accounts: Handshake) {
+    ///   - log: receives what the button does; by default a logger of the connection's own.
+    public init(_ connection: String, accounts: Handshake, log: Logger? = nil) {
         super.init(frame: .zero)
-        connect(connection, accounts: accounts)
+        connect(connection, accounts: accounts, log: log)
     }
 
     /// Creates a button that draws a model. The model's own closures receive what happens.
@@ -67,7 +69,7 @@ public final class ConnectButtonView: UIView {
         show()
     }
 
-    /// Creates the view of a storyboard: a preview, until ``connect(_:accounts:)``.
+    /// Creates the view of a storyboard: a preview, until ``connect(_:accounts:log:)``.
     public required init?(coder: NSCoder) {
         super.init(coder: coder)
         show()
@@ -77,9 +79,10 @@ public final class ConnectButtonView: UIView {
     ///
     /// - Parameters:
     ///   - connection: the connection's identifier.
-    ///   - accounts: as for ``init(_:accounts:)``.
-    public func connect(_ connection: String, accounts: Handshake) {
-        button = ConnectButton(connection, accounts: accounts)
+    ///   - accounts: as for ``init(_:accounts:log:)``.
+    ///   - log: as for ``init(_:accounts:log:)``.
+    public func connect(_ connection: String, accounts: Handshake, log: Logger? = nil) {
+        button = ConnectButton(connection, accounts: accounts, log: log)
         show()
     }
 

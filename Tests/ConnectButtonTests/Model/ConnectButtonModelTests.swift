@@ -269,6 +269,22 @@ import Testing
         }
     }
 
+    @Test("F105: what a button does is logged where its app wants it, and nothing that is the user's")
+    func log() async throws {
+        try await ModelScene.run { scene in
+            let lines = LogLines()
+            let model = try scene.model(log: lines.logger) { try await ModelScene.agree($0) }
+            let heard = Heard(model)
+            try await running(model) {
+                await ModelScene.submitEmail(model)
+                await until { heard.events == ["connected enabled"] }
+            }
+            #expect(lines.all.contains("debug state from=loading to=initial"), "\(lines.all)")
+            #expect(lines.all.contains("info ended outcome=connected"), "\(lines.all)")
+            for line in lines.all { #expect(!line.contains("example.test") && !line.contains("http"), "\(line)") }
+        }
+    }
+
     @Test("a connection that was turned on without configuration asks the app for it")
     func setUp() async throws {
         try await ModelScene.run { scene in

@@ -2,6 +2,7 @@ import ConnectButton
 import Foundation
 import Handshake
 import IFTTTConnect
+import Logging
 import OAuth
 import Observation
 import Sandbox
@@ -55,7 +56,8 @@ struct ModelScene: Sendable {
 
     @MainActor func model(
         as name: String = AccountID.defaultName, of accounts: Handshake? = nil, prefetched: Connection? = nil,
-        skipsConfiguration: Bool = false, _ person: @escaping @Sendable (WebVisitor) async throws -> String?
+        skipsConfiguration: Bool = false, log: Logger? = nil,
+        _ person: @escaping @Sendable (WebVisitor) async throws -> String?
     ) throws -> ConnectButtonModel {
         let origin = sandbox.ifttt.origin
         let sandbox = sandbox
@@ -67,7 +69,7 @@ struct ModelScene: Sendable {
         return try ConnectButtonModel(
             Self.connection, accounts: try accounts ?? self.accounts(), as: name, email: "new@example.test",
             locale: .americanEnglish,
-            environment: environment, prefetched: prefetched
+            environment: environment, prefetched: prefetched, log: log
         ) { configuration in
             if skipsConfiguration { configuration.skipsConfiguration = true }
         }

@@ -1,0 +1,1 @@
+../../HandshakeTests/Fixtures/LogLines.swift
