@@ -18,8 +18,13 @@ public import Foundation
 /// An attempt survives the end of the process: until its redirect has come, it rests encrypted in the vault of the accounts.
 @MainActor @Observable
 public final class ConnectButtonModel {
-    /// What the button shows.
-    public private(set) var state: ConnectButtonState
+    /// What the button shows. While a disconnection can be undone, it has the time that is left at the moment of the call.
+    public var state: ConnectButtonState {
+        guard let undoEnd, let undo = shown.undo else { return shown }
+        var state = shown
+        state.undo = ConnectButtonUndo(remaining: undoEnd - time.now(), total: undo.total)
+        return state
+    }
     /// The connection as IFTTT last described it; nil until it has been loaded.
     public private(set) var connection: Connection?
 
@@ -46,6 +51,11 @@ public final class ConnectButtonModel {
     private let stored: StoredActivation
     private let makeController: @Sendable (ConnectActivation) -> ConnectController
     private let isOffline: @Sendable () -> Bool
+    private let time: TimeSource
+    /// The state as of the last change.
+    private var shown: ConnectButtonState
+    /// When a disconnection can no longer be undone, in seconds since 1970; nil while there is none.
+    @ObservationIgnored private var undoEnd: Double?
     @ObservationIgnored private var controller: ConnectController?
     /// URLs that arrived before the controller was there.
     @ObservationIgnored private var earlyURLs: [String] = []
@@ -89,9 +99,9 @@ public final class ConnectButtonModel {
             initial = ConnectActivation(configuration)
         }
         // What is prefetched is shown immediately; the controller begins with the same.
-        var shown = initial
-        if prefetched != nil { _ = shown.handle(.appeared) }
-        state = ConnectButtonState(shown)
+        var first = initial
+        if prefetched != nil { _ = first.handle(.appeared) }
+        shown = ConnectButtonState(first)
         self.connection = prefetched
         stored = StoredActivation(of: configuration.connection, user: name, vault: accounts.vault)
         let (tokens, hosts) = (
@@ -105,6 +115,7 @@ public final class ConnectButtonModel {
                 log: log)
         }
         isOffline = NetworkPath.offline()
+        self.time = time
     }
 
     /// The page to open when the user finishes set-up and ``onSetUp`` is nil.
@@ -224,14 +235,24 @@ public final class ConnectButtonModel {
             let before = activation
             activation = now
             connection = now.connection
-            let failure = state.failure
+            let failure = shown.failure
+            noteUndo(now.state)
             // The page opens with the step, so what IFTTT does is seen there and not told here.
-            state = ConnectButtonState(now, isOffline: isOffline(), isPageOpen: true)
-            if let new = state.failure, new != failure || now.refusals != before?.refusals { onFailure(new) }
+            shown = ConnectButtonState(now, isOffline: isOffline(), isPageOpen: true)
+            if let new = shown.failure, new != failure || now.refusals != before?.refusals { onFailure(new) }
             await stored.keep(now)
         case .outcome(.connected(let connection, _, _), _): onConnect(connection)
         case .outcome(.disconnected(let connection), _): onDisconnect(connection)
         case .outcome, .refused, .problem: break
         }
+    }
+
+    /// Keeps the end of the time to undo: a view that appears later shows what is left of it.
+    private func noteUndo(_ now: ConnectActivation.State) {
+        guard case .undoableDisconnection(let seconds) = now else {
+            undoEnd = nil
+            return
+        }
+        if undoEnd == nil { undoEnd = time.now() + seconds }
     }
 }

@@ -61,8 +61,8 @@ public struct ConnectButtonContent: View {
             }
             .frame(maxWidth: geometry.maximumWidth * unit)
             .task(id: state.connection?.primary) { await ServiceIcon.prefetch(state.connection?.primary) }
-            .onChange(of: face.announcement) { _, text in
-                if !text.isEmpty { AccessibilityNotification.Announcement(AttributedString(text)).post() }
+            .onChange(of: Announced(text: face.announcement, isUndo: state.undo != nil)) { _, now in
+                if !now.text.isEmpty { AccessibilityNotification.Announcement(AttributedString(now.text)).post() }
             }
             .sheet(isPresented: $isAboutShown) {
                 AboutView(state: state, about: face.about, unit: unit, send: send) { isAboutShown = false }
@@ -75,6 +75,16 @@ public struct ConnectButtonContent: View {
         send(.footerTapped)
         isAboutShown = true
         send(.aboutShown)
+    }
+}
+
+/// What a screen reader says when it changes. Seconds that run out are no change.
+private struct Announced: Equatable {
+    let text: String
+    let isUndo: Bool
+
+    static func == (left: Announced, right: Announced) -> Bool {
+        left.isUndo == right.isUndo && (left.isUndo || left.text == right.text)
     }
 }
 

@@ -269,6 +269,37 @@ import Testing
         }
     }
 
+    @Test("W1: the time to undo runs also while no view shows it, and is full again the next time")
+    func undo() async throws {
+        try await ModelScene.run { scene in
+            let now = Mutex(1_735_689_600.0)
+            let accounts = try scene.accounts(at: TimeSource(now: { now.withLock { $0 } }, clock: ManualClock()))
+            let model = try scene.model(of: accounts, disconnection: .undoable(seconds: 10)) {
+                try await ModelScene.agree($0)
+            }
+            try await running(model) {
+                await ModelScene.submitEmail(model)
+                await until { model.state.step == .connected }
+                model.send(.turnOff)
+                await until { model.state.step == .disconnecting }
+                #expect(model.state.undo == ConnectButtonUndo(remaining: 10, total: 10))
+                // A clock that was set back gives no more than there was.
+                for (seconds, left) in [(4.0, 6.0), (-60, 10), (120, 0)] {
+                    now.withLock { $0 += seconds }
+                    #expect(model.state.undo == ConnectButtonUndo(remaining: left, total: 10))
+                }
+                model.send(.undo)
+                await until { model.state.step == .connected }
+                #expect(model.state.undo == nil)
+                model.send(.turnOff)
+                await until { model.state.step == .disconnecting }
+                #expect(model.state.undo == ConnectButtonUndo(remaining: 10, total: 10))
+                model.send(.undo)
+                await until { model.state.step == .connected }
+            }
+        }
+    }
+
     @Test("F105: what a button does is logged where its app wants it, and nothing that is the user's")
     func log() async throws {
         try await ModelScene.run { scene in

@@ -48,15 +48,18 @@ struct ModelScene: Sendable {
     }
 
     /// An app's accounts, as a process has them.
-    func accounts() throws -> Handshake {
+    func accounts(
+        at time: TimeSource = TimeSource(now: { Date().timeIntervalSince1970 }, clock: HurriedClock())
+    ) throws -> Handshake {
         try Handshake(
             Client(service: service, id: "lumen_garden", redirect: .uri(try RedirectURI(Self.callback))), vault: vault,
-            time: TimeSource(now: { Date().timeIntervalSince1970 }, clock: HurriedClock()))
+            time: time)
     }
 
     @MainActor func model(
         as name: String = AccountID.defaultName, of accounts: Handshake? = nil, prefetched: Connection? = nil,
-        skipsConfiguration: Bool = false, log: Logger? = nil,
+        skipsConfiguration: Bool = false, disconnection: ConnectActivation.Disconnection = .confirmed,
+        log: Logger? = nil,
         _ person: @escaping @Sendable (WebVisitor) async throws -> String?
     ) throws -> ConnectButtonModel {
         let origin = sandbox.ifttt.origin
@@ -72,6 +75,7 @@ struct ModelScene: Sendable {
             environment: environment, prefetched: prefetched, log: log
         ) { configuration in
             if skipsConfiguration { configuration.skipsConfiguration = true }
+            configuration.disconnection = disconnection
         }
     }
 
