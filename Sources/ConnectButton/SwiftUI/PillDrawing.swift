@@ -44,10 +44,14 @@ struct PillDrawing: View {
     var body: some View {
         let pill = RoundedRectangle(cornerRadius: geometry.cornerRadius * unit)
         ZStack {
-            pill.fill(Color(colors.pill[scheme]))
-            pill.fill(Color(palette.ground)).opacity(pose[.brandGround])
-            pill.fill(Color(colors.emailTrack[scheme])).opacity(pose[.emailGround])
-            ProgressBar(state: state, face: face, pose: pose, color: Color(progressColor), width: width)
+            // Nothing else is clipped: the knob's shadow falls beyond the pill.
+            ZStack {
+                pill.fill(Color(colors.pill[scheme]))
+                pill.fill(Color(palette.ground)).opacity(pose[.brandGround])
+                pill.fill(Color(colors.emailTrack[scheme])).opacity(pose[.emailGround])
+                ProgressBar(state: state, face: face, pose: pose, color: Color(progressColor), width: width)
+            }
+            .clipShape(pill)
             control
             if pose[.field] > 0 || isFieldReady { field }
             if pose[.mark] > 0 { checkMark }
@@ -55,7 +59,6 @@ struct PillDrawing: View {
             if pose[.choices] > 0 || look.input == .choice { choices }
             if pose[.confirm] > 0 || isFieldReady { confirm }
         }
-        .clipShape(pill)
     }
 
     private var progressColor: ConnectButtonColor {
