@@ -15,6 +15,8 @@ struct PillDrawing: View {
     let press: Double
     /// Whether the user can type; false while a finger drags towards the field.
     let isFieldReady: Bool
+    /// Whether the field has the focus.
+    let hasFocus: Bool
     let email: Binding<String>
     let isFieldFocused: FocusState<Bool>.Binding
     let finger: KnobGesture
@@ -59,6 +61,18 @@ struct PillDrawing: View {
             if pose[.choices] > 0 || look.input == .choice { choices }
             if pose[.confirm] > 0 || isFieldReady { confirm }
         }
+        .overlay { if hasFocus, isFieldReady { focusRing } }
+    }
+
+    /// The ring around the whole pill, whose field has no edge of its own. As wide and as far away as the web component's.
+    private var focusRing: some View {
+        let (line, gap) = (3 * unit, 3 * unit)
+        let outset = gap + line / 2
+        return RoundedRectangle(cornerRadius: geometry.cornerRadius * unit + outset)
+            .stroke(Color(colors.focus[scheme]), lineWidth: line)
+            .padding(-outset)
+            .allowsHitTesting(false)
+            .accessibilityHidden(true)
     }
 
     private var progressColor: ConnectButtonColor {

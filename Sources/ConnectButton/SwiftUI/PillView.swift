@@ -72,8 +72,8 @@ struct PillView: View {
             PillDrawing(
                 state: state, face: face, answers: answers, unit: unit, width: width, stage: stage,
                 pose: stage.pose(at: context.date.timeIntervalSinceReferenceDate), press: pressOpacity,
-                isFieldReady: look.input == .email, email: $email, isFieldFocused: $isFieldFocused,
-                finger: finger(in: width), tap: tap, pressed: pressed, send: send)
+                isFieldReady: look.input == .email, hasFocus: isFieldFocused, email: $email,
+                isFieldFocused: $isFieldFocused, finger: finger(in: width), tap: tap, pressed: pressed, send: send)
         }
         .coordinateSpace(.named(Self.space))
     }
