@@ -235,6 +235,7 @@ extension View {
 public struct Button<Label: View>: Primitive {
     public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
     public init(_ title: some StringProtocol, action: @escaping @MainActor () -> Void) where Label == Text {}
+    public init(role: ButtonRole?, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
 }
 public struct ButtonRole: Equatable, Sendable {
     public static let destructive = ButtonRole(), cancel = ButtonRole()

@@ -9,7 +9,7 @@ import Translations
 /// It draws a ``ConnectedAccountsModel``.
 ///
 /// It names what it shows to assistive technology, follows the text size, light and dark mode, and mirrors itself in
-/// right-to-left layouts.
+/// right-to-left layouts. Actions that do not fit side by side stand one below the other.
 public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     private let model: ConnectedAccountsModel
     private let browser: SignInBrowser
@@ -42,9 +42,9 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
                 if let failure = model.failure {
                     Text(verbatim: text(failure.words))
                     if failure == .loggedOut, let logIn {
-                        Button(text(.logIn), action: logIn)
+                        button(.logIn, action: logIn)
                     } else {
-                        Button(text(.tryAgain)) { Task { await model.load() } }
+                        button(.tryAgain) { Task { await model.load() } }
                     }
                 } else if model.accounts.isEmpty {
                     Text(verbatim: text(.loading))
@@ -86,7 +86,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
                 if model.slow.contains(account.service) { Text(verbatim: text(.slow)) }
                 button(.cancel, account) { model.cancel(account.service) }
             } else {
-                HStack(spacing: 12) {
+                sideBySide {
                     ForEach(account.state.actions, id: \.self) { action in
                         button(action.words, account) { act(action, on: account) }
                     }
@@ -104,7 +104,7 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
             Text(verbatim: text(.confirmTitle, account.displayName)).fontWeight(.heavy)
                 .accessibilityFocused($focus, equals: .question(account.service))
             Text(verbatim: text(.confirmText, account.displayName))
-            HStack(spacing: 12) {
+            sideBySide {
                 button(.keep, account) { model.keep() }
                 button(.disconnect, account) { model.disconnect(account.service) }
             }
@@ -125,8 +125,26 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
     private func button(
         _ words: ConnectedAccountsWords, _ account: ConnectedAccount, action: @escaping @MainActor () -> Void
     ) -> some View {
-        Button(text(words), action: action)
+        button(words, action: action)
             .accessibilityLabel(Text(verbatim: "\(text(words)), \(account.displayName)"))
+    }
+
+    private func button(_ words: ConnectedAccountsWords, action: @escaping @MainActor () -> Void) -> some View {
+        Button(role: words == .disconnect ? .destructive : nil, action: action) {
+            // What a button reacts to is its label.
+            Text(verbatim: text(words))
+                .frame(minWidth: minimumTarget, minHeight: minimumTarget, alignment: .leading)
+                .contentShape(Rectangle())
+        }
+    }
+
+    /// Side by side where there is room, otherwise one below the other: large text needs more.
+    private func sideBySide<Content: View>(@ViewBuilder _ content: () -> Content) -> some View {
+        let content = content()
+        return ViewThatFits(in: .horizontal) {
+            HStack(spacing: 12) { content }
+            VStack(alignment: .leading, spacing: 4) { content }
+        }
     }
 
     private func act(_ action: ConnectedAccount.Action, on account: ConnectedAccount) {
@@ -161,6 +179,14 @@ public struct ConnectedAccounts<SignInBrowser: Browser>: View {
         AccessibilityNotification.Announcement(AttributedString(said.joined(separator: " "))).post()
     }
 }
+
+#if os(macOS)
+/// A pointer needs no more than the button itself.
+private let minimumTarget: CGFloat? = nil
+#else
+/// What a finger hits, in points.
+private let minimumTarget: CGFloat? = 44
+#endif
 
 /// Where the focus of a screen reader is led, with the service.
 private enum AccountsFocus: Hashable {
