@@ -64,6 +64,33 @@ struct ConfigurationPage {
             </form>
             """)
 
+    /// What stands in place of the form while IFTTT does not answer. It keeps what was typed.
+    private static let notice = try? MustacheTemplate(
+        string: """
+            <p class="problem" role="alert">{{problem}}</p>
+            {{#typed}}
+            <form method="post" action="/connections/{{id}}/configure">
+            <input type="hidden" name="form_token" value="{{token}}">
+            {{#fields}}<input type="hidden" name="{{name}}" value="{{value}}">{{/fields}}
+            <p class="ways"><button>Save again</button> <a href="/connections/{{id}}">Back without saving</a></p>
+            </form>
+            {{/typed}}
+            {{^typed}}
+            <p class="ways"><a href="/connections/{{id}}/configure">Try again</a> <a href="/connections/{{id}}">Back</a></p>
+            {{/typed}}
+            """)
+
+    static func renderNotice(_ id: ConnectionID, _ entry: Entry, token: String) -> String? {
+        let typed = entry.fields.filter { $0.key != "form_token" && $0.key != "find" }.sorted { $0.key < $1.key }
+        var content: [String: Any] = ["id": id.rawValue, "token": token, "problem": entry.problem ?? ""]
+        // The first saving of a connection without questions has no field either.
+        if !entry.fields.isEmpty {
+            content["typed"] = "yes"
+            content["fields"] = typed.map { ["name": $0.key, "value": $0.value] as [String: Any] }
+        }
+        return notice?.render(content)
+    }
+
     func render(token: String) -> String? {
         var content: [String: Any] = ["id": screen.connection.id.rawValue, "token": token]
         content["problem"] = entry.problem

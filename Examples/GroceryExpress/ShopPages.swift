@@ -194,14 +194,19 @@ struct ShopPages: Sendable {
         return "<script type=\"application/json\">\(text)</script>"
     }
 
+    /// - Parameter questions: nil when IFTTT has not said what can be configured.
     func configuration(
-        _ screen: ConfigurationQuestions, _ visit: Visit, _ entry: ConfigurationPage.Entry
+        _ id: ConnectionID, _ questions: ConfigurationQuestions?, _ visit: Visit, _ entry: ConfigurationPage.Entry
     ) -> Response {
-        page(
-            "Choose where and what",
-            ConfigurationPage(screen: screen, entry: entry).render(token: visit.formToken), visit,
-            path: "/connections/\(screen.connection.id)/configure",
-            status: entry.problem == nil ? .ok : .unprocessableContent)
+        let content =
+            if let questions {
+                ConfigurationPage(screen: questions, entry: entry).render(token: visit.formToken)
+            } else {
+                ConfigurationPage.renderNotice(id, entry, token: visit.formToken)
+            }
+        return page(
+            "Choose where and what", content, visit, path: "/connections/\(id)/configure",
+            status: questions == nil ? .serviceUnavailable : entry.problem == nil ? .ok : .unprocessableContent)
     }
 
     func walk(_ id: ConnectionID, _ areas: [Area], _ diary: Diary, _ visit: Visit) -> Response {

@@ -23,7 +23,7 @@ struct ShopRoutes: Sendable {
         }
         router.get("connections/:id/configure") { request, context in
             let id = context.parameters.get("id")
-            return await answering(request) { try await configuration(id, $0) }
+            return await answering(request) { await configuration(id, $0) }
         }
         router.post("connections/:id/configure") { request, context in
             let id = context.parameters.get("id")
@@ -110,14 +110,42 @@ struct ShopRoutes: Sendable {
 
     private func configuration(
         _ id: String?, _ visit: Visit, _ entry: ConfigurationPage.Entry = .init()
-    ) async throws -> Response {
+    ) async -> Response {
         guard let id = known(id) else { return pages.missing(visit) }
-        let connection = try await shop.connection(id, of: visit.customer)
-        // There is something to configure only once it is on.
-        guard connection.status == .enabled else { return .seeOther("/connections/\(id)") }
-        let options = try await options(of: connection, visit.customer)
-        return pages.configuration(ConfigurationQuestions(connection, options: options), visit, entry)
+        do {
+            let found = try await soon { try await questions(about: id, visit.customer) }
+            // There is something to configure only once it is on.
+            guard let found else { return .seeOther("/connections/\(id)") }
+            return pages.configuration(id, found, visit, entry)
+        } catch {
+            var entry = entry
+            entry.problem = entry.problem ?? Self.words(for: error, isSaving: !entry.fields.isEmpty)
+            return pages.configuration(id, nil, visit, entry)
+        }
     }
+
+    /// What the customer can configure; nil while the connection is not on.
+    private func questions(about id: ConnectionID, _ customer: String?) async throws -> ConfigurationQuestions? {
+        let connection = try await shop.connection(id, of: customer)
+        guard connection.status == .enabled else { return nil }
+        return ConfigurationQuestions(connection, options: try await options(of: connection, customer))
+    }
+
+    /// What IFTTT answers, if it does so while a page waits.
+    private func soon<Answer: Sendable>(_ work: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
+        let result = await shop.soon { () -> Result<Answer, any Error>? in
+            do {
+                return .success(try await work())
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result else { throw Silence() }
+        return try result.get()
+    }
+
+    /// IFTTT takes longer than a page waits.
+    private struct Silence: Error {}
 
     private func settings(_ visit: Visit, done: String?) async throws -> Response {
         let isCounted =
@@ -149,28 +177,35 @@ struct ShopRoutes: Sendable {
     private func configure(_ id: String?, _ form: [String: String], _ visit: Visit) async throws -> Response {
         guard let id = known(id), let customer = visit.customer else { return pages.missing(visit) }
         var entry = ConfigurationPage.Entry(fields: form)
-        guard entry.searched == nil else { return try await configuration(id.rawValue, visit, entry) }
-        let connection = try await shop.connection(id, of: customer)
+        guard entry.searched == nil else { return await configuration(id.rawValue, visit, entry) }
         do {
+            let connection = try await soon { try await shop.connection(id, of: customer) }
             let wanted = try ConfigurationForm(form).configuration(of: connection)
             _ = try await shop.service.update(id, to: wanted, for: customer)
             try await shop.own.configurationSaved(
                 id, for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email))
         } catch let error as ConfigurationProblem {
             entry.problem = error.text
+        } catch let error as Silence {
+            entry.problem = Self.words(for: error, isSaving: true)
+            return pages.configuration(id, nil, visit, entry)
         } catch let error as ConnectError {
-            entry.problem = Self.words(for: error)
+            entry.problem = Self.words(for: error, isSaving: true)
         }
-        guard entry.problem == nil else { return try await configuration(id.rawValue, visit, entry) }
+        guard entry.problem == nil else { return await configuration(id.rawValue, visit, entry) }
         return .seeOther("/connections/\(id)")
     }
 
-    /// What a customer reads when IFTTT did not take a configuration; the error's own words are a developer's.
-    private static func words(for error: ConnectError) -> String {
-        switch error.problemKind {
+    /// What a customer reads when IFTTT did not answer or did not take a configuration; the error's own words are a
+    /// developer's.
+    private static func words(for error: any Error, isSaving: Bool) -> String {
+        switch (error as? ConnectError)?.problemKind {
         case .malformedRequest, .invalidParameters: "IFTTT does not take these values. Change them and save again."
         case .unauthorized, .forbidden, .notFound: "This is not connected any more. Connect it again first."
-        default: "IFTTT does not answer just now, and nothing is saved yet. Save again in a moment."
+        default:
+            isSaving
+                ? "IFTTT does not answer just now, and nothing is saved yet. Save again in a moment."
+                : "IFTTT does not answer just now. Try again in a moment."
         }
     }
 

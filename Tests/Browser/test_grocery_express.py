@@ -486,6 +486,32 @@ def test_a_configuration_that_is_not_taken_is_told_in_a_customers_words(shop: Sh
     page.wait_for_url(f"**/connections/{OTHER}")
 
 
+@pytest.mark.parametrize("rule", ["status 503", "delay 8"])
+def test_with_ifttt_down_the_configuration_says_so_and_keeps_what_was_typed(shop: Shop, page: Page, rule: str) -> None:
+    connected(page, shop, OTHER)
+    address, title = f"{shop.origin}/connections/{OTHER}/configure", page.get_by_role("group", name="Add an event").get_by_label("Title")
+    faults(shop, f"ifttt GET /v2/connections/{OTHER} => {rule}")
+    with page.expect_navigation() as answer:
+        page.goto(address)
+    assert answer.value.status == 503  # type: ignore[union-attr]
+    expect(page.get_by_role("alert")).to_have_text("IFTTT does not answer just now. Try again in a moment.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Choose where and what")
+    look(page, "configure-silent") if rule == "status 503" else None
+    faults(shop)
+    page.get_by_role("link", name="Try again").click()
+    for field in page.locator("select").all():
+        field.select_option(index=1)
+    title.fill("Watered <twice>")
+    faults(shop, f"ifttt GET /v2/connections/{OTHER} => {rule}")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_have_text("IFTTT does not answer just now, and nothing is saved yet. Save again in a moment.")
+    faults(shop)
+    page.get_by_role("button", name="Save again").click()
+    page.wait_for_url(f"**/connections/{OTHER}")
+    page.goto(address)
+    expect(title).to_have_value("Watered <twice>")
+
+
 def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, page: Page) -> None:
     hand = Hand(page, "pointer")
     told: list[str] = []
