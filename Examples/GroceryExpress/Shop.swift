@@ -59,8 +59,9 @@ struct Shop: Sendable {
             var settings = try ConnectButtonSettings(
                 at: address, offering: try Self.connections.map { try Self.offer(of: $0, isOwn: isOwn, books) }
             ) { [visits, service] customer in
-                // The sample has customers of whom it fetches no token.
-                .redirectOrPartnerServer { try await Self.fetchedToken(of: customer, sandbox, visits, service) }
+                // The token in a redirect counts only for customers of whom the shop's server fetches none (W14).
+                guard Self.canFetchToken(of: customer, sandbox, visits) else { return .redirect }
+                return .partnerServer { try await Self.fetchedToken(of: customer, sandbox, visits, service) }
             }
             settings.analytics = analytics
             Self.lend(sandbox, to: &settings)
@@ -110,6 +111,11 @@ struct Shop: Sendable {
                 Secret(try sandbox.issueOAuthCode(for: $0.name))
             }
         }
+    }
+
+    /// Whether the shop's server fetches the customer's user token.
+    private static func canFetchToken(of customer: String, _ sandbox: Sandbox, _ visits: Visits) -> Bool {
+        visits.wantsToken(customer) && partnerUser(customer, sandbox)?.accessToken != nil
     }
 
     /// The user token that the shop's server fetches with its service key, of a customer for whom it does.

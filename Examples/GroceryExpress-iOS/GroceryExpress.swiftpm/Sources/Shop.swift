@@ -104,8 +104,10 @@ final class Shop {
     }
 
     private var tokens: TokenDelivery {
+        // A visitor has no account at the shop, so its server has no token of theirs.
         guard let customer = settings.customer else { return .redirect }
-        return .redirectOrPartnerServer { [weak self] in await self?.token(of: customer) }
+        // What the server answers is the only source: the token of a redirect is ignored (W14).
+        return .partnerServer { [weak self] in await self?.token(of: customer) }
     }
 
     /// Stands for the app's own server, which answers the customer who is logged in.
