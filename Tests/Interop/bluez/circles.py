@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 import requests
@@ -32,6 +32,12 @@ class Circle:
     address: str
     service: str
     process: subprocess.Popen[str]
+
+    @property
+    def port(self) -> int:
+        port = urlsplit(self.address).port
+        assert port
+        return port
 
     def asked_service(self) -> list[dict[str, Any]]:
         lines = requests.get(f"{self.service}/_sandbox/requests", timeout=10).text.splitlines()
@@ -130,6 +136,11 @@ class Member:
             time.sleep(0.05)
         Browser(self.circle).join(url, code[1], USERS[self.number])
         return joining.finish()
+
+    def sign_in(self) -> None:
+        """Signs in to the community's service too, which names and shows people who are in no circle."""
+        self.command.run("login", "recurse-center", "--base-url", self.circle.service, "--token-file", "-", "--json",
+                         stdin=f"sandbox-personal-access-token-{self.number}\n").ok()
 
     def log(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.command.run("nearby", "log", "--json").ok().stdout.splitlines()]

@@ -16,6 +16,7 @@ import requests
 
 import bluez
 from circles import ADA, QUENTIN, ZOE, Circle, Member, serving
+from preloaded import passage
 from terminal import Terminal
 from test_nearby_radio import alerts, interrupt, seen, wait_for
 
@@ -79,6 +80,61 @@ def test_strangers_of_a_circle_see_name_and_photo_in_ten_seconds_without_any_ser
         # BE-28: the sender states no power, so how near is a guess by the strength (-61 dBm).
         assert (entry["strongest_dbm"], entry["proximity"]) == (-61, "near"), entry
         assert "a few metres away (rough)" in ada.command.run("nearby", "log").ok().stdout
+
+
+def test_neither_the_service_nor_the_circles_server_learns_who_is_near(circle: Circle, tmp_path: Path) -> None:
+    """CI4: both could be asked, for both people are signed in to the service too, and no server is stopped."""
+    with bluez.room() as (one, other):
+        ada, quentin = Member(circle, ADA, tmp_path / "ada/home", one), Member(circle, QUENTIN, tmp_path / "quentin/home", other)
+        people = ((ada, QUENTIN, "Quentin Late"), (quentin, ADA, "Ada Example"))
+        with passage(circle.port, tmp_path) as of_ada, passage(circle.port, tmp_path) as of_quentin:
+            passages = (of_ada, of_quentin)
+            try:
+                for (member, _, _), one_way in zip(people, passages, strict=True):
+                    member.command.environment |= one_way.environment
+                    member.join()
+                    member.sign_in()
+                ada.nearby("circle", "sync")
+                assert "GET /circle/v1/keys" in " ".join(of_ada.requests()) and "PUT /circle/v1/me/keys" in of_quentin.requests()
+                photos = {person: circle.photo(person) for person in (ADA, QUENTIN)}
+
+                def asked() -> tuple[list[list[str]], list[str]]:
+                    """What the circle's server was asked by each, and the service by both, since the last time."""
+                    told = [one_way.requests() for one_way in passages], [entry["path"] for entry in circle.asked_service()]
+                    circle.forget_requests()
+                    for one_way in passages:
+                        one_way.forget()
+                    return told
+
+                # One after the other, each is alone.
+                asked()
+                for member, _, _ in people:
+                    assert '"alert"' not in member.watch("--duration", "6").finish().ok().stdout
+                alone = asked()
+                watches = [member.watch() for member, _, _ in people]
+                for running, (_, person, name) in zip(watches, people, strict=True):
+                    wait_for(running, alerts)
+                    assert set(alerts(seen(running))) == {(person, name)}
+                assert [interrupt(running) for running in watches] == [130, 130]
+                together = asked()
+                for member, person, _ in people:
+                    photo = tmp_path / f"{person}.png"
+                    member.command.run("nearby", "show", str(person), "--photo", str(photo)).ok()
+                    assert photo.read_bytes() == photos[person]
+                shown = asked()
+                assert together == alone, "what is asked depends on who is near"
+                assert shown == ([[], []], []), "what is asked depends on whose profile is opened"
+                # That it would have been seen: a number of no member, which any device can send, is looked up at the service.
+                running = ada.watch("--alerts", "none")
+                end = time.monotonic() + 40
+                while not (paths := [entry["path"] for entry in circle.asked_service()]):
+                    assert time.monotonic() < end and running.is_running()
+                    one.sight("D0:00:00:00:1A:2C", -61, bytes.fromhex("1aff4c0002153ee761a0f73711e3a3ac0800200c9a6600011a2cc5"))
+                    time.sleep(0.1)
+                assert paths[0] == "/api/v1/profiles/6700" and interrupt(running) == 130
+            finally:
+                for member in (ada, quentin):
+                    member.command.end()
 
 
 def test_what_members_see_is_changed_and_shown(circle: Circle, members: Callable[[int, bluez.Air], Member]) -> None:
