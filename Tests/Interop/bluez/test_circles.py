@@ -347,32 +347,3 @@ def test_leaving_and_forgetting_leave_no_trace(
             content = file.read_bytes() if file.is_file() else b""
             for trace in (b"Ada Example", b"Recurse", circle.address.encode(), b"\x89PNG"):
                 assert trace not in content, file
-
-
-def test_what_is_sent_is_audited_on_another_machine(members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
-    """The last of issue 16's ends, for the part of an hour that a test has: one identifier, and nothing beside it."""
-    recording, changed = tmp_path / "sent.jsonl", tmp_path / "changed.jsonl"
-    with bluez.room(monitor="none") as (one, other):
-        ada, zoe = members(ADA, one), members(ZOE, other)
-        sending = ada.command.start("nearby", "advertise", "--advertise", "rolling", "--json")
-        listening = zoe.command.start("nearby", "watch", "--alerts", "none", "--json", "--record", str(recording))
-        end = time.monotonic() + 40
-        while not recording.exists() or len(recording.read_text().splitlines()) < 5:
-            assert time.monotonic() < end and listening.is_running()
-            time.sleep(0.1)
-        assert interrupt(listening) == 130 and interrupt(sending) == 130
-
-        def audit(member: Member, file: Path) -> tuple[int, str, int, list[str]]:
-            done = member.command.run("nearby", "audit", str(file), "--json")
-            told = json.loads(done.stdout)
-            assert sum(scope["identifiers"] for scope in told["scopes"]) == told["identifiers"] and told["scopes"]
-            return done.status, told["verdict"], told["identifiers"], [finding["rule"] for finding in told["findings"]]
-
-        status, verdict, count, findings = audit(ada, recording)
-        # Two where a change of the identifier came in between.
-        assert (status, verdict, findings) == (2, "too_short", []) and count in (1, 2)
-        rows = [json.loads(line) for line in recording.read_text().splitlines()]
-        named = [row | {"ad": row["ad"] + "0409" + b"Ada".hex()} for row in rows]
-        changed.write_text("".join(json.dumps(row) + "\n" for row in named))
-        assert audit(ada, changed) == (1, "linked", count, ["L5"])
-        assert audit(zoe, recording) == (2, "too_short", 0, []), "another person's identifiers do not count"
