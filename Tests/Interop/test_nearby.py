@@ -15,6 +15,7 @@ import pytest
 
 from command import Finished, Handshake
 from hub import Hub, start
+from leaks import traces
 from terminal import CTRL_C, Terminal
 
 FLEET = "3ee761a0f73711e3a3ac0800200c9a66"
@@ -143,13 +144,6 @@ def files(handshake: Handshake) -> set[Path]:
     return {file.relative_to(handshake.home) for file in handshake.home.rglob("*") if file.is_file()}
 
 
-def traces(handshake: Handshake, *texts: bytes) -> list[tuple[Path, bytes]]:
-    """The files that have one of these texts or the bytes of the stand-in's photos in them."""
-    portraits = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8")
-    return [(file, text) for file in handshake.home.rglob("*") if file.is_file()
-            for text in (*texts, *portraits) if text in file.read_bytes()]
-
-
 def test_a_replay_without_keep_stores_nothing(hub: Hub, recording: Callable[..., Path]) -> None:
     before = files(hub.handshake)
     path = recording(*packets(65535, time.time() - 60, 20), *packets(759, time.time() - 60, 20))
@@ -171,14 +165,14 @@ def test_signing_out_leaves_nothing_of_any_person_and_says_so(
     picture = tmp_path / "picture"
     assert "see --photo" in hub.handshake.run("nearby", "show", "70000", "--photo", str(picture)).ok().stdout
     portrait = picture.read_bytes()[:64]
-    assert not traces(hub.handshake, "Zoë".encode(), b"Quentin", b"65535", portrait), "records are encrypted"
+    assert not traces(hub.handshake.home, "Zoë".encode(), b"Quentin", b"65535", portrait), "records are encrypted"
     assert len(files(hub.handshake) - empty) > 8
     done = hub.handshake.run("logout", "recurse-center", "--json").ok()
     removed = done.json["nearby"]
     assert removed["people"] == 3 and removed["encounters"] == 2 and removed["profiles"] == 2, removed
     assert removed["photos"] >= 1 and removed["friends"] == 1 and removed["own"] >= 3, removed
     assert not files(hub.handshake) - empty, "what was there before the first sign-in is less than what was there after it"
-    assert not traces(hub.handshake, "Zoë".encode(), b"Quentin", b"65535", portrait)
+    assert not traces(hub.handshake.home, "Zoë".encode(), b"Quentin", b"65535", portrait)
     hub.login()
     again = hub.handshake.run("logout", "recurse-center").ok()
     assert "Removed" not in again.stderr

@@ -325,25 +325,3 @@ def test_a_terminal_asks_before_an_identity_is_replaced(circle: Circle, tmp_path
         finally:
             screen.close()
             ada.end()
-
-
-def test_leaving_and_forgetting_leave_no_trace(
-        circle: Circle, members: Callable[[int, bluez.Air], Member], tmp_path: Path) -> None:
-    """CI49 with a circle. Records are sealed, so what counts is that none is left, beside that none shows what is in it."""
-    with bluez.air() as air:
-        ada = members(ADA, air)
-        home = ada.command.home
-
-        def records() -> list[Path]:
-            vault = next(home.rglob("vault.json")).parent
-            return [file for file in vault.rglob("*") if file.is_file() and file.name not in ("lock", "vault.json")]
-
-        joined = len(records())
-        ada.nearby("circle", "leave")
-        assert len(records()) < joined
-        ada.nearby("forget", "--everyone")
-        assert records() == []
-        for file in home.rglob("*"):
-            content = file.read_bytes() if file.is_file() else b""
-            for trace in (b"Ada Example", b"Recurse", circle.address.encode(), b"\x89PNG"):
-                assert trace not in content, file
