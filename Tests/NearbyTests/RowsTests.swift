@@ -13,7 +13,7 @@ struct RowsTests {
         for row in table.split(separator: "\n") where row.hasPrefix("| CI") {
             #expect(row.contains(/“[^”]+”|`test_\w+`/), "\(row.prefix(60))")
         }
-        #expect(TestSources.faults(ofRowsIn: table, sources: sources) == [])
+        #expect(TestSources.faults(ofRowsIn: table, in: "NearbyTests", sources: sources) == [])
         // And the other way round: a test that is for a row is in the table.
         let names = Set(table.matches(of: /“([^”]+)”/).map { String($0.1) })
         for (path, text) in sources where path.hasSuffix(".swift") {
