@@ -3,9 +3,11 @@ import Synchronization
 
 /// Values fetched from servers, cached with an age; concurrent callers share one fetch.
 ///
+/// At most ``maximumCount`` keys are cached: the one fetched longest ago gives way to a new one (`any-server.md` 9).
+///
 /// A class, because all accounts share the cache.
 final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// A fetched value; `version` counts the fetches of its key.
+    /// A fetched value; `version` grows with each fetch of any key.
     struct Entry: Sendable {
         let value: Value
         let version: Int
@@ -33,7 +35,22 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var entries: [Key: Entry] = [:]
         var failures: [Key: Failure] = [:]
+        /// How many fetches have succeeded. A key that was forgotten between two of them has a newer value all the same.
+        var fetches = 0
+
+        /// Caches a fetched value, and forgets the one that was fetched longest ago where there are too many.
+        mutating func add(_ entry: Entry, for key: Key) {
+            entries[key] = entry
+            failures[key] = nil
+            guard entries.count > FetchedValues.maximumCount else { return }
+            guard let oldest = entries.min(by: { $0.value.version < $1.value.version })?.key else { return }
+            entries[oldest] = nil
+            failures[oldest] = nil
+        }
     }
+
+    /// The maximum number of keys with a cached value: issuers, or addresses of key sets.
+    static var maximumCount: Int { 64 }
 
     private let ages: Ages
     private let state = Mutex(State())
@@ -113,12 +130,11 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         do {
             let value = try await fetch()
             return state.withLock { state in
-                let before = state.entries[key]
+                state.fetches += 1
                 let entry = Entry(
-                    value: value, version: (before?.version ?? 0) + 1, fetchedAt: now,
-                    refetchedAt: isRefetch ? now : before?.refetchedAt)
-                state.entries[key] = entry
-                state.failures[key] = nil
+                    value: value, version: state.fetches, fetchedAt: now,
+                    refetchedAt: isRefetch ? now : state.entries[key]?.refetchedAt)
+                state.add(entry, for: key)
                 return entry
             }
         } catch let error as HandshakeError {

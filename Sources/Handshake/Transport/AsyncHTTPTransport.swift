@@ -33,7 +33,9 @@ public final class AsyncHTTPTransport: Transport {
     /// The clients of hosts that documents have named, each with the address that was checked; the newest last.
     private let pinned = Mutex<[PinnedClient]>([])
     /// The maximum number of clients that are cached. The oldest gives way to a new host, and its host needs a new connection (`any-server.md` 9).
-    private static let maximumPinned = 64
+    static let maximumPinned = 64
+    /// How many clients of such hosts are cached.
+    var pinnedCount: Int { pinned.withLock { $0.count } }
 
     /// A client that connects to one address for one host. It is closed with the last exchange that uses it.
     private final class PinnedClient: Sendable {

@@ -325,4 +325,34 @@ struct DPoPSignInTests {
         #expect(memory.nonce(for: key, at: last, as: .authorizationServer) == nil)
         #expect(memory.nonce(for: try DPoPKey(), at: last, as: .resource) == nil)
     }
+
+    @Test("9: the keys whose nonces are known, and the origins whose clocks are, are bounded")
+    func boundedInAll() throws {
+        let memory = ProofMemory()
+        let nonce = try #require(DPoPNonce(in: [.dpopNonce: "n"]))
+        let origin = try EndpointURL("https://a.example").origin
+        let first = try DPoPKey()
+        memory.note(nonce, for: first, at: origin, as: .resource)
+        for _ in 1..<ProofMemory.maximumCount {
+            memory.note(nonce, for: try DPoPKey(), at: origin, as: .resource)
+        }
+        #expect(memory.nonce(for: first, at: origin, as: .resource) == nonce)
+        let last = try DPoPKey()
+        memory.note(nonce, for: last, at: origin, as: .resource)
+        #expect(memory.nonce(for: first, at: origin, as: .resource) == nil)
+        #expect(memory.nonce(for: last, at: origin, as: .resource) == nonce)
+        // 784111777 is Sun, 06 Nov 1994 08:49:37 GMT: each clock is 40 s behind.
+        let head = HTTPResponse(status: .ok, headerFields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"])
+        func offset(_ number: Int) throws -> Double {
+            memory.time(at: try EndpointURL("https://h\(number).example").origin, now: 0)
+        }
+        for number in 0...ProofMemory.maximumCount {
+            if number == ProofMemory.maximumCount { #expect(try offset(0) == -40) }
+            memory.noteTime(
+                in: head, of: try EndpointURL("https://h\(number).example").origin, sent: 784_111_817,
+                received: 784_111_817)
+        }
+        #expect(try offset(0) == 0)
+        #expect(try offset(ProofMemory.maximumCount) == -40)
+    }
 }

@@ -283,5 +283,24 @@ struct AddressCheckTests {
         #expect(seen.withLock { $0 } == 1, "no connection was made")
         try await server.close()
     }
+
+    @Test("9: the clients of hosts that documents have named are bounded, and one that was forgotten comes back")
+    func boundedClients() async throws {
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { $0.pipeline.addHandler(Greeter()) }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let transport = AsyncHTTPTransport(resolver: HostResolver { _ in ["127.0.0.1"] })
+        let documents = try EndpointURL("http://localhost/", security: .allowingInsecureLoopback).origin
+        for number in Array(0...AsyncHTTPTransport.maximumPinned) + [0] {
+            var request = RequestMessage(
+                head: HTTPRequest(method: .get, scheme: "http", authority: "h\(number).example:\(port)", path: "/"))
+            request.namedBy = documents
+            let response = try await transport.send(request, limits: TransferLimits(timeout: .seconds(7200)))
+            #expect(response.content == Array("ok".utf8))
+        }
+        #expect(transport.pinnedCount == AsyncHTTPTransport.maximumPinned)
+        try await server.close()
+    }
     #endif
 }
