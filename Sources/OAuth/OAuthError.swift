@@ -307,7 +307,7 @@ extension Refusal.Check {
         case .expired: "The sign-in has expired."
         case .insecureTransport: "The connection would not be secure."
         case .foreignOrigin: "The token must not be sent to this origin."
-        case .movedEndpoint: "The server has moved its token endpoint."
+        case .movedEndpoint: "The server has moved an endpoint at which this client authenticates."
         case .challengeMethod: "The server does not support PKCE."
         case .sharedRedirect: "Two servers share a redirect URI."
         case .foreignTokenEndpoint: "The key file names a foreign token endpoint. Nothing was signed."

@@ -27,15 +27,19 @@ extension Account {
                 metadata: ["account": "\(id)", "from": "\(known.issuer)", "to": "\(current.issuer)"])
             return stored
         }
-        let (before, after) = ((known.refreshEndpoint ?? known.tokenEndpoint).origin, current.tokenEndpoint.origin)
-        if before != after {
+        let moved = current.endpointsMoved(since: known)
+        for endpoint in moved {
             environment.log.warning(
-                "the server has moved its token endpoint",
-                metadata: ["account": "\(id)", "from": "\(before)", "to": "\(after)"])
-            guard !client.isConfidential else {
-                throw HandshakeError.exchange(
-                    .refused(Refusal(.movedEndpoint, expected: before.description, found: after.description)))
-            }
+                "the server has moved its \(endpoint.name)",
+                metadata: ["account": "\(id)", "from": "\(endpoint.before)", "to": "\(endpoint.after)"])
+        }
+        // What is stored is used for all that follows: a revocation and an introspection have the secret too.
+        if client.isConfidential, let endpoint = moved.first {
+            throw HandshakeError.exchange(
+                .refused(
+                    Refusal(
+                        .movedEndpoint, expected: "its \(endpoint.name) at \(endpoint.before)",
+                        found: endpoint.after.description)))
         }
         let lost = current.announcementsLost(since: known)
         if !lost.isEmpty {
@@ -62,7 +66,45 @@ extension Account {
     }
 }
 
+/// An endpoint at which clients authenticate, at another origin than before.
+struct MovedEndpoint: Sendable, Hashable {
+    /// What errors and logs call it, such as `token endpoint`.
+    let name: String
+    /// The origin of before; for an endpoint that the server did not have, those at which clients authenticated.
+    let before: String
+    let after: Origin
+}
+
 extension AuthorizationServerMetadata {
+    /// The endpoints at which clients authenticate, and what errors and logs call them. An app calls its registration with a token
+    /// of its own.
+    private var authenticating: [(name: String, endpoint: EndpointURL?)] {
+        [
+            ("token endpoint", refreshEndpoint ?? tokenEndpoint), ("revocation endpoint", revocationEndpoint),
+            ("introspection endpoint", introspectionEndpoint),
+            ("endpoint for pushed authorization requests", pushedAuthorizationRequestEndpoint),
+            ("device authorization endpoint", deviceAuthorizationEndpoint),
+            ("endpoint for authentication on another device", backchannelAuthenticationEndpoint),
+        ]
+    }
+
+    /// The endpoints at which clients authenticate, and that have another origin than before (`any-server.md` 9).
+    ///
+    /// One that the server did not have is among them unless clients authenticated at its origin already, or it is the issuer's.
+    func endpointsMoved(since before: AuthorizationServerMetadata) -> [MovedEndpoint] {
+        var known: [Origin] = [before.issuer.url.origin]
+        for case let endpoint? in before.authenticating.map(\.endpoint) where !known.contains(endpoint.origin) {
+            known.append(endpoint.origin)
+        }
+        return zip(authenticating, before.authenticating).compactMap { now, earlier in
+            guard let after = now.endpoint?.origin else { return nil }
+            let expected = earlier.endpoint.map { [$0.origin] } ?? known
+            guard !expected.contains(after) else { return nil }
+            return MovedEndpoint(
+                name: now.name, before: expected.map(\.description).joined(separator: " or "), after: after)
+        }
+    }
+
     /// What protects a sign-in and was announced before, and no longer is (`any-server.md` 9).
     func announcementsLost(since before: AuthorizationServerMetadata) -> [String] {
         [

@@ -269,6 +269,64 @@ struct DiscoveryTests {
         }
     }
 
+    @Test("M907: a moved revocation endpoint stops a client with a secret, which revokes where it did before")
+    func movedRevocation() async throws {
+        let provider = ScriptedProvider()
+        let lines = LogLines(.notice)
+        let client = Client.confidential(
+            service: try provider.client().service, id: "app", secret: Secret("canary"),
+            redirect: .uri(try RedirectURI(ScriptedProvider.redirect)))
+        let account = try await Handshake(
+            client, vault: MemoryVault(), transport: provider, time: provider.time.source, log: lines.logger
+        )
+        .signIn(through: provider.browser)
+        provider.announce(["revocation_endpoint": "https://new.example/revoke"])
+        provider.time.advance(by: 604_801)
+        let error = await handshakeError { try await account.refresh() }
+        #expect(error?.code == "endpoint_moved")
+        #expect(error.map { "\($0)" }?.contains("its revocation endpoint at https://op.example") == true)
+        #expect(lines.all.contains { $0.contains("its revocation endpoint") && $0.contains("https://new.example") })
+        #expect(provider.count("/token") == 1)
+        _ = try await account.signOut()
+        let hosts = provider.requests.filter { $0.head.path == "/revoke" }.map(\.head.authority)
+        #expect(!hosts.isEmpty && hosts.allSatisfy { $0 == "op.example" })
+    }
+
+    @Test("M907: each endpoint at which clients authenticate is named when it has another origin, or is new at one")
+    func movedEndpoints() throws {
+        let bare = AuthorizationServerMetadata(
+            issuer: try Issuer("https://as.example"), tokenEndpoint: try EndpointURL("https://token.example/token"))
+        let endpoints: [(String, WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>)] = [
+            ("revocation endpoint", \.revocationEndpoint), ("introspection endpoint", \.introspectionEndpoint),
+            ("endpoint for pushed authorization requests", \.pushedAuthorizationRequestEndpoint),
+            ("device authorization endpoint", \.deviceAuthorizationEndpoint),
+            ("endpoint for authentication on another device", \.backchannelAuthenticationEndpoint),
+        ]
+        for (name, endpoint) in endpoints {
+            var (before, after) = (bare, bare)
+            before[keyPath: endpoint] = try EndpointURL("https://as.example/a")
+            after[keyPath: endpoint] = try EndpointURL("https://new.example/a")
+            let moved = try EndpointURL("https://new.example").origin
+            #expect(
+                after.endpointsMoved(since: before) == [
+                    MovedEndpoint(name: name, before: "https://as.example", after: moved)
+                ])
+            #expect(
+                after.endpointsMoved(since: bare) == [
+                    MovedEndpoint(name: name, before: "https://as.example or https://token.example", after: moved)
+                ])
+            #expect(before.endpointsMoved(since: bare).isEmpty, "new at the issuer's own origin")
+            #expect(bare.endpointsMoved(since: before).isEmpty)
+            after[keyPath: endpoint] = try EndpointURL("https://as.example/elsewhere")
+            #expect(after.endpointsMoved(since: before).isEmpty, "another path of the same origin")
+            after[keyPath: endpoint] = try EndpointURL("https://token.example/a")
+            #expect(after.endpointsMoved(since: before).count == 1, "another endpoint's origin is not its own")
+        }
+        var moved = bare
+        moved.tokenEndpoint = try EndpointURL("https://as.example/token")
+        #expect(moved.endpointsMoved(since: bare).map(\.name) == ["token endpoint"])
+    }
+
     @Test("M907: what protects a sign-in and is announced no longer is named, and what is new is not")
     func lost() throws {
         var before = AuthorizationServerMetadata(
