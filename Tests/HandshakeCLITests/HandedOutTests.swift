@@ -178,6 +178,29 @@ extension CommandTests {
             #expect(done.stderr.contains(" --base-url http://127.0.0.1:8080"), "\(done)")
         }
 
+        @Test("M907: a check names what protected the sign-in of an account and is announced no longer")
+        func checkSinceSignIn() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let key = try command.file("key.json", sandbox.clientKey)
+            #expect(try await command.signIn(by: "client-credentials", at: sandbox, "--key", key).ending == .status(0))
+            let issuer = try sandbox.origin("standard")
+            try Data("[services.robot]\nissuer = \"\(issuer)\"\n".utf8).write(
+                to: URL(fileURLWithPath: command.home + "/config.toml"))
+            let same = try await command.run("services", "check", "robot", "--json")
+            #expect(same.ending == .status(0), "\(same)")
+            try await sandbox.fault("standard", "/.well-known/* => without dpop_signing_alg_values_supported")
+            let done = try await command.run("services", "check", "robot", "--json")
+            #expect(done.ending == .status(4) && done.error["code"] as? String == "service_changed", "\(done)")
+            let told = try #require(done.json["differences"] as? [[String: Any]])
+            #expect(told.map { $0["account"] as? String } == ["robot"])
+            #expect(told.map { $0["member"] as? String } == ["DPoP"])
+            let shown = try await command.run("services", "check", "robot")
+            #expect(
+                shown.stdout.contains(
+                    "The server announced “DPoP”, and has ceased to since the sign-in of “robot”."), "\(shown)")
+        }
+
         @Test("a check of a service without known metadata says so")
         func check() async throws {
             let done = try await Command().run("services", "check", "github", "--json")

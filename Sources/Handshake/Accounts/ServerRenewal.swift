@@ -126,6 +126,7 @@ extension AuthorizationServerMetadata {
                 "signed responses",
                 before.authorizationSigningAlgorithms != nil && authorizationSigningAlgorithms == nil
             ),
+            ("tokens bound to a certificate", before.bindsTokensToCertificates && !bindsTokensToCertificates),
         ].filter(\.1).map(\.0)
     }
 }

@@ -1,7 +1,7 @@
 import Logging
 package import OAuth
 
-/// One fact of a service beside what its server publishes.
+/// One fact of a service, or of an account's sign-in, beside what its server publishes.
 package struct ServiceComparison: Sendable, Hashable {
     /// The member of the description, such as `token_url`.
     package let member: String
@@ -10,6 +10,8 @@ package struct ServiceComparison: Sendable, Hashable {
     /// What the server publishes; nil when it publishes nothing there.
     package let published: String?
     package let outcome: Outcome
+    /// The account whose sign-in knows it; nil for what the package knows.
+    package var account: String?
 
     /// How the two compare.
     package enum Outcome: String, Sendable, Hashable {
@@ -23,8 +25,20 @@ package struct ServiceComparison: Sendable, Hashable {
     }
 }
 
+/// What a server had published when an account signed in, or was refreshed last with newer metadata.
+package struct SignedInServer: Sendable {
+    package let account: String
+    package let server: AuthorizationServerMetadata
+    /// Whether the client presents a certificate. What it knows has the aliases in the place of the endpoints that they name.
+    package let presentsCertificate: Bool
+
+    package init(account: String, server: AuthorizationServerMetadata, presentsCertificate: Bool = false) {
+        (self.account, self.server, self.presentsCertificate) = (account, server, presentsCertificate)
+    }
+}
+
 extension BuiltInService {
-    /// Asks the service's metadata, and compares them with the description.
+    /// Asks the service's metadata, and compares them with the description and with the sign-ins of accounts.
     ///
     /// The issuer is compared before all else: metadata of another one are not read.
     ///
@@ -32,13 +46,14 @@ extension BuiltInService {
     ///   - values: the values of the service's placeholders.
     ///   - base: an address in the place of every host of the service.
     ///   - security: which addresses the description may have.
+    ///   - signIns: what accounts of the service know. Those of another issuer are left out.
     ///   - transport: how requests reach the network.
     /// - Returns: all that either of the two states; nil when the service is not known to publish metadata.
     /// - Throws: what ``service(_:security:)`` throws; ``HandshakeError/undiscovered(issuer:failures:)``,
     ///   ``HandshakeError/exchange(_:)`` and ``HandshakeError/network(_:)`` when its metadata cannot be read.
     package func comparison(
         _ values: [String: String] = [:], at base: EndpointURL? = nil, security: TransportSecurity = .httpsOnly,
-        transport: any Transport = .platform
+        since signIns: [SignedInServer] = [], transport: any Transport = .platform
     ) async throws -> [ServiceComparison]? {
         _ = try service(values, security: security)
         let facts = ServiceFacts(name: name, members: try members(with: values), security: security)
@@ -49,8 +64,28 @@ extension BuiltInService {
             vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: TransferLimits(),
             log: .init(label: "handshake"))
         let published = try await environment.discover(issuer, of: template, security: base?.security ?? security)
-        return try [facts.issuer(issuer, published)] + facts.addresses(published, at: base) + facts.lists(published)
+        let described =
+            try [facts.issuer(issuer, published)] + facts.addresses(published, at: base) + facts.lists(published)
             + facts.flags(published)
+        return described + signIns.flatMap { $0.lost(in: published) }
+    }
+}
+
+extension SignedInServer {
+    /// What protected the sign-in and is published no longer, and the endpoints at which clients authenticate and that have another
+    /// origin (`any-server.md` 9).
+    fileprivate func lost(in published: AuthorizationServerMetadata) -> [ServiceComparison] {
+        guard published.issuer == server.issuer else { return [] }
+        let announcements = published.announcementsLost(since: server).map { name in
+            ServiceComparison(member: name, described: name, published: nil, outcome: .drifted, account: account)
+        }
+        let called = presentsCertificate ? published.withMutualTLSAliases : published
+        let endpoints = called.endpointsMoved(since: server).map { endpoint in
+            ServiceComparison(
+                member: endpoint.name, described: endpoint.before, published: endpoint.after.description,
+                outcome: .drifted, account: account)
+        }
+        return announcements + endpoints
     }
 }
 

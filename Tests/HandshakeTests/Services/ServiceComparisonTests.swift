@@ -183,4 +183,41 @@ struct ServiceComparisonTests {
         let refused = await handshakeError { try await service.comparison(transport: Server(document: document)) }
         #expect(refused?.code == "insecure_transport", "\(String(describing: refused))")
     }
+
+    @Test("M907: what protected an account's sign-in and is published no longer has drifted, as a moved endpoint has")
+    func signIns() async throws {
+        var server = AuthorizationServerMetadata(
+            issuer: try Issuer(Self.issuer), tokenEndpoint: try EndpointURL("https://token.example/token"))
+        server.announcesIssuerInResponse = true
+        server.pushedAuthorizationRequestEndpoint = try EndpointURL(Self.issuer + "/par")
+        server.bindsTokensToCertificates = true
+        var other = server
+        other.issuer = try Issuer("https://other.example")
+        let all = try #require(
+            try await BuiltInService(name: "op", facts: Self.facts).comparison(
+                since: [
+                    SignedInServer(account: "ada", server: server), SignedInServer(account: "alan", server: other),
+                ], transport: Server(document: Self.published)))
+        let lost = all.filter { $0.account != nil }
+        #expect(lost.map(\.account) == ["ada", "ada", "ada"])
+        #expect(lost.map(\.member) == ["iss", "tokens bound to a certificate", "token endpoint"])
+        #expect(lost.allSatisfy { $0.outcome == .drifted })
+        #expect(lost.last?.described == "https://token.example" && lost.last?.published == Self.issuer)
+        #expect(Self.members(all.filter { $0.account == nil }, .drifted).isEmpty)
+    }
+
+    @Test("M907: a client with a certificate knows the aliases, which are compared in the place of what they name")
+    func aliases() async throws {
+        var document = Self.published
+        document["mtls_endpoint_aliases"] = ["token_endpoint": "https://mtls.example/token"]
+        let server = AuthorizationServerMetadata(
+            issuer: try Issuer(Self.issuer), tokenEndpoint: try EndpointURL("https://mtls.example/token"))
+        for (presentsCertificate, lost) in [(true, []), (false, ["token endpoint"])] as [(Bool, [String])] {
+            let known = SignedInServer(account: "ada", server: server, presentsCertificate: presentsCertificate)
+            let all = try #require(
+                try await BuiltInService(name: "op", facts: Self.facts).comparison(
+                    since: [known], transport: Server(document: document)))
+            #expect(all.filter { $0.account != nil }.map(\.member) == lost)
+        }
+    }
 }

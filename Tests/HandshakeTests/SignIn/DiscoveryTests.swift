@@ -338,9 +338,10 @@ struct DiscoveryTests {
         before.codeChallengeMethods = ["S256"]
         before.requestObjectSigningAlgorithms = ["ES256"]
         before.authorizationSigningAlgorithms = ["ES256"]
+        before.bindsTokensToCertificates = true
         #expect(
             bare.announcementsLost(since: before) == [
-                "iss", "PAR", "DPoP", "S256", "signed requests", "signed responses",
+                "iss", "PAR", "DPoP", "S256", "signed requests", "signed responses", "tokens bound to a certificate",
             ])
         #expect(before.announcementsLost(since: bare).isEmpty)
         #expect(before.announcementsLost(since: before).isEmpty)

@@ -8,6 +8,7 @@ struct ServiceSentence {
 
     /// The sentence; nil for what is as it is known.
     var text: String? {
+        if let account = comparison.account { return text(of: account) }
         let known = comparison.described ?? "none"
         let name = "\(subject) (\(comparison.member))"
         return switch (comparison.outcome, comparison.published) {
@@ -22,6 +23,16 @@ struct ServiceSentence {
         case (.undescribed, let published):
             "\(name) is not described in this version: the server publishes \(published ?? "none")."
         }
+    }
+
+    /// The sentence about what has changed since an account's sign-in.
+    private func text(of account: String) -> String {
+        let since = "since the sign-in of “\(quoted(account, limit: 200))”"
+        guard let published = comparison.published else {
+            return "The server announced “\(comparison.member)”, and has ceased to \(since)."
+        }
+        let known = comparison.described ?? "none"
+        return "The server has moved its \(comparison.member) from \(known) to \(published) \(since)."
     }
 
     /// The member in the field's words.

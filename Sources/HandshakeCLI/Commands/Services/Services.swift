@@ -78,7 +78,7 @@ struct Services: ParsableCommand {
             discussion: """
                 Each line is a sentence about a member of the service's description that drifted, that cannot be compared because the \
                 server does not publish it, or that this version does not describe; with --json, one list for each kind. What was discovered counts as drifted when it is \
-                no longer published. The exit status is 4 when something drifted, and 5 when the metadata are another issuer's.
+                no longer published. So does what protected the sign-in of an account in the vault, and an endpoint that has another origin since then. The exit status is 4 when something drifted, and 5 when the metadata are another issuer's.
                 """)
 
         @Argument(help: "The service.")
@@ -114,17 +114,70 @@ struct Services: ParsableCommand {
             }
             let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").endpoint() }
             let compared = try await known.comparison(
-                values, at: base, security: Services.security(of: settings.service(service)))
+                values, at: base, security: Services.security(of: settings.service(service)),
+                since: try await signIns(settings))
             report(compared, title: known.title)
-            let drifted = (compared ?? []).filter { $0.outcome == .drifted }.map { "“\($0.member)”" }
-            guard drifted.isEmpty else {
+            let problems = Self.problems((compared ?? []).filter { $0.outcome == .drifted }, of: known.title)
+            guard problems.isEmpty else {
                 throw CommandError(
-                    status: .serviceError, code: "service_changed",
-                    message: "\(known.title) publishes other values than this version knows: "
-                        + "\(drifted.joined(separator: ", ")). If its own documentation agrees, describe the service "
-                        + "whole in config.toml, with issuer or with authorize-url and token-url."
+                    status: .serviceError, code: "service_changed", message: problems.joined(separator: "\n"))
+            }
+        }
+
+        /// What drifted, with what to do: as a sentence each for the description and for the accounts.
+        private static func problems(_ drifted: [ServiceComparison], of title: String) -> [String] {
+            let named = { (items: [ServiceComparison]) in
+                items.map { "“\($0.member)”" }.joined(separator: ", ")
+            }
+            let (described, signedIn) = (drifted.filter { $0.account == nil }, drifted.filter { $0.account != nil })
+            var problems: [String] = []
+            if !described.isEmpty {
+                problems.append(
+                    "\(title) publishes other values than this version knows: \(named(described)). If its own documentation "
+                        + "agrees, describe the service whole in config.toml, with issuer or with authorize-url and token-url."
                 )
             }
+            if !signedIn.isEmpty {
+                problems.append(
+                    "\(title) protects sign-ins less than it did, or has moved: \(named(signedIn)). If its own documentation "
+                        + "agrees, sign in again.")
+            }
+            return problems
+        }
+
+        /// What the servers of the vault's accounts published at their sign-ins. An account that cannot be read is named as a note.
+        private func signIns(_ settings: Settings) async throws -> [SignedInServer] {
+            var signIns: [SignedInServer] = []
+            do {
+                let vault = try await common.existingVault(settings)
+                for name in try await Registrations(in: vault).names().names {
+                    if let signIn = try await signIn(of: name, in: vault) { signIns.append(signIn) }
+                }
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                Self.note("The accounts in the vault were not compared", error)
+            }
+            return signIns
+        }
+
+        /// The sign-in of an account of the service; nil for another one, and for one that cannot be read.
+        private func signIn(of name: String, in vault: any Vault) async throws -> SignedInServer? {
+            do {
+                let known = try await KnownAccount.find(name, in: vault)
+                guard known.client.service.name == service, let server = known.account.status.server else { return nil }
+                return SignedInServer(
+                    account: name, server: server, presentsCertificate: known.client.certificate != nil)
+            } catch let error as CommandError where error.status == .signInNeeded {
+                return nil
+            } catch HandshakeError.vault(let error) {
+                Self.note("“\(quoted(name, limit: 200))” was not compared", error)
+                return nil
+            }
+        }
+
+        private static func note(_ problem: String, _ error: any Error) {
+            Output.note("\(problem): \(Failure.report(of: error)?.message ?? "\(error)")")
         }
 
         private func report(_ compared: [ServiceComparison]?, title: String) {
@@ -132,11 +185,13 @@ struct Services: ParsableCommand {
             if common.json {
                 func members(_ isListed: (ServiceComparison.Outcome) -> Bool) -> JSONText {
                     .array(
-                        all.filter { isListed($0.outcome) }.map { item in
-                            JSONText.object([
+                        all.filter { isListed($0.outcome) }.map { item -> JSONText in
+                            var members: [(String, JSONText)] = [
                                 ("member", .string(item.member)), ("known", .optional(item.described)),
                                 ("published", .optional(item.published)),
-                            ])
+                            ]
+                            if let account = item.account { members.append(("account", .string(account))) }
+                            return JSONText.object(members)
                         })
                 }
                 return Output.result(
