@@ -133,13 +133,16 @@ final class Environment: Sendable {
     /// (RFC 8705, section 5).
     ///
     /// - Throws: what ``server(of:known:)`` throws for the service; ``HandshakeError/configuration(member:problem:)`` for a server
-    ///   that departs from the profile that the client keeps to, unless `isEnding` says that a session ends there: that
-    ///   is always possible.
+    ///   that departs from the profile that the client keeps to, or a client with the address of a document that is none, unless
+    ///   `isEnding` says that a session ends there: that is always possible.
     func server(
         of client: Client, known: AuthorizationServerMetadata? = nil, isEnding: Bool = false
     ) async throws -> AuthorizationServerMetadata {
         let server = try await server(of: client.service, known: known)
-        if !isEnding { try client.checkProfile(at: server) }
+        if !isEnding {
+            try client.checkProfile(at: server)
+            try client.checkDocument(at: server)
+        }
         return client.certificate == nil ? server : server.withMutualTLSAliases
     }
 

@@ -22,6 +22,18 @@ extension CommandTests {
             #expect(!"\(token) \(done)".contains(String(sandbox.clientKey.dropLast(2).suffix(30))))
         }
 
+        @Test("M506: an address that is none of a client's document is refused at a server that is given by its issuer")
+        func noDocument() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let done = try await command.run(
+                "login", "mine", "--issuer", try sandbox.origin("standard"), "--client-id",
+                "https://app.example.test/a/../client.json", "--browser", "print", "--json")
+            #expect(done.ending == .status(64) && done.stdout.isEmpty, "\(done)")
+            let message = done.error["message"] as? String
+            #expect(message?.contains("the address of a client's document") == true, "\(done)")
+        }
+
         @Test("a client that signed in for itself does so again, without a browser, and has no ID token")
         func again() async throws {
             let command = try Command()
