@@ -17,6 +17,10 @@ public struct ClientRegistrationRequest: Sendable {
     public var isForDevices = false
     /// The key that the client authenticates with (`private_key_jwt`). Its public half is registered. Nil for a public client.
     public var key: SigningKey?
+    /// What is to sign the client's ID tokens (`id_token_signed_response_alg`). Nil leaves it to the server.
+    ///
+    /// It is sent where `openid` is among the ``scopes``. Source: OpenID Connect Dynamic Client Registration, section 2.
+    public var idTokenAlgorithm: SignatureAlgorithm?
     /// What the server demands of those who register (RFC 7591, section 3). Nil for none.
     public var initialAccessToken: Secret?
 
@@ -69,6 +73,9 @@ public struct ClientRegistrationRequest: Sendable {
             }
             if let key { members["jwks"] = (try? JSONValue(parsing: Array(key.publicKeySet.utf8))) ?? .null }
             if !scopes.isEmpty { members["scope"] = .string(scopes.joined(separator: " ")) }
+            if let idTokenAlgorithm, scopes.contains("openid") {
+                members["id_token_signed_response_alg"] = .string(idTokenAlgorithm.rawValue)
+            }
             return members
         }
     }
@@ -121,6 +128,9 @@ public struct ClientRegistrationRequest: Sendable {
                     "id_token_signed_response_alg",
                     expected: SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: " or "), found: name)
             }
+        } else if idTokenAlgorithm == .rs256, scopes.contains("openid") {
+            // What was asked for, and the default of a server that does not know the member.
+            client.idTokenAlgorithm = .rs256
         }
         guard registered.hasPrefix("client_secret") else { return client }
         guard let secret = try members.string("client_secret"), !secret.isEmpty else {
@@ -150,6 +160,7 @@ public struct RegisteredClient: Sendable {
     public internal(set) var scopes: [String]?
     /// What signs the client's ID tokens (`id_token_signed_response_alg`). Nil when the server does not say.
     ///
-    /// A server that does not know the member signs as it likes, so that its absence does not stand for RS256.
+    /// Where RS256 was asked for, which is also the default, a server that says nothing has registered it. One that was asked for
+    /// another algorithm may not know the member, and sign as it likes.
     public internal(set) var idTokenAlgorithm: SignatureAlgorithm?
 }

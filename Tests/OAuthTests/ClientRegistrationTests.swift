@@ -61,6 +61,40 @@ struct ClientRegistrationTests {
         }
     }
 
+    @Test("6.2: the algorithm of ID tokens is asked for with openid, and RS256 counts also where the answer is silent")
+    func wantedAlgorithm() throws {
+        func registered(
+            _ algorithm: SignatureAlgorithm, _ scopes: [String], _ answer: String = ""
+        ) throws -> [String?] {
+            var request = try Self.request("http://127.0.0.1:49152/callback", scopes: scopes)
+            request.idTokenAlgorithm = algorithm
+            let response = ResponseMessage(
+                head: HTTPResponse(status: .created), content: Array("{\"client_id\":\"c\"\(answer)}".utf8))
+            return [
+                try request.members["id_token_signed_response_alg"]?.string,
+                try request.client(from: response).idTokenAlgorithm?.rawValue,
+            ]
+        }
+        #expect(try registered(.rs256, ["a", "openid"]) == ["RS256", "RS256"])
+        #expect(try registered(.rs256, ["a"]) == [nil, nil], "there is no ID token")
+        #expect(try registered(.es256, ["openid"]) == ["ES256", nil], "the server may not know the member")
+        let other = #","id_token_signed_response_alg":"PS256""#
+        #expect(try registered(.rs256, ["openid"], other) == ["RS256", "PS256"], "the server's word counts")
+        #expect(try registered(.es256, ["openid"], other) == ["ES256", "PS256"])
+        // What an update leaves out is removed (RFC 7592, section 2.2).
+        var request = try Self.request("http://127.0.0.1:49152/callback", scopes: ["openid"])
+        request.idTokenAlgorithm = .es256
+        let update = ClientManagementRequest(
+            .update, clientID: "c",
+            by: ClientManagement(endpoint: try EndpointURL("https://as.example/c"), token: Secret("t")),
+            registration: request)
+        guard case .bytes(let bytes) = try update.message.content else {
+            Issue.record("there is no content")
+            return
+        }
+        #expect(try JSONValue(parsing: bytes).object?["id_token_signed_response_alg"]?.string == "ES256")
+    }
+
     @Test("5.1: a client with a key registers its public half, and nothing of the private one")
     func key() throws {
         var request = try Self.request("https://app.example/callback")

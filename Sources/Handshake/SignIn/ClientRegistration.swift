@@ -22,7 +22,7 @@ package struct ClientRegistration: Sendable {
     package var isForgotten = false
     /// The scopes that the server says it has registered; nil where it has not said so.
     package var registeredScopes: [String]?
-    /// What the server says signs the client's ID tokens; nil where it has not said so.
+    /// What is registered to sign the client's ID tokens; nil where that is not known.
     var idTokenAlgorithm: SignatureAlgorithm?
     /// Where the registration rests in the vault; nil when it does not.
     var vaultKey: VaultKey?
@@ -52,6 +52,7 @@ package struct ClientRegistration: Sendable {
         var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: redirectURI, scopes: scopes)
         request.isForDevices = isForDevices
         request.key = key
+        request.idTokenAlgorithm = idTokenAlgorithm
         return request
     }
 }

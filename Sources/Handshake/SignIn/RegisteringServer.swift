@@ -41,6 +41,7 @@ extension RegisteringServer {
         var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: all)
         request.isForDevices = isForDevices
         request.key = key
+        request.idTokenAlgorithm = idTokenAlgorithm(isKeyed: key != nil)
         request.initialAccessToken = initialAccessToken
         let registered = try await environment.exchange(
             { [request] in try request.message }, request.client(from:))
@@ -51,6 +52,15 @@ extension RegisteringServer {
             isForDevices: isForDevices, expiresAt: registered.expiresAt, management: registered.management,
             registeredScopes: registered.scopes, idTokenAlgorithm: registered.idTokenAlgorithm)
         return client
+    }
+
+    /// What is asked to sign ID tokens, of what the server publishes; nil where it publishes nothing that is known here.
+    ///
+    /// That is RS256 where the server has it, as the default of those that do not know the member. A client with a key may keep to
+    /// the FAPI 2.0 profile, which refuses RS256.
+    private func idTokenAlgorithm(isKeyed: Bool) -> SignatureAlgorithm? {
+        let wanted = (isKeyed ? SignatureAlgorithm.fapi2 : []) + SignatureAlgorithm.allCases
+        return wanted.first { server.idTokenSigningAlgorithms?.contains($0.rawValue) == true }
     }
 
     /// The redirect with a port that was free just now.

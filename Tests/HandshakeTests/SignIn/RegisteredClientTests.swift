@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import OAuth
@@ -60,6 +61,33 @@ struct RegisteredClientTests {
         network.change { $0.registered = [:] }
         let open = try await network.client(in: MemoryVault())
         #expect(open.idTokenAlgorithms(at: server) == [.rs256, .es256], "the server has said nothing of this client")
+    }
+
+    @Test(
+        "6.2: of the algorithms that a server publishes one is registered for ID tokens, and RS256 counts alone",
+        arguments: [
+            (["ES256", "RS256"], "RS256", [.rs256], "ES256"), (["HS256", "ES512", "ES256"], "ES256", nil, "ES256"),
+            (["HS256", "none"], nil, nil, nil), (["RS256", "EdDSA"], "RS256", [.rs256], "EdDSA"),
+            (["RS256"], "RS256", [.rs256], "RS256"), (nil, nil, nil, nil),
+        ] as [([String]?, String?, [SignatureAlgorithm]?, String?)])
+    func wantedAlgorithm(
+        _ published: [String]?, _ sent: String?, _ counting: [SignatureAlgorithm]?, _ sentWithKey: String?
+    ) async throws {
+        let network = RegistrationNetwork()
+        network.change {
+            $0.scopes = ["openid"]
+            if let published { $0.metadata["id_token_signing_alg_values_supported"] = published }
+        }
+        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: network)
+        let client = try await network.client(in: MemoryVault())
+        let registered = { network.sent(.post, "/register").last?["id_token_signed_response_alg"]?.string }
+        #expect(registered() == sent)
+        #expect(client.registration?.idTokenAlgorithm.map { [$0] } == counting)
+        if let counting { #expect(client.idTokenAlgorithms(at: found.server) == counting) }
+        // A client with a key may keep to the FAPI 2.0 profile, which refuses RS256.
+        let key = try SigningKey(parsing: Array(P256.Signing.PrivateKey().pemRepresentation.utf8))
+        _ = try await found.confidentialClient(registeredAs: "App", key: key, in: MemoryVault())
+        #expect(registered() == sentWithKey)
     }
 
     @Test("M519: when an API moves to another server, that one hears of no client, code or token of before")
