@@ -10,15 +10,20 @@ import Foundation
 package enum PlainPage {
     /// The page.
     ///
-    /// - Parameter main: the content, as HTML.
-    package static func html(title: String, language: String, style: String, main: String) -> String {
+    /// - Parameters:
+    ///   - main: the content, as HTML.
+    ///   - hasForm: whether a form of the page is posted to its own server. Without a referrer browsers would send that with
+    ///     `Origin: null`, as a page of another site does (Fetch, section 3.2).
+    package static func html(
+        title: String, language: String, style: String, main: String, hasForm: Bool = false
+    ) -> String {
         """
         <!doctype html>
         <html lang="\(escaped(language))">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="referrer" content="no-referrer">
+        <meta name="referrer" content="\(hasForm ? "same-origin" : "no-referrer")">
         <title>\(escaped(title))</title>
         <link rel="icon" href="data:,">
         <style>\(style)</style>

@@ -60,11 +60,8 @@ enum CirclePages {
 
     private static func page(title: String, body: String, status: HTTPResponse.Status = .ok) -> Response {
         let html = PlainPage.html(
-            title: title, language: "en", style: style, main: "<h1>\(escaped(title))</h1>\n\(body)")
-        var response = Response.page(html, styleHash: styleHash, status: status)
-        response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; img-src data:; style-src '\(styleHash)'; base-uri 'none'; form-action *; frame-ancestors 'none'"
-        return response
+            title: title, language: "en", style: style, main: "<h1>\(escaped(title))</h1>\n\(body)", hasForm: true)
+        return Response.formPage(html, styleHash: styleHash, status: status)
     }
 
     private static let style =

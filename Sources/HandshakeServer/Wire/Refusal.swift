@@ -103,6 +103,18 @@ extension Response {
         return response
     }
 
+    /// A page that loads nothing, is not cached, and has a form for this server.
+    ///
+    /// The form may lead on to any other site: some browsers hold its redirects, and theirs, against `form-action` too. Its own
+    /// server alone sees where it comes from, as ``SiteCheck`` needs it.
+    static func formPage(_ html: String, styleHash: String, status: HTTPResponse.Status = .ok) -> Response {
+        var response = page(html, styleHash: styleHash, status: status)
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; img-src data:; style-src '\(styleHash)'; base-uri 'none'; form-action *; frame-ancestors 'none'"
+        response.headers[.referrerPolicy] = "same-origin"
+        return response
+    }
+
     /// Redirects a browser by GET, without a referrer: the URL may contain a token.
     static func seeOther(_ location: String) -> Response {
         var response = Response(status: .seeOther, headers: quiet)

@@ -751,6 +751,22 @@ struct CircleJoiningTests {
         }
     }
 
+    @Test("the pages let browsers say where their forms come from: without a referrer that would be “null”")
+    func origins() async throws {
+        try await CircleWorld.with { world in
+            let challenge = Base64URL.encode(MemberCircle.digest(Self.verifier))
+            let attempt = try await post(world, "attempts", #"{"challenge":"\#(challenge)"}"#)
+            let target = "/rc/v1/attempts/\(try #require(attempt.string("attempt")))/verify"
+            let first = try await world.wire.send("GET", target)
+            let asked = try await CircleBrowser(world).approve(target, as: "ada@example.test")
+            for page in [first, asked] {
+                #expect(page.status == 200 && page.text.contains("<form method=\"post\""))
+                #expect(page["Referrer-Policy"] == "same-origin")
+                #expect(page.text.contains(#"<meta name="referrer" content="same-origin">"#))
+            }
+        }
+    }
+
     @Test("a name with markup is text on the page, and control characters are not stored")
     func hostileNames() async throws {
         let naming: @Sendable (String) -> String = { _ in "<script>\"'&\u{1B}\u{202E}" }
