@@ -304,6 +304,7 @@ def test_a_question_of_an_import_outlasts_the_page_and_a_look_that_fails(open_pa
     expect(page.locator("#progress")).to_contain_text("23andMe asks you a question.")
     # The same user signs in again.
     page.goto(f"{weather.origin}/connect/sequencing/start?return_to=/")
+    page.get_by_role("button", name="Continue to Sequencing.com").click()
     page.get_by_role("button", name="Yes (I authorize access)").click()
     expect(page.locator("#progress")).to_contain_text("23andMe asks you a question.")
     start.click()
@@ -579,6 +580,7 @@ def test_another_user_of_the_browser_sees_nothing_of_the_user_before(open_page: 
     # The service has another user now; the app's own session stays.
     page.context.clear_cookies(name=re.compile("^(?!session(-proof)?$)"))
     page.goto(f"{weather.origin}/connect/sequencing/start?return_to=/")
+    page.get_by_role("button", name="Continue to Sequencing.com").click()
     page.get_by_label("E-mail address").fill("rosalind@example.test")
     page.get_by_label("Password").fill("photograph-51")
     page.get_by_role("button", name="Sign in", exact=True).click()

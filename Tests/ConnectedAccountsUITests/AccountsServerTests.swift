@@ -288,6 +288,36 @@ struct AccountsServerTests {
         #expect(browser.pages.withLock { $0 } == ["https://app.example/once?then=\(start.utf8.count)", start])
     }
 
+    @Test("9.5: the browser is opened with a ticket, which the server gives the app for its user")
+    func ticket() async throws {
+        final class Shown: Browser {
+            let pages = Mutex<[String]>([])
+            func show(_ page: SignInPage) async throws -> String? {
+                pages.withLock { $0.append(page.url) }
+                return AccountsServerTests.redirect
+            }
+        }
+        let answer = Mutex((200, #"{"ticket":"1300.a b"}"#))
+        let transport = Scripted { request in
+            guard request.head.method == .post else { return Self.response(200, Self.list("absent")) }
+            let (status, text) = answer.withLock { $0 }
+            return Self.response(status, text)
+        }
+        let (browser, model) = (Shown(), try model(transport))
+        let start = "https://app.example/connect/standard/start?return_to=%2Fconnect%2Fconnected-accounts-return"
+        model.connect("standard", through: browser)
+        await model.finish("standard")
+        #expect(transport.requests.first == "POST https://app.example/connect/standard/ticket")
+        #expect(browser.pages.withLock { $0 } == [start + "&ticket=1300.a%20b"])
+        // Without one the server asks the user on a page.
+        for other in [(404, ""), (401, "{}"), (200, "[]"), (200, #"{"ticket":"\#(Self.tooLong.prefix(300))"}"#)] {
+            answer.withLock { $0 = other }
+            model.connect("standard", through: browser)
+            await model.finish("standard")
+            #expect(browser.pages.withLock { $0.last } == start)
+        }
+    }
+
     @Test("what was said and asked of one user's account is not shown to the next user")
     func otherUser() async throws {
         let answer = Mutex(Self.list("signed_in", token: "of-ada", user: #""Ada""#))

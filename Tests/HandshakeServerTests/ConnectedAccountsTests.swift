@@ -23,7 +23,8 @@ struct ConnectedAccountsTests {
         func get(
             _ target: String = "/connected-accounts", as user: String = "ada", _ headers: [String: String] = [:]
         ) async throws -> WireClient.Answer {
-            try await wire.send("GET", target, headers: ["Cookie": "user=\(user)"].merging(headers) { $1 })
+            let own = ["Cookie": "user=\(user)", "Sec-Fetch-Site": "same-origin"]
+            return try await wire.send("GET", target, headers: own.merging(headers) { $1 })
         }
 
         func disconnect(

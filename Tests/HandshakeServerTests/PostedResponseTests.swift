@@ -43,7 +43,9 @@ struct PostedResponseTests {
 
         /// Begins, and returns the fields of the service's page, which posts them, with the cookies of the app.
         func page() async throws -> (fields: [String: String], cookies: [String]) {
-            let start = try await app.send("GET", "/standard/start?return_to=/page", headers: ["Cookie": "user=ada"])
+            let start = try await app.send(
+                "GET", "/standard/start?return_to=/page",
+                headers: ["Cookie": "user=ada", "Sec-Fetch-Site": "same-origin"])
             let cookies = start.fields.filter { $0.name.lowercased() == "set-cookie" }
                 .map { String($0.value.prefix { $0 != ";" }) }
             let location = try #require(start["Location"])

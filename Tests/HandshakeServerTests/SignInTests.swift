@@ -22,8 +22,29 @@ struct SignInTests {
         let vault: any Vault
         let wire: WireClient
 
+        /// What a browser asks for from a page of the app.
         func get(_ target: String, _ cookies: [String] = ["user=ada"]) async throws -> WireClient.Answer {
-            try await wire.send("GET", target, headers: ["Cookie": cookies.joined(separator: "; ")])
+            try await wire.send(
+                "GET", target,
+                headers: ["Cookie": cookies.joined(separator: "; "), "Sec-Fetch-Site": "same-origin"])
+        }
+
+        /// What a browser asks for from another place; nil where it does not say from where.
+        func open(_ target: String, from site: String?, as user: String = "ada") async throws -> WireClient.Answer {
+            let headers = ["Cookie": "user=\(user)", "Accept": "text/html"]
+            return try await wire.send(
+                "GET", target, headers: headers.merging(site.map { ["Sec-Fetch-Site": $0] } ?? [:]) { $1 })
+        }
+
+        /// The form of the page that asks, posted.
+        func post(_ body: String, _ headers: [String: String] = [:]) async throws -> WireClient.Answer {
+            let own = ["Cookie": "user=ada", "Content-Type": "application/x-www-form-urlencoded"]
+            return try await wire.send("POST", "/standard/start", headers: own.merging(headers) { $1 }, body: body)
+        }
+
+        /// Whether nothing of a sign-in is stored, here or in the browser.
+        func hasBegunNothing(_ answer: WireClient.Answer) async throws -> Bool {
+            try await vault.keys(of: .signIn).keys.isEmpty && answer["Set-Cookie"] == nil && answer["Location"] == nil
         }
 
         /// The cookies that an answer sets, as a browser sends them back.
@@ -175,6 +196,101 @@ struct SignInTests {
         await scene.stop()
     }
 
+    @Test(
+        "9.5: what no page of the app has led to asks first, and stores nothing; its form starts the sign-in",
+        arguments: [nil, "none"])
+    func asked(site: String?) async throws {
+        let scene = try await scene()
+        let asked = try await scene.open("/standard/start?return_to=/page%26a", from: site)
+        #expect(asked.status == 200)
+        #expect(try await scene.hasBegunNothing(asked))
+        #expect(asked.text.contains(#"<form method="post" action="start">"#))
+        let policy = asked["Content-Security-Policy"] ?? ""
+        #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+        // Otherwise browsers would send the form with `Origin: null`.
+        #expect(asked["Referrer-Policy"] == "same-origin" && asked["Cache-Control"] == "no-store")
+        let token = try #require(asked.text.firstMatch(of: /name="token" value="([^"]+)"/)).1
+        #expect(asked.text.contains(#"name="return_to" value="/page&amp;a""#))
+        let body = "token=\(token)&return_to=%2Fpage%26a"
+        let started = try await scene.post(body, ["Origin": Self.address, "Sec-Fetch-Site": "same-origin"])
+        #expect(started.status == 303 && started["Set-Cookie"] != nil)
+        let redirect = try await scene.sandbox.approve(try #require(started["Location"]))
+        let back = try await scene.get(
+            String(redirect.dropFirst(Self.address.count)), ["user=ada"] + Scene.cookies(started))
+        #expect(back.status == 303 && back["Location"] == "/page&a")
+        // A program is told so.
+        let headers = ["Cookie": "user=ada", "Accept": "application/json"]
+        let told = try await scene.wire.send("GET", "/standard/start", headers: headers)
+        #expect(told.status == 403 && told.string("code") == "unconfirmed")
+        await scene.stop()
+    }
+
+    @Test("9.5: the form counts with the user's own token, from this origin, and leads to paths of the app alone")
+    func formForged() async throws {
+        let scene = try await scene()
+        let token = try #require(try await scene.get("/standard").string("token"))
+        let other = try #require(try await scene.get("/standard", ["user=alan"]).string("token"))
+        for (body, headers, status) in [
+            ("", [:], 403), ("token=&return_to=/", [:], 403), ("token=\(other)", [:], 403),
+            ("token=\(token)&token=\(token)", [:], 403), ("token=\(token)", ["Origin": "https://evil.example"], 403),
+            ("token=\(token)", ["Origin": "null"], 403), ("token=\(token)", ["Sec-Fetch-Site": "same-site"], 403),
+            ("token=\(token)", ["Content-Type": "application/json"], 415),
+            ("token=\(token)&return_to=%2F%2Fevil.example", [:], 400),
+        ] as [(String, [String: String], Int)] {
+            let answer = try await scene.post(body, headers)
+            #expect(answer.status == status, "\(body) \(headers)")
+            #expect(try await scene.hasBegunNothing(answer), "\(body) \(headers)")
+        }
+        #expect(try await scene.post("token=\(token)", ["Cookie": ""]).status == 401)
+        #expect(try await scene.post("token=\(token)").status == 303)
+        await scene.stop()
+    }
+
+    @Test("9.5: a foreign origin begins no sign-in by the address either, whatever else the browser says")
+    func foreignOrigin() async throws {
+        let scene = try await scene()
+        for headers in [["Origin": "https://evil.example"], ["Origin": "null", "Sec-Fetch-Site": "same-origin"]] {
+            let answer = try await scene.wire.send(
+                "GET", "/standard/start", headers: ["Cookie": "user=ada"].merging(headers) { $1 })
+            #expect(answer.status == 403, "\(headers)")
+            #expect(try await scene.hasBegunNothing(answer), "\(headers)")
+        }
+        await scene.stop()
+    }
+
+    @Test("9.5: a browser that the app has opened with a ticket begins the sign-in, for five minutes, for its user")
+    func ticket() async throws {
+        let now = Mutex(1_000.0)
+        let scene = try await scene(
+            time: TimeSource(now: { now.withLock { $0 } }, clock: ContinuousClock()))
+        func ticket(_ headers: [String: String]) async throws -> WireClient.Answer {
+            try await scene.wire.send("POST", "/standard/ticket", headers: headers)
+        }
+        let given = try await ticket(["Cookie": "user=ada"])
+        let text = try #require(given.string("ticket"))
+        #expect(given.status == 200 && given["Cache-Control"] == "no-store")
+        #expect(try await ticket([:]).status == 401)
+        #expect(try await ticket(["Cookie": "user=ada", "Origin": "https://evil.example"]).status == 403)
+        let target = "/standard/start?return_to=/page&ticket="
+        let later = "1301\(text.dropFirst(4))"
+        #expect(text.hasPrefix("1300."))
+        for (ticket, user) in [(text, "alan"), (text + "x", "ada"), (later, "ada"), ("1300.", "ada"), ("", "ada")] {
+            let asked = try await scene.open(target + ticket, from: "none", as: user)
+            #expect(asked.status == 200, "\(ticket) \(user)")
+            #expect(try await scene.hasBegunNothing(asked), "\(ticket) \(user)")
+        }
+        let token = try #require(try await scene.get("/standard").string("token"))
+        #expect(try await scene.hasBegunNothing(scene.open(target + "1300.\(token)", from: "none")))
+        #expect(try await scene.open(target + text, from: "cross-site").status == 403)
+        now.withLock { $0 = 1_300 }
+        #expect(try await scene.open(target + text, from: "none").status == 303)
+        now.withLock { $0 = 1_301 }
+        #expect(try await scene.open(target + text, from: "none").status == 200)
+        now.withLock { $0 = 999 }
+        #expect(try await scene.open(target + text, from: "none").status == 200, "too far ahead")
+        await scene.stop()
+    }
+
     @Test("concurrent answers have the same form token, from any process, for one user only")
     func formTokens() async throws {
         let vault = MemoryVault()
@@ -197,7 +313,9 @@ struct SignInTests {
         ]
         for (cookie, target, status) in cases {
             for accept in ["text/html,application/xhtml+xml,*/*;q=0.8", "application/json"] {
-                let answer = try await scene.wire.send("GET", target, headers: ["Cookie": cookie, "Accept": accept])
+                let answer = try await scene.wire.send(
+                    "GET", target,
+                    headers: ["Cookie": cookie, "Accept": accept, "Sec-Fetch-Site": "same-origin"])
                 let isPage = accept.hasPrefix("text/html")
                 #expect(answer.status == status && answer.text.contains("<!doctype html>") == isPage)
                 #expect((answer.string("type") == "error") != isPage)

@@ -30,6 +30,7 @@ struct TokenPlaceTests {
                 method, target,
                 headers: [
                     "Cookie": (["user=ada"] + cookies).joined(separator: "; "), "Content-Type": "application/json",
+                    "Sec-Fetch-Site": "same-origin",
                 ], body: body)
             answers.append(answer)
             return answer

@@ -201,7 +201,8 @@ class Server:
         """The user connects an account of the Recurse Center."""
         browser = http()
         browser.cookies.set("session", user)
-        start = browser.get(f"{self.origin}/connect/recurse-center/start", timeout=20, allow_redirects=False)
+        token = browser.get(f"{self.origin}/connect/recurse-center", timeout=20).json()["token"]
+        start = browser.post(f"{self.origin}/connect/recurse-center/start", data={"token": token}, timeout=20, allow_redirects=False)
         person = self.sandbox.other["users"][0]
         redirect = formlogin.walk(start.headers["Location"], person["name"], person["password"])
         assert redirect.startswith(f"{self.origin}/connect/recurse-center/callback?"), redirect

@@ -141,7 +141,11 @@ enum ServerRoutes {
     /// Runs wrk once, and returns the requests a second.
     private static func ask(_ wrk: String, _ port: UInt16, _ path: String) throws -> Double {
         let child = try ChildProcess(
-            wrk, ["-t", "1", "-c", "32", "-d", "3", "-H", "X-User: 1", "http://127.0.0.1:\(port)\(path)"])
+            wrk,
+            [
+                "-t", "1", "-c", "32", "-d", "3", "-H", "X-User: 1", "-H", "Sec-Fetch-Site: same-origin",
+                "http://127.0.0.1:\(port)\(path)",
+            ])
         let lines = child.readLines()
         guard child.wait().status == 0,
             let line = lines.first(where: { $0.hasPrefix("Requests/sec:") }),
@@ -221,7 +225,8 @@ private final class Connection {
             }
         }
         guard connected == 0 else { throw Failure("the server takes no connection") }
-        let request = Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nX-User: \(user)\r\n\r\n".utf8)
+        let fields = ["Host: 127.0.0.1:\(port)", "X-User: \(user)", "Sec-Fetch-Site: same-origin"]
+        let request = Array("GET \(path) HTTP/1.1\r\n\(fields.joined(separator: "\r\n"))\r\n\r\n".utf8)
         guard send(socket, request, request.count, 0) == request.count else { throw Failure("no request was sent") }
     }
 

@@ -87,9 +87,10 @@ extension AccountsServer: AccountSource {
     func connect(_ service: String, through browser: some Browser) async -> ConnectedAccountsModel.Outcome? {
         do {
             guard Self.isName(service) else { return .connectFailed }
+            let ticket = try await ticket(of: service).map { "&ticket=" + PercentEncoding.query($0) } ?? ""
             let start = try base.at(
                 target: "\(path)/\(service)/start?return_to="
-                    + PercentEncoding.query("\(path)/connected-accounts-return"))
+                    + PercentEncoding.query("\(path)/connected-accounts-return") + ticket)
             let page = try EndpointURL(try await page(start.string), security: base.security, member: "page")
             guard page.origin == base.origin, EndpointURL.isSafeToOpen(page.string) else { return .connectFailed }
             let shown = SignInPage(
@@ -101,6 +102,18 @@ extension AccountsServer: AccountSource {
             return .cancelled
         } catch {
             return .connectFailed
+        }
+    }
+
+    /// What lets the browser start the sign-in without asking the user. Nil where the server gives none.
+    private func ticket(of service: String) async throws -> String? {
+        do {
+            let ticket = try await answer("/\(service)/ticket", posting: []).body?.object?["ticket"]?.string
+            return ticket.flatMap { $0.utf8.count <= 256 ? $0 : nil }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            return nil
         }
     }
 

@@ -3,7 +3,7 @@ import Crypto
 import Handshake
 import OAuth
 
-/// Anti-forgery tokens, one for each user and service: only this user's page can read it.
+/// Anti-forgery tokens, one for each user and service: only this user's page can read it. And tickets for an app's browser.
 ///
 /// They derive from a key in the vault, so that all processes and concurrent requests
 /// agree.
@@ -17,8 +17,47 @@ struct AntiForgeryTokens: Sendable {
     ///
     /// - Throws: ``VaultError``, `CancellationError`.
     func token(of user: String, for service: String) async throws -> Secret {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Array("\(service)\u{0}\(user)".utf8), using: SymmetricKey(data: try await key()))
+        try await code(of: "\(service)\u{0}\(user)")
+    }
+
+    /// Checks the token that a page has sent.
+    ///
+    /// - Throws: ``RequestRefusal/staleToken`` for another one; ``VaultError``, `CancellationError`.
+    func check(_ given: String, of user: String, for service: String) async throws {
+        guard try await token(of: user, for: service).matches(Secret(given)) else { throw RequestRefusal.staleToken }
+    }
+
+    /// How long a ticket counts, in seconds: the system may ask the user before it opens a browser for an app.
+    static let ticketLifetime = 300.0
+
+    /// Proof, in an address, that the app wants a sign-in of its user to start. It begins nothing for another user, who may find
+    /// the address in a browser, so that it need not be remembered whether it was used.
+    ///
+    /// - Throws: ``VaultError``, `CancellationError`.
+    func ticket(of user: String, for service: String, now: Double) async throws -> String {
+        let end = Int64(exactly: (now + Self.ticketLifetime).rounded(.down)) ?? 0
+        let code = try await ticketCode(end, user, service)
+        return "\(end).\(code.reveal())"
+    }
+
+    /// Whether a text is a ticket for the user and the service that still counts.
+    ///
+    /// - Throws: ``VaultError``, `CancellationError`.
+    func isTicket(_ text: String, of user: String, for service: String, now: Double) async throws -> Bool {
+        let parts = text.split(separator: ".", maxSplits: 1).map(String.init)
+        guard text.utf8.count <= 64, parts.count == 2, let end = Int64(parts[0]),
+            (0...Self.ticketLifetime).contains(Double(end) - now)
+        else { return false }
+        return try await ticketCode(end, user, service).matches(Secret(parts[1]))
+    }
+
+    /// The first character keeps it apart from a token: no service has such a name.
+    private func ticketCode(_ end: Int64, _ user: String, _ service: String) async throws -> Secret {
+        try await code(of: "\u{1}\(end)\u{0}\(service)\u{0}\(user)")
+    }
+
+    private func code(of text: String) async throws -> Secret {
+        let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: try await key()))
         return Secret(Base64URL.encode(code))
     }
 

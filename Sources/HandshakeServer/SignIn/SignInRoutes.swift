@@ -16,7 +16,9 @@ import Foundation
 /// | route | does |
 /// |---|---|
 /// | `GET :service` | `{"connected", "state", "token"}`: the account's state, and the anti-forgery token for disconnecting |
-/// | `GET :service/start?return_to=/PATH` | redirects the browser to the service |
+/// | `GET :service/start?return_to=/PATH` | redirects the browser to the service, from the app's own pages; otherwise asks first |
+/// | `POST :service/start` | the form of that question, with `token` and `return_to`: redirects the browser to the service |
+/// | `POST :service/ticket` | `{"ticket"}`: for an app that opens a browser at `start?return_to=/PATH&ticket=TICKET` |
 /// | `GET :service/callback` | handles the redirect, stores the grant, redirects the browser to `return_to` |
 /// | `POST :service/callback` | takes a response that the service posts (`form_post`, `form_post.jwt`), and redirects the browser to the `GET` |
 /// | `POST :service/disconnect` | `{"token"}`: revokes the grant where the service supports it, and deletes it |
@@ -27,9 +29,13 @@ import Foundation
 /// start.
 ///
 /// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`,
-/// `sign_in_required` (the user must connect again) or `signing_out`. The other two `GET` routes are navigations:
-/// errors appear as a page, or as JSON where `Accept` asks for it. A sign-in starts from a link on the app's own pages;
-/// links from other sites are refused.
+/// `sign_in_required` (the user must connect again) or `signing_out`. `start` and `callback` are navigations:
+/// errors appear as a page, or as JSON where `Accept` asks for it.
+///
+/// A sign-in starts from a link or a form of the app's own pages. Links from other sites are refused. Where a browser does not
+/// say what led there, as for a link in a message, and in browsers of before 2023, a page asks the user, and stores nothing.
+/// A native app whose user is known by the same session asks for a ticket, and opens the browser with it: the ticket counts for
+/// five minutes, for this user and this service.
 ///
 /// Browsers send no `Lax` cookie with a form that another site's page posts, so a posted response decides nothing: the browser
 /// is redirected to the `GET` with it, and brings its cookies there. What that checks is the same in each mode. Anything but
@@ -38,18 +44,18 @@ import Foundation
 /// The app's own session cookie must be `SameSite=Lax` or `None`: browsers do not send a `Strict` cookie with the redirect
 /// from the service.
 public struct SignInRoutes<Context: RequestContext>: Sendable {
-    private let handshake: Handshake
+    let handshake: Handshake
     private let address: PublicAddress
-    private let siteCheck: SiteCheck
-    private let cookies: SignInCookies
-    private let time: TimeSource
-    private let tokens: AntiForgeryTokens
+    let siteCheck: SiteCheck
+    let cookies: SignInCookies
+    let time: TimeSource
+    let tokens: AntiForgeryTokens
     private let form: SignOutForm
-    private let reader: ContentReader
-    private let cleaning: SignInCleaning
-    private let limit: RateLimit
+    let reader: ContentReader
+    let cleaning: SignInCleaning
+    let limit: RateLimit
     private let log: Logger
-    private let failures: FailureAnswers
+    let failures: FailureAnswers
     private let respond: @Sendable (SignInOutcome, LocalPath, Request) async -> Response?
     private let user: @Sendable (Request, Context) async throws -> String?
 
@@ -100,12 +106,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         router.get(":service") { request, context in
             await failures.answering { try await state(try await visitor(request, context)) }
         }
-        router.get(":service/start") { request, context in
-            await failures.answering(navigation: request) {
-                try siteCheck.check(request)
-                return try await start(request, try await visitor(request, context))
-            }
-        }
+        addStarting(to: router)
         router.get(":service/callback") { request, context in
             await failures.answering(navigation: request) {
                 try await callback(request, try await visitor(request, context))
@@ -131,14 +132,14 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     /// The user and the service of a request.
-    private struct Visitor {
+    struct Visitor {
         let user: String
         let service: Service
         /// The redirect URI.
         let redirect: String
     }
 
-    private func visitor(_ request: Request, _ context: Context) async throws -> Visitor {
+    func visitor(_ request: Request, _ context: Context) async throws -> Visitor {
         let (service, redirect) = try service(context)
         guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
         return Visitor(user: user, service: service, redirect: redirect)
@@ -165,23 +166,6 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             "state": .string(state?.code ?? "absent"), "token": .string(token.reveal()),
         ])
         return .json(Data(body.json.utf8))
-    }
-
-    private func start(_ request: Request, _ visitor: Visitor) async throws -> Response {
-        let wanted = request.uri.queryParameters["return_to"].map { String($0) } ?? "/"
-        guard let page = LocalPath(rawValue: wanted) else {
-            throw RequestRefusal(.badRequest, "invalid_parameters", "return_to must be a path of this app")
-        }
-        try limit.check(visitor.user, now: time.now())
-        cleaning.beginIfDue()
-        let known = cookies.browser(of: request)
-        let new = known == nil ? cookies.newBrowser() : nil
-        guard let browser = known ?? new?.browser else { throw RequestRefusal.internalError }
-        let attempt = try await handshake.beginSignIn(
-            as: visitor.user, to: visitor.service.name, noting: SignInNote(browser: browser, page: page).text)
-        var response = Response.seeOther(attempt.page.url)
-        for cookie in new?.cookies ?? [] { response.setCookie(cookie) }
-        return response
     }
 
     private func callback(_ request: Request, _ visitor: Visitor) async throws -> Response {
@@ -211,8 +195,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
-    /// The longest response that is taken from a form, in bytes: what proxies let through as a URL.
-    private static var maximumFormLength: Int { 8_192 }
+    /// The longest form that is taken, in bytes: a response as long as what proxies let through as a URL.
+    static var maximumFormLength: Int { 8_192 }
 
     /// Passes a posted response on to the `GET`, if it is that of a pending attempt.
     private func posted(_ request: Request, _ context: Context) async throws -> Response {

@@ -20,9 +20,7 @@ struct SignOutForm: Sendable {
     func check(_ request: Request, of user: String, for service: Service) async throws {
         let content = try await reader.content(of: request, type: "application/json", limit: 4096)
         let given = (try? JSONValue(parsing: Array(content)))?.object?["token"]?.string ?? ""
-        guard try await tokens.token(of: user, for: service.name).matches(Secret(given)) else {
-            throw RequestRefusal.staleToken
-        }
+        try await tokens.check(given, of: user, for: service.name)
     }
 
     /// Forgets an account whose record is damaged, and answers. Its tokens cannot be read, so they cannot be revoked.

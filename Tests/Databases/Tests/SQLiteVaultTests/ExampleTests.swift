@@ -130,7 +130,8 @@ private final class Example {
 
         func connect() async throws {
             let start = try await wire.send(
-                "GET", "/connect/standard/start?return_to=/", headers: ["Cookie": cookies.joined(separator: "; ")])
+                "GET", "/connect/standard/start?return_to=/",
+                headers: ["Cookie": cookies.joined(separator: "; "), "Sec-Fetch-Site": "same-origin"])
             let service = try await WebVisitor(origin: facts.sandbox, at: try #require(start["Location"]))
             try await service.submit([("email", "ada@example.test"), ("password", "standards-matter")])
             let allow = try #require(service.page.text.firstMatch(of: /name="op" value="([^"]+)"/)).1
