@@ -119,9 +119,14 @@ class Running:
         return Finished(self.process.returncode, "".join(self.lines["stdout"]), "".join(self.lines["stderr"]))
 
     def end(self) -> None:
-        """Ends the command and all its children, by its own process group."""
+        """Interrupts the command, so that it removes its files, and ends what is left of it and its children by its own process group."""
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait(10)
 
     def kill(self) -> None:

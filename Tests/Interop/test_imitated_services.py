@@ -143,3 +143,10 @@ def test_who_has_no_app_is_told_how_to_try_the_service_without_one(handshake: Ha
 def test_a_fault_of_an_imitated_service_is_injected_by_its_name(handshake: Handshake) -> None:
     imitations = started(handshake, "github", faults=["github /user => status 503"])
     assert http().get(imitations.origin("github") + "/user", timeout=10).status_code == 503
+
+
+def test_a_sandbox_that_its_test_ends_leaves_no_secret(handshake: Handshake) -> None:
+    file = Path(started(handshake, "github").option("github", "--client-secret-file"))
+    assert file.exists()
+    handshake.end()
+    assert not file.parent.exists()

@@ -73,7 +73,7 @@ def test_what_an_issuer_has_registered_is_used_again_and_removed_with_the_accoun
     issuer = own_sandbox.standard["origin"]
     options = ["mine", "--issuer", issuer, "--scope", "openid profile offline_access", "--par", "never"]
     first = handshake.begin_login(*options)
-    first.end()
+    first.kill()
     second = own_sandbox.complete(handshake.begin_login(*options))
     assert second.parameters["client_id"] == first.parameters["client_id"], "the sign-in that was not done has left it"
     assert second.redirect_uri == first.redirect_uri
@@ -101,7 +101,7 @@ def test_m518_a_sign_in_keeps_what_another_process_has_changed_of_the_registrati
         "mine", "--issuer", own_sandbox.standard["origin"], "--scope", "openid", "--par", "never"))
     waiting = handshake.begin_login("mine")
     # It changes the registration before its page. The sandbox gives the management a new token with each change.
-    handshake.begin_login("mine", "--scope", "openid api").end()
+    handshake.begin_login("mine", "--scope", "openid api").kill()
     own_sandbox.complete(waiting)
     wider = handshake.begin_login("mine", "--scope", "openid email")
     wider.end()
@@ -209,9 +209,9 @@ def test_a_registration_outlives_the_sign_in_that_was_abandoned_until_it_is_sign
     with api(lenient_registry.issuer, "openid", "profile") as served:
         before = len(lenient_registry.requests("/oauth2/clients"))
         first = handshake.begin_login("mine", "--resource", served.address)
-        first.end()
+        first.kill()
         second = handshake.begin_login("mine", "--resource", served.address)
-        second.end()
+        second.kill()
         assert second.parameters["client_id"] == first.parameters["client_id"]
         assert second.redirect_uri == first.redirect_uri
         assert len(lenient_registry.requests("/oauth2/clients")) == before + 1
