@@ -297,8 +297,10 @@ def keyring() -> Iterator[str]:
     # Its folder holds a socket, whose path must be short.
     short = tempfile.mkdtemp()
     environment = {"PATH": os.environ["PATH"], "HOME": short, "XDG_RUNTIME_DIR": short}
-    bus = Running(["dbus-daemon", "--session", "--nofork", "--print-address"], environment, None)
+    # Unless stated, its socket is in /tmp.
+    bus = Running(["dbus-daemon", "--session", f"--address=unix:dir={short}", "--nofork", "--print-address"], environment, None)
     address = bus.line()
+    assert address.startswith(f"unix:path={short}/"), address
     daemon = Running(["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"],
                      environment | {"DBUS_SESSION_BUS_ADDRESS": address}, "test-password")
     yield address
