@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -217,6 +217,22 @@ class Handshake:
 
     def run(self, *arguments: str, stdin: str | None = None, seconds: float = COMMAND_SECONDS, **environment: str) -> Finished:
         return self.start(*arguments, stdin=stdin, **environment).finish(seconds)
+
+    def run_into_timeout(self, *arguments: str, counting: Callable[[], int], undo: Callable[[], None] | None = None,
+                         stdin: str | None = None) -> Finished:
+        """Runs the command with a `--timeout` that ends it after something has happened, as when a request reached a server.
+
+        `counting` says how often it has happened. On a busy machine the time may be over before: the command is then run again with twice the
+        time, after `undo` has removed what it left."""
+        seconds = 2
+        while True:
+            before = counting()
+            done = self.run(*arguments, "--timeout", str(seconds), stdin=stdin, seconds=seconds + COMMAND_SECONDS)
+            if counting() > before or seconds >= 256:
+                return done
+            if undo:
+                undo()
+            seconds *= 2
 
     def login(self, name: str, server: Stranger | str, *options: str, client: str = "native",
               secret: str | None = None, timeout: int = 60) -> Login:

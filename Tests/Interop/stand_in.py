@@ -64,6 +64,9 @@ class StandIn:
 
     def reset(self) -> None:
         self._control("DELETE", "faults")
+        self.forget_requests()
+
+    def forget_requests(self) -> None:
         self._control("DELETE", "requests")
 
     def standard_control(self, path: str, body: str = "") -> None:

@@ -83,8 +83,15 @@ def test_a_purged_client_is_registered_again(handshake: Handshake, apis: StandIn
 def test_a_user_who_never_comes_back_from_the_page_is_told_of_a_purge(handshake: Handshake, apis: StandIn) -> None:
     address = apis.resources["origin"] + "/mcp"
     complete(apis, handshake.begin_login("mine", "--resource", address)).ok()
-    assert http().post(apis.standard["origin"] + "/_sandbox/purge-clients", timeout=10).status_code < 300
-    waiting = handshake.run("login", "mine", "--resource", address, "--browser", "print", "--json", "--timeout", "3")
+
+    def purge() -> None:
+        assert http().post(apis.standard["origin"] + "/_sandbox/purge-clients", timeout=10).status_code < 300
+
+    purge()
+    waiting = handshake.run_into_timeout(
+        "login", "mine", "--resource", address, "--browser", "print", "--json",
+        counting=lambda: sum(bool(running.lines["stdout"]) for running, _ in handshake.started), undo=purge)
+    assert waiting.stdout.startswith("http"), waiting
     assert waiting.status == 2 and waiting.error["code"] == "timed_out", waiting
     assert "handshake logout mine" in waiting.error["message"]
 

@@ -252,33 +252,47 @@ def test_how_a_chain_ends_without_a_report_is_told_by_name(ada: Handshake, chain
     assert text.status == 4 and len(text.stderr.splitlines()) == 1 and text.stderr.startswith("handshake: ")
 
 
-def test_a_chain_that_does_not_end_is_given_up_in_time(ada: Handshake) -> None:
-    refused(ada.run("sequencing", "chain", "Chain906", "--file", "227001", "--timeout", "1", "--json"), 6, "job_deadline")
+def jobs_of(command: Handshake) -> list[dict[str, Any]]:
+    return command.run("sequencing", "jobs", "--json").ok().json["jobs"]
 
 
-def test_a_chain_that_was_given_up_is_listed_and_its_report_is_shown_later(ada: Handshake) -> None:
-    given_up = ada.run("sequencing", "chains", "Chain902", "Chain906", "--file", "227001", "--timeout", "1")
+def test_a_chain_that_does_not_end_is_given_up_in_time(ada: Handshake, genome: StandIn) -> None:
+    done = ada.run_into_timeout("sequencing", "chain", "Chain906", "--file", "227001", "--json",
+                                counting=lambda: len(genome.requests("/v2/GetAppResults")))
+    refused(done, 6, "job_deadline")
+
+
+def test_a_chain_that_was_given_up_is_listed_and_its_report_is_shown_later(ada: Handshake, genome: StandIn) -> None:
+    given_up = ada.run_into_timeout("sequencing", "chains", "Chain2040", "Chain906", "--file", "227001", counting=lambda: len(jobs_of(ada)))
     assert given_up.status == 6, given_up
-    jobs = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
-    assert [(job["chain"], job["file"]) for job in jobs] == [("Chain902", "227001"), ("Chain906", "227001")]
+    jobs = jobs_of(ada)
+    assert [(job["chain"], job["file"]) for job in jobs] == [("Chain2040", "227001"), ("Chain906", "227001")]
     ended, endless = (str(job["job"]) for job in jobs)
     # The command that the error prints works as printed.
     assert given_up.stderr.rstrip().endswith(f"handshake sequencing resume {ended} {endless}")
     table = ada.run("sequencing", "jobs").ok().stdout.splitlines()
-    assert table[0].split() == ["JOB", "CHAIN", "FILE", "STARTED"] and table[1].split()[:3] == [ended, "Chain902", "227001"]
+    assert table[0].split() == ["JOB", "CHAIN", "FILE", "STARTED"] and table[1].split()[:3] == [ended, "Chain2040", "227001"]
 
+    # It ends with its 41st poll: however long the command above had, it was running.
+    token = {"Authorization": f"Bearer {ada.token('sequencing')}"}
+    for _ in range(41):
+        assert http().get(f"{genome.origin}/v2/GetAppResults?idJob={ended}", headers=token, timeout=10).status_code == 200
     shown = ada.run("sequencing", "resume", ended).ok()
-    assert shown.stdout.splitlines()[0] == "Chain902: No"
-    both = ada.run("sequencing", "resume", "--timeout", "1", "--json")
+    assert shown.stdout.splitlines()[0] == "Chain2040: No"
+    both = ada.run_into_timeout("sequencing", "resume", "--json", counting=lambda: len(genome.requests("/v2/GetAppResults")))
     refused(both, 6, "job_deadline")
     assert [(chain["chain"], chain["job"]) for chain in both.json["chains"]] == [("Chain906", int(endless))]
-    assert [str(job["job"]) for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]] == [endless]
+    assert [str(job["job"]) for job in jobs_of(ada)] == [endless]
+
+
+def starts(genome: StandIn) -> list[dict[str, Any]]:
+    return genome.requests("/v2/StartApp") + genome.requests("/v2/StartAppBatch")
 
 
 def test_a_start_without_an_answer_names_no_command_that_starts_it_a_second_time(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/v2/StartApp => delay 30", "/v2/StartAppBatch => delay 30")
     for words in (["chain", "Chain902"], ["chains", "Chain902", "Chain9"]):
-        done = ada.run("sequencing", *words, "--file", "227001", "--timeout", "2")
+        done = ada.run_into_timeout("sequencing", *words, "--file", "227001", counting=lambda: len(starts(genome)))
         started = "it" if words[0] == "chain" else "them"
         assert done.status == 6 and f"would start {started} a second time" in done.stderr, done
         assert done.stderr.endswith("handshake sequencing jobs\n") and "--timeout" not in done.stderr
@@ -288,15 +302,24 @@ def test_a_start_without_an_answer_names_no_command_that_starts_it_a_second_time
 @pytest.mark.parametrize("path", ["/v2/GetAppResults", "/v2/GetAppResultsBatch"])
 def test_a_poll_without_an_answer_leaves_the_job_in_the_list_and_says_how_its_report_is_shown(
         ada: Handshake, genome: StandIn, path: str) -> None:
-    genome.fault("/v2/GetAppResults => delay 30", "/v2/GetAppResultsBatch => delay 30")
+    # A command that waited for the answer would not end in a test's time.
+    genome.fault("/v2/GetAppResults => delay 600", "/v2/GetAppResultsBatch => delay 600")
     words = ["chain", "Chain902"] if path == "/v2/GetAppResults" else ["chains", "Chain902", "Chain906"]
-    begun = time.monotonic()
-    done = ada.run("sequencing", *words, "--file", "227001", "--timeout", "3")
-    assert done.status == 6 and time.monotonic() - begun < 10, done
-    jobs = [str(job["job"]) for job in ada.run("sequencing", "jobs", "--json").ok().json["jobs"]]
+
+    def polls() -> int:
+        return len(genome.requests(path))
+
+    def forget() -> None:
+        for job in jobs_of(ada):
+            ada.run("sequencing", "jobs", "--forget", str(job["job"])).ok()
+        genome.forget_requests()
+
+    done = ada.run_into_timeout("sequencing", *words, "--file", "227001", counting=polls, undo=forget)
+    assert done.status == 6, done
+    jobs = [str(job["job"]) for job in jobs_of(ada)]
     assert len(jobs) == len(words) - 1 and done.stderr.endswith(f"handshake sequencing resume {' '.join(jobs)}\n"), done
-    assert len(genome.requests("/v2/StartApp")) + len(genome.requests("/v2/StartAppBatch")) == 1
-    again = ada.run("sequencing", "resume", "--timeout", "2")
+    assert len(starts(genome)) == 1
+    again = ada.run_into_timeout("sequencing", "resume", counting=polls)
     assert again.status == 6 and again.stderr.endswith(f"handshake sequencing resume {' '.join(jobs)}\n"), again
 
 
@@ -413,7 +436,8 @@ def test_a_poll_that_cannot_be_read_costs_neither_report_nor_job(ada: Handshake,
 
 
 def test_a_job_that_will_not_end_is_removed_from_the_list(ada: Handshake) -> None:
-    assert ada.run("sequencing", "chain", "Chain906", "--file", "227001", "--timeout", "1").status == 6
+    given_up = ada.run_into_timeout("sequencing", "chain", "Chain906", "--file", "227001", counting=lambda: len(jobs_of(ada)))
+    assert given_up.status == 6, given_up
     [job] = ada.run("sequencing", "jobs", "--json").ok().json["jobs"]
     refused(ada.run("sequencing", "jobs", "--forget", "1", "--json"), 64)
     assert ada.run("sequencing", "jobs", "--forget", str(job["job"]), "--json").ok().json == {"forgotten": job["job"]}
@@ -705,6 +729,11 @@ def resumed(command: Handshake, *options: str) -> Finished:
     return command.run("sequencing", "import", "23andme", "--resume", *options)
 
 
+def resumed_until_the_timeout(command: Handshake, genome: StandIn) -> Finished:
+    return command.run_into_timeout("sequencing", "import", "23andme", "--resume", "--json",
+                                    counting=lambda: len(genome.requests("/DataSourceList")))
+
+
 def test_an_import_waits_for_its_own_file_while_another_of_its_source_ends_first(ada: Handshake, genome: StandIn) -> None:
     genome.pass_time(91)  # what other tests have imported is there by now
     slow = ada.start("sequencing", "import", "23andme", "--wait", "--json", stdin=f"slow\n{PASSWORD}\n")
@@ -742,7 +771,7 @@ def test_two_imports_that_nothing_tells_apart_are_told_and_no_file_is_named_as_o
 def test_an_import_whose_file_does_not_come_is_late_and_can_be_given_up(ada: Handshake, genome: StandIn) -> None:
     genome.pass_time(91)
     imported(ada, "23andme", "started", PASSWORD).ok()
-    late = resumed(ada, "--timeout", "2", "--json")
+    late = resumed_until_the_timeout(ada, genome)
     refused(late, 6, "import_unfinished")
     assert "handshake sequencing import 23andme --resume" in late.error["message"]
     number = re.search(r"handshake sequencing import 23andme --forget (\d+)", late.error["message"])
@@ -764,7 +793,7 @@ def slow_and_started(command: Handshake, genome: StandIn) -> None:
 
 def test_a_file_that_has_come_is_shown_while_an_earlier_import_is_late(ada: Handshake, genome: StandIn) -> None:
     slow_and_started(ada, genome)
-    done = resumed(ada, "--timeout", "3", "--json")
+    done = resumed_until_the_timeout(ada, genome)
     refused(done, 6, "import_unfinished")
     assert [file["name"] for file in done.json["files"]] == ["23andme_started.txt"]
 
@@ -797,7 +826,8 @@ def test_files_of_which_one_is_an_import_s_own_are_told_when_a_later_look_fails(
 
 def test_a_timeout_after_an_import_was_sent_names_no_command_that_starts_another(ada: Handshake, genome: StandIn) -> None:
     genome.fault("/23andMe/Download => delay 30")
-    done = imported(ada, "23andme", "started", PASSWORD, options=("--timeout", "2", "--json"))
+    done = ada.run_into_timeout("sequencing", "import", "23andme", "--json", stdin=f"started\n{PASSWORD}\n",
+                                counting=lambda: len(genome.requests("/23andMe/Download")))
     refused(done, 6, "import_unfinished")
     assert done.error["message"].endswith("handshake sequencing import 23andme --resume")
 
