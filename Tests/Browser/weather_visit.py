@@ -45,10 +45,17 @@ def sign_in(page: Page, weather: Weather, user: str = USER, password: str = PASS
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("button", name="Yes (I authorize access)").click()
+    ready(page)
+
+
+def ready(page: Page) -> None:
+    """Waits for the app and its scripts: its buttons are on the page before them, and a click then is lost."""
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    page.wait_for_load_state()
 
 
 def choose(page: Page, persona: str, tab: str = "Sample Files") -> None:
+    ready(page)
     page.get_by_role("button", name="file").first.click()
     question = page.locator(".enter").nth(1 if tab == "Sample Files" else 0)
     question.or_(page.get_by_role("tab", name=tab)).locator("visible=true").first.click()
