@@ -524,13 +524,20 @@ def test_a_question_is_taken_back_when_its_account_is_another(app: App, page: Pa
     assert posts == []
 
 
+# The page remembers which of its requests have ended, with the whole answer or without one.
+ENDED = """(() => { const { fetch } = window; window.ended = []
+  window.fetch = async (...given) => {
+    try { const answer = await fetch(...given); return new Response(await answer.text(), answer) } finally { ended.push(String(given[0])) } } })()"""
+
+
 @pytest.mark.parametrize("what", ["disconnection", "name"])
 def test_a_session_that_ended_at_one_server_leaves_the_list_of_another(app: App, page: Page, what: str) -> None:
     listed(page, {"user": "Ada"} if what == "disconnection" else {"is_name_available": True})
     listed(page, {"user": "Grace", "token": "grace"}, base="other")
     held: list[Route] = []
-    for path in ("standard/disconnect", "connected-accounts/standard"):
-        page.route(f"**/connect/{path}", lambda route: held.append(route))
+    page.add_init_script(ENDED)
+    path = "standard/disconnect" if what == "disconnection" else "connected-accounts/standard"
+    page.route(f"**/connect/{path}", lambda route: held.append(route))
     page.reload()
     expect(row(page, "standard")).to_contain_text("Connected")
     events(page)
@@ -542,7 +549,9 @@ def test_a_session_that_ended_at_one_server_leaves_the_list_of_another(app: App,
     expect(row(page, "standard")).to_contain_text("Connected as \u2068Grace\u2069")
     with suppress(Error):  # what is given up needs no answer
         held[0].fulfill(status=401, body="{}")
-    page.wait_for_timeout(300)
+    page.wait_for_function("path => ended.some(address => address.endsWith(path))", arg=f"/connect/{path}")
+    # The component reads the answer before this one.
+    page.evaluate("() => new Response('{}').text().then(() => new Promise(done => setTimeout(done)))")
     expect(row(page, "standard")).to_contain_text("Connected as \u2068Grace\u2069")
     assert "logged out" not in said(page) and "disconnected" not in said(page)
     assert page.evaluate("heard") == []
