@@ -43,7 +43,8 @@ struct PostgresConnectionTests {
         let refusal = Array("ERROR\0C42883\0Mnone\0\0".utf8)
         let answer: [UInt8] = [0x45, 0, 0, 0, UInt8(refusal.count + 5), 0x53] + refusal + [0x5A, 0, 0, 0, 5, 0x49]
         let server = try RawServer(isRaw: true) { bytes in
-            // Each takes less than the whole time, and both take more.
+            // Each takes less than the whole time, and both take more. They are times because a time is what is tested; where a busy machine makes
+            // them longer, the server is as late.
             holdThread(for: 2)
             return [.send(Self.isGreeting(bytes) ? Self.welcome : answer)]
         }
@@ -131,6 +132,8 @@ struct PostgresConnectionTests {
     }
 
     /// What an application does that blocks the threads of Swift's concurrency, and what happens on a machine that is busy.
+    ///
+    /// The process stands still for longer than the connection's limit: no event can take the place of that time.
     @Test("the time in which this process stands still is not the server's, and a connection is made all the same")
     func standstill() async throws {
         let connection = try await PostgresServer.shared.connection

@@ -248,6 +248,7 @@ struct PostgresRefreshTests {
         let before = try #require(try await service.app(vault).account()).status.generation
         async let refresh: Void = refreshWhileStopped(folder.place, limit: 3)
         try await folder.place.whileStopped {
+            // A time and no event: what is tested is that more time passes than the limit has.
             try await Task.sleep(for: .seconds(5))
             try await folder.edit("UPDATE @.lease SET until = until - interval '60 s'")
         }
@@ -298,6 +299,7 @@ private func refreshWhileStopped(
         var service = try StrictService(place)
         service.isProcessed = {
             place.stop()
+            // Longer than the limit. That the renewal has noticed it can be seen nowhere.
             if limit < 300 { holdThread(for: 4) }
         }
         let account = try #require(try await service.app(place.open(bodyLimit: .seconds(limit))).account())

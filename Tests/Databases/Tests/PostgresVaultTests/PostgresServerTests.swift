@@ -433,13 +433,15 @@ struct PostgresServerTests {
         try await vault.update(.alice) { record in
             try await record.replace(with: [1])
             try await folder.edit("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
-            // Each session learns of it a moment later.
-            try await Task.sleep(for: .milliseconds(500))
+            // The server tells its sessions of it, one after the other. When this one knows, the others do before their next statement.
+            let isReadOnly = "SELECT (current_setting('default_transaction_read_only') = 'on')::int::bigint"
+            while try await folder.look(isReadOnly) != [1] { await Task.yield() }
             let isStored = Shared(false)
             let writing = Task {
                 try await record.replace(with: [2])
                 isStored.change { $0 = true }
             }
+            // A time and no event, because what is expected is that nothing is stored for as long as this.
             try await Task.sleep(for: .seconds(2))
             #expect(!isStored.value)
             try await folder.edit("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()")

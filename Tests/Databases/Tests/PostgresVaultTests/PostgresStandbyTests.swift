@@ -38,6 +38,12 @@ struct PostgresStandbyTests {
         #expect(text.contains("read-only") && text.contains("host=A,B"), "\(text)")
     }
 
+    /// How many connections a server has accepted, also those that the client found to be read-only.
+    private static func sessions(at pool: PostgresPool) async throws -> Int64 {
+        let sessions = PostgresStatement("SELECT sessions FROM pg_stat_database WHERE datname = 'postgres'")
+        return try await pool.run(PostgresRequest(statements: [sessions])).first?.first?.int(0) ?? 0
+    }
+
     @Test("VL39: a promotion in the middle of an update loses nothing: the answer is stored at the new primary")
     func promotion() async throws {
         let folder = try await PostgresFolder(primary, through: list(primary, standby))
@@ -54,8 +60,16 @@ struct PostgresStandbyTests {
             try await record.replace(with: [1])
             try await PostgresServer.blocking { primary.stop(isImmediate: true) }
             // It finds no server that takes writes at first, and then the standby, which does not either.
-            let writing = Task { try await record.replace(with: [2]) }
-            try await Task.sleep(for: .seconds(1))
+            let before = try await Self.sessions(at: promoting)
+            let isOver = Shared(false)
+            let writing = Task {
+                defer { isOver.change { $0 = true } }
+                try await record.replace(with: [2])
+            }
+            // Two of the write's, as one may be the look's own.
+            while !isOver.value, try await Self.sessions(at: promoting) < before + 3 {
+                try await Task.sleep(for: .milliseconds(50))
+            }
             let promotion = PostgresStatement("SELECT pg_promote(wait => false)")
             _ = try await promoting.run(PostgresRequest(statements: [promotion]))
             try await writing.value
