@@ -76,21 +76,28 @@ def test_a_parameter_that_comes_twice_stops_the_flow(
     spent_nothing(handshake, django, token_requests)
 
 
-def test_a_state_that_comes_twice_is_never_a_match(handshake: Handshake, login: Login, django: Stranger,
-                                                  token_requests: int) -> None:
+def with_states(answer: dict[str, str], *states: str) -> str:
+    return urlencode([*((n, v) for n, v in answer.items() if n != "state"), *(("state", state) for state in states)])
+
+
+@pytest.mark.parametrize("other", ["another", "own"])
+def test_a_state_that_comes_twice_is_never_a_match(
+        handshake: Handshake, login: Login, django: Stranger, token_requests: int, other: str) -> None:
     answer = login.approve(django)
-    login.deliver(urlencode([*answer.items(), ("state", "another")]))
-    if not login.is_running() or not still_waiting(login):
-        assert login.finish().status == 5
+    own = answer["state"]
+    login.deliver(with_states(answer, own, own if other == "own" else other))
+    done = login.finish()
+    assert done.status == 5 and "state" in done.error["message"], done
     spent_nothing(handshake, django, token_requests)
 
 
-def still_waiting(login: Login) -> bool:
-    try:
-        login.process.wait(1)
-    except Exception:
-        return True
-    return False
+def test_a_foreign_state_before_the_right_one_does_not_end_the_flow(
+        handshake: Handshake, login: Login, django: Stranger, token_requests: int) -> None:
+    answer = login.approve(django)
+    assert login.deliver(with_states(answer, "another", answer["state"])).status_code >= 400
+    spent_nothing(handshake, django, token_requests)
+    assert login.deliver(urlencode(answer)).status_code == 200
+    assert login.finish().ok().json["account"] == "mine"
 
 
 def test_unknown_parameters_are_ignored(login: Login, django: Stranger) -> None:
