@@ -16,6 +16,8 @@ enum AssertingClients {
     static let keyedForTokens = "sandbox-key-token-endpoint"
     /// The same: assertions are for the endpoint that is called.
     static let keyedForEndpoints = "sandbox-key-endpoint"
+    /// The same: assertions are for either of these or the issuer.
+    static let keyedForEither = "sandbox-key-either"
     static let hashed = "sandbox-hmac"
     static let signing = "sandbox-signing"
     static let fapi = "sandbox-fapi"
@@ -71,7 +73,7 @@ final class ClientAssertions: Sendable {
         let isSigned: Bool
         switch client.id {
         case AssertingClients.keyed, AssertingClients.keyedForTokens, AssertingClients.keyedForEndpoints,
-            AssertingClients.signing, AssertingClients.fapi:
+            AssertingClients.keyedForEither, AssertingClients.signing, AssertingClients.fapi:
             let name = token.header["kid"]?.scalarText
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)
             isSigned =
@@ -94,13 +96,16 @@ final class ClientAssertions: Sendable {
     private func checkAudience(
         of token: SignedText, by client: SandboxClient, to path: String, at server: AuthorizationServer
     ) throws(OAuthFailure) {
-        let (audience, name) =
+        let (tokenEndpoint, endpoint) = (server.origin + "/token", server.origin + path)
+        let (audiences, name): ([String], String) =
             switch client.id {
-            case AssertingClients.keyedForTokens: (server.origin + "/token", "the token endpoint")
-            case AssertingClients.keyedForEndpoints: (server.origin + path, "the endpoint that is called")
-            default: (server.issuer, "the issuer")
+            case AssertingClients.keyedForTokens: ([tokenEndpoint], "the token endpoint")
+            case AssertingClients.keyedForEndpoints: ([endpoint], "the endpoint that is called")
+            case AssertingClients.keyedForEither:
+                ([server.issuer, tokenEndpoint, endpoint], "the issuer, the token endpoint or the one that is called")
+            default: ([server.issuer], "the issuer")
             }
-        guard case .string(audience)? = token.claims["aud"] else {
+        guard case .string(let audience)? = token.claims["aud"], audiences.contains(audience) else {
             throw .invalidClient("aud has to be \(name), as one string.")
         }
     }

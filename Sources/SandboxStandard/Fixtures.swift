@@ -38,6 +38,11 @@ enum Fixtures {
             redirectURIs: SharedRedirects.all, grantTypes: userGrants,
             note: "the same key, as at services whose assertions are for the endpoint that is called"),
         SandboxClient(
+            id: AssertingClients.keyedForEither, secret: nil, privateKey: AssertingClients.privateKey,
+            kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "the same key, as at services whose assertions are for the issuer or an endpoint"),
+        SandboxClient(
             id: AssertingClients.signing, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
             signsRequests: true, getsSignedUserInfo: true, redirectURIs: SharedRedirects.all, grantTypes: userGrants,
             note: "a server with a key that has to sign its requests (RFC 9101) and gets signed user information"),

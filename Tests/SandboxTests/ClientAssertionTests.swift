@@ -84,6 +84,32 @@ struct ClientAssertionTests {
         }
     }
 
+    @Test(
+        "M301: an assertion is for what its client's server takes, as one string, and for nothing else",
+        arguments: [
+            ("sandbox-key", [""]), ("sandbox-key-token-endpoint", ["/token"]), ("sandbox-key-endpoint", ["/revoke"]),
+            ("sandbox-key-either", ["", "/token", "/revoke"]),
+        ])
+    func audiences(_ id: String, _ paths: [String]) async throws {
+        try await withHeldSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.standard)
+            let origin = sandbox.standard.origin
+            let own = ["", "/token", "/revoke"].map { origin + $0 }
+            let foreign = [origin + "/par", origin + "/", sandbox.resources.origin, "https://third.example/token"]
+            var audiences = (own + foreign).map { $0 as Any? }
+            audiences += [own, [own[0]], nil] as [Any?]
+            let taken = paths.map { origin + $0 }
+            for audience in audiences {
+                let assertion = try Self.assertion(sandbox, claims: ["iss": id, "sub": id, "aud": audience])
+                var form = Self.form(assertion)
+                form["token"] = "unknown"
+                let status = try await steps.post("/revoke", form).status
+                let isTaken = (audience as? String).map { taken.contains($0) } ?? false
+                #expect(status == (isTaken ? 200 : 401), "\(String(describing: audience))")
+            }
+        }
+    }
+
     @Test("clients that sign cannot show a secret or nothing instead")
     func nothingElse() async throws {
         try await withHeldSandbox { sandbox in
