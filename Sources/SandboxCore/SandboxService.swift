@@ -42,9 +42,25 @@ public struct SandboxClient: Sendable {
         case withNonce = "with_nonce"
         /// It has to, with a nonce that each answer changes.
         case withChangingNonces = "with_changing_nonces"
+        /// It has to, with a nonce that every third answer changes.
+        case withCountedNonces = "with_counted_nonces"
+        /// It has to, with a nonce that ends after a minute.
+        case withExpiringNonces = "with_expiring_nonces"
 
         /// Whether a nonce has to be in the proof.
-        package var demandsNonce: Bool { self == .withNonce || self == .withChangingNonces }
+        package var demandsNonce: Bool { self != .optional && self != .required }
+
+        /// The number of proofs that a nonce is for; nil for any number.
+        package var usesOfNonce: Int? {
+            switch self {
+            case .withChangingNonces: 1
+            case .withCountedNonces: 3
+            default: nil
+            }
+        }
+
+        /// The seconds for which a nonce counts; nil for one that stays.
+        package var nonceLifetime: Double? { self == .withExpiringNonces ? 60 : nil }
     }
 
     /// Which certificate is a client's (RFC 8705 section 2).

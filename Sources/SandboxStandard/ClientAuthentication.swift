@@ -79,7 +79,7 @@ extension StandardStandIn {
         } catch {
             answer = error.challengingAnswer
         }
-        return proofs.withNonce(answer, rule, as: .authorizationServer)
+        return proofs.withNonce(answer, rule, as: .authorizationServer, at: server)
     }
 }
 #endif

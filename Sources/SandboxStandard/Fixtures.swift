@@ -82,6 +82,14 @@ enum Fixtures {
             redirectURIs: SharedRedirects.all, grantTypes: userGrants,
             note: "the same, and each answer changes the nonce"),
         SandboxClient(
+            id: "sandbox-dpop-counted", secret: nil, kind: .public, proofs: .withCountedNonces,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "the same, and every third answer changes the nonce"),
+        SandboxClient(
+            id: "sandbox-dpop-expiring", secret: nil, kind: .public, proofs: .withExpiringNonces,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "the same, and a nonce ends after a minute of the sandbox's clock"),
+        SandboxClient(
             id: "sandbox-dpop-secret", secret: "sandbox-dpop-secret-secret", kind: .confidential, proofs: .withNonce,
             redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
             note: "a server with a secret whose proofs need the server's nonce"),

@@ -18,18 +18,40 @@ final class ProofChecks: Sendable {
         case authorizationServer, resource
     }
 
+    /// Whose a nonce is: clients with another rule have another one.
+    private struct Place: Hashable {
+        let role: Role
+        let rule: SandboxClient.ProofRule
+    }
+
+    /// A nonce, when it was made, and the number of proofs that it was in.
+    private struct Nonce {
+        let text = RandomText.base64URL(bytes: 12)
+        let begin: Double
+        var uses = 0
+    }
+
     private struct State {
         /// The identifiers that were used, and when.
         var used: [String: Double] = [:]
         /// The thumbprints of the keys that tokens are bound to.
         var keys: [String: String] = [:]
-        var nonces: [Role: String] = [:]
+        var nonces: [Place: Nonce] = [:]
 
-        mutating func nonce(_ role: Role) -> String {
-            if let nonce = nonces[role] { return nonce }
-            let nonce = RandomText.base64URL(bytes: 12)
-            nonces[role] = nonce
-            return nonce
+        /// The nonce that counts at a time.
+        mutating func nonce(of place: Place, at now: Double) -> String {
+            let lifetime = place.rule.nonceLifetime ?? .infinity
+            if let nonce = nonces[place], now - nonce.begin < lifetime { return nonce.text }
+            let nonce = Nonce(begin: now)
+            nonces[place] = nonce
+            return nonce.text
+        }
+
+        /// Counts a proof with the nonce, which ends with the last one that it is for.
+        mutating func useNonce(of place: Place) {
+            nonces[place]?.uses += 1
+            guard let maximum = place.rule.usesOfNonce, let nonce = nonces[place], nonce.uses >= maximum else { return }
+            nonces[place] = nil
         }
     }
 
@@ -86,9 +108,10 @@ final class ProofChecks: Sendable {
         }
         guard isFresh else { throw .invalid("The proof was used before.") }
         guard rule.demandsNonce else { return }
+        let place = Place(role: role, rule: rule)
         let isRight = state.withLock { state in
-            let isRight = proof.claims["nonce"]?.scalarText == state.nonce(role)
-            if isRight, rule == .withChangingNonces { state.nonces[role] = nil }
+            let isRight = proof.claims["nonce"]?.scalarText == state.nonce(of: place, at: now)
+            if isRight { state.useNonce(of: place) }
             return isRight
         }
         guard isRight else { throw .nonce }
@@ -123,9 +146,12 @@ final class ProofChecks: Sendable {
     }
 
     /// The answer with the nonce for the next proof, where the client needs one.
-    func withNonce(_ answer: Answer, _ rule: SandboxClient.ProofRule, as role: Role) -> Answer {
+    func withNonce(
+        _ answer: Answer, _ rule: SandboxClient.ProofRule, as role: Role, at server: AuthorizationServer
+    ) -> Answer {
         guard rule.demandsNonce else { return answer }
-        return answer.setting("DPoP-Nonce", state.withLock { $0.nonce(role) })
+        let (place, now) = (Place(role: role, rule: rule), server.clock.now)
+        return answer.setting("DPoP-Nonce", state.withLock { $0.nonce(of: place, at: now) })
     }
 
     func rotateNonces() {

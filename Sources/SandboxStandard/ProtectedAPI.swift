@@ -89,7 +89,7 @@ extension ProtectedAPI {
         } catch {
             answer = refusal(error, at: origin, isBound: request.boundToken != nil).answer
         }
-        return standIn.proofs.withNonce(answer, rule, as: .resource)
+        return standIn.proofs.withNonce(answer, rule, as: .resource, at: standIn.server)
     }
 
     private func access(

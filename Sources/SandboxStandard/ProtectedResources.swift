@@ -81,7 +81,7 @@ struct ProtectedResources: Sendable {
         } catch {
             answer = error.ofBoundToken.answer
         }
-        return proofs.withNonce(answer, rule, as: .resource)
+        return proofs.withNonce(answer, rule, as: .resource, at: server)
     }
 
     /// User information as a signed text, for clients that have agreed on that (OpenID Connect Core section 5.3.2).

@@ -173,6 +173,69 @@ struct ProofTests {
         }
     }
 
+    /// Pushes a request of a client without a secret, with a proof.
+    private static func push(
+        _ steps: OAuthSteps, _ client: String, _ proof: String
+    ) async throws -> WireClient.Answer {
+        try await steps.post(
+            "/par",
+            [
+                "response_type": "code", "client_id": client, "redirect_uri": OAuthSteps.redirect, "scope": "api",
+                "code_challenge": OAuthSteps.challenge, "code_challenge_method": "S256",
+            ], headers: ["DPoP": proof])
+    }
+
+    @Test(
+        "M407: a nonce for three proofs ends with the third, and one for one proof with that, and the answer has the next",
+        arguments: [("sandbox-dpop-counted", 3), ("sandbox-dpop-changing", 1)])
+    func countedNonces(_ client: String, _ uses: Int) async throws {
+        try await withHeldSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.standard)
+            let key = Key()
+            let address = sandbox.standard.origin + "/par"
+            let first = try await Self.push(steps, client, key.proof("POST", address))
+            #expect(first.status == 400 && first.string("error") == "use_dpop_nonce")
+            var nonce = try #require(first["DPoP-Nonce"])
+            for number in 1...7 {
+                let answer = try await Self.push(steps, client, key.proof("POST", address, nonce: nonce))
+                #expect(answer.status == 201, "\(number)")
+                let next = try #require(answer["DPoP-Nonce"])
+                #expect((next != nonce) == number.isMultiple(of: uses), "\(number)")
+                if next != nonce {
+                    let late = try await Self.push(steps, client, key.proof("POST", address, nonce: nonce))
+                    #expect(late.status == 400 && late["DPoP-Nonce"] == next, "\(number)")
+                }
+                nonce = next
+            }
+            // The nonce of a client with another rule has not moved.
+            let other = try await Self.push(steps, "sandbox-dpop-nonce", key.proof("POST", address, nonce: nonce))
+            #expect(other.status == 400 && other["DPoP-Nonce"] != nonce)
+        }
+    }
+
+    @Test("M407: a nonce that expires counts for a minute, and then the next is demanded")
+    func expiringNonces() async throws {
+        try await withHeldSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.standard)
+            let key = Key()
+            let address = sandbox.standard.origin + "/par"
+            func push(_ nonce: String?, after seconds: Int) async throws -> WireClient.Answer {
+                let proof = try key.proof("POST", address, nonce: nonce, claims: ["iat": heldTime + seconds])
+                return try await Self.push(steps, "sandbox-dpop-expiring", proof)
+            }
+            let nonce = try #require(try await push(nil, after: 0)["DPoP-Nonce"])
+            sandbox.advanceClock(by: 59)
+            let inTime = try await push(nonce, after: 59)
+            #expect(inTime.status == 201 && inTime["DPoP-Nonce"] == nonce)
+            sandbox.advanceClock(by: 1)
+            let late = try await push(nonce, after: 60)
+            #expect(late.status == 400 && late.string("error") == "use_dpop_nonce")
+            let next = try #require(late["DPoP-Nonce"])
+            #expect(next != nonce)
+            #expect(try await push(next, after: 60).status == 201)
+        }
+    }
+
     @Test("a code that is bound to a key, and a public client's refresh token, count for that key alone")
     func codes() async throws {
         try await withHeldSandbox { sandbox in

@@ -112,6 +112,48 @@ struct DPoPRequestTests {
         await world.sandbox.stop()
     }
 
+    @Test("M407, G3: where every third answer of the sandbox changes the nonce, one challenge is the only one")
+    func countedNonces() async throws {
+        let world = try await World(.standard)
+        world.holdClocks()
+        let transport = TappedTransport()
+        let (_, account) = try await world.signedIn(
+            try world.boundClient("sandbox-dpop-counted"), transport: transport)
+        for _ in 0..<7 { #expect(try await account.send(.get, world.whoAmI).head.status == .ok) }
+        for _ in 0..<4 { try await account.refresh() }
+        #expect(world.statuses("/api/whoami") == [401] + Array(repeating: 200, count: 7))
+        #expect(world.statuses("/token") == Array(repeating: 200, count: 4))
+        let api = try SentProof.all(transport.requests, to: "/api/whoami").compactMap { $0["nonce"] }
+        #expect(api.count == 7 && Set(api).count == 3)
+        #expect(Set(api.prefix(3)).count == 1 && Set(api.dropFirst(3).prefix(3)).count == 1, "\(api)")
+        let server = try SentProof.all(transport.requests, to: "/token").compactMap { $0["nonce"] }
+        #expect(Set(server).count == 2)
+        await world.sandbox.stop()
+    }
+
+    @Test("M405, M409, G3: a nonce of the sandbox's that has expired costs one challenge each, and the next is cached")
+    func expiringNonces() async throws {
+        let world = try await World(.standard)
+        world.holdClocks()
+        let transport = TappedTransport()
+        let (_, account) = try await world.signedIn(
+            try world.boundClient("sandbox-dpop-expiring"), transport: transport)
+        func use() async throws {
+            #expect(try await account.send(.get, world.whoAmI).head.status == .ok)
+            try await account.refresh()
+        }
+        for pause in [0.0, 58, 3, 30] {
+            world.time.advance(by: pause)
+            world.sandbox.advanceClock(by: pause)
+            try await use()
+        }
+        #expect(world.statuses("/api/whoami") == [401, 200, 200, 401, 200, 200])
+        #expect(world.statuses("/token") == [200, 200, 400, 200, 200])
+        let nonces = try SentProof.all(transport.requests, to: "/api/whoami").compactMap { $0["nonce"] }
+        #expect(Set(nonces).count == 2)
+        await world.sandbox.stop()
+    }
+
     @Test("M410: a nonce challenge and a dead token in one request cost three sendings and one refresh")
     func both() async throws {
         let world = try await World(.standard)
