@@ -204,6 +204,36 @@ struct StandardRowTests {
         await world.sandbox.stop()
     }
 
+    /// A world at a loopback address; nil where the machine has no IPv6, as many containers.
+    private static func world(at host: String) async throws -> World? {
+        do {
+            return try await World(.standard, configuration: Sandbox.Configuration(host: host))
+        } catch let error as SandboxError {
+            guard host == "::1", case .cannotListen = error else { throw error }
+            return nil
+        }
+    }
+
+    @Test("M403: the sandbox takes proofs whose htu has its port or IPv6 brackets, and an origin alone is its root")
+    func targets() async throws {
+        for host in ["127.0.0.1", "::1"] {
+            // Without IPv6 the brackets are shown by values alone: a name for that address would show none.
+            guard let world = try await Self.world(at: host) else { continue }
+            world.holdClocks()
+            let transport = TappedTransport()
+            let (_, account) = try await world.signedIn(try world.boundClient(), transport: transport)
+            let root = world.sandbox.standard.origin
+            let port = try #require(URLComponents(string: root)?.port)
+            #expect(root == (host == "::1" ? "http://[::1]:\(port)" : "http://127.0.0.1:\(port)"))
+            for address in [world.whoAmI, root] {
+                #expect(try await account.send(.get, address).head.status == .ok)
+            }
+            let targets = try transport.requests.suffix(2).map { try SentProof($0)?["htu"] }
+            #expect(targets == [root + "/api/whoami", root + "/"])
+            await world.sandbox.stop()
+        }
+    }
+
     @Test("M405: the challenge of the sandbox's token endpoint is answered once, with new jti, nonce and assertion")
     func tokenChallenge() async throws {
         let world = try await World(.standard, configuration: Sandbox.Configuration(logsWholeRequests: true))
