@@ -255,8 +255,9 @@ extension SigningKey.Material {
 
     /// An RSA key of its numbers. One trial shows that the private numbers are the public ones'.
     ///
-    /// The primes may not be left out, although RFC 7518, section 6.3.2 allows it: for numbers that a file has made up, the search
-    /// for them need not end.
+    /// The primes may not be left out, although RFC 7518, section 6.3.2 allows it. swift-crypto searches for them without a bound: an attempt
+    /// that finds 1 or n − 1 is not counted, and where n is a prime or a prime's power, a file can make every attempt find these. Its modular
+    /// exponentiation is internal, so that no search with a bound can be written with it.
     private static func rsa(
         n: [UInt8], e: [UInt8], d: [UInt8], p: [UInt8], q: [UInt8]
     ) throws(OAuthError) -> SigningKey.Material? {
