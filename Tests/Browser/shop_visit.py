@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from button_page import overflow
 from person import violations
-from sample import Sample, opened
+from sample import Sample, opened, serve_script
 from sandbox import artefact
 from strangers import http
 
@@ -39,6 +39,12 @@ def open_shop(*arguments: str) -> Iterator[Shop]:
     """The shop and its sandbox as a process of their own."""
     with opened("GroceryExpress", *arguments) as facts:
         yield Shop(facts["origin"], facts["sandbox"])
+
+
+def own_script(page: Page) -> Page:
+    """A page whose buttons have the component of a copy of the repository, where Tests/Mutations names one."""
+    serve_script(page, "**/connect-button.js", "Sources/ConnectButton/Web/connect-button.js", words=0)
+    return page
 
 
 class Hand:

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from conftest import OpenPage
-from shop_visit import CONNECTION, Hand, Shop, into_the_app, open_shop, say_yes, second_tab, settings, step, switch, until
+from shop_visit import CONNECTION, Hand, Shop, into_the_app, open_shop, own_script, say_yes, second_tab, settings, step, switch, until
 from strangers import http
 
 KEY = "sandbox-service-key-lumen-garden"
@@ -33,6 +33,11 @@ SAMPLE = {
 }
 RETURNING = "edsger@example.test"
 UNDER_WAY = ("verifying", "creating_account", "connecting", "disconnecting", "loading")
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    return own_script(open_page())
 
 
 @dataclass(frozen=True)

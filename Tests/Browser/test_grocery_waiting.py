@@ -12,12 +12,17 @@ from strangers import http
 from conftest import OpenPage
 from button_page import ANSWERED, TOLD, Script, shape
 from sample import program
-from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, say_yes, settings, step, switch, until
+from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, own_script, say_yes, settings, step, switch, until
 from test_button_walk import at_ifttt
 
 HAND = "pointer"
 SAMPLES = ("GroceryExpress", "ConnectedAccounts", "CircleServer", "WeatherMyWay")
 CONNECTIONS = (CONNECTION, AREAS, OTHER)
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    return own_script(open_page())
 
 
 def ask_for_account(page: Page, shop: Shop) -> None:
