@@ -88,9 +88,12 @@ ANSWERED: dict[str, tuple[str, dict[str, Any]]] = {
     "keep": ("connected", {}),
     "disconnect": ("disconnecting", UNDER_WAY),
     "cancel": ("connecting", {"progress": "indeterminate"}),  # while it is disconnecting
+    "invalid_email": ("email", {"cancellable": True, "failure": "invalid_email"}),  # to "email" with what is no address
 }
 TOLD: dict[str, tuple[str, dict[str, Any]]] = {
     "email": ("going_to_service", {**UNDER_WAY, "canOpen": True}),
+    "creating_account": ("creating_account", UNDER_WAY),  # of "email", while the app has not said yet who the user is
+    "invalid_email": ("email", {"cancellable": True}),
     "disconnect": ("disconnected", {"progress": 1}),
     "cancel": ("connected", {}),
 }
@@ -100,7 +103,8 @@ def shape(answer: dict[str, Any]) -> tuple[Any, ...]:
     """What of an answer is the server's own, whatever the texts, the revision and the connection."""
     state = answer["state"]
     is_cancellable = any(action["kind"] == "cancel" for action in answer["face"]["actions"])
-    return state["step"], state["progress"], is_cancellable, bool(answer.get("canOpen")), bool(answer.get("open"))
+    failure = (state.get("failure") or {}).get("kind")
+    return state["step"], failure, state["progress"], is_cancellable, bool(answer.get("canOpen")), bool(answer.get("open"))
 
 
 Delay = float | threading.Event

@@ -201,7 +201,7 @@ def told(script: Script, event: str, revision: int, **more: Any) -> dict[str, An
 def test_the_whole_way_of_a_new_user(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connect"), email=" ada@example.com ")
-    server.answers(answered(script, "turn_on", 2), answered(script, "turn_on", 3, email="ada@", failure="invalid_email"),
+    server.answers(answered(script, "turn_on", 2), answered(script, "invalid_email", 3, email="ada@"),
                    answered(script, "email", 5, email="ada@example.com"))
     switch(page).click()
     field = page.get_by_role("textbox")
@@ -211,14 +211,14 @@ def test_the_whole_way_of_a_new_user(page: Page, server: ButtonServer) -> None:
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_value("ada@")
     assert footer(page).startswith("Enter a valid email address.")
-    server.pushed["one"] = answered(script, "turn_on", 4, email="ada@")
+    server.pushed["one"] = told(script, "invalid_email", 4, email="ada@")
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
     expect(field).not_to_have_attribute("aria-invalid", "true")
     field.fill("  ada@example.com ")
     field.press("Enter")
     shown(page, "verifying")
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    server.pushed["one"] = script.answer("creating_account", revision=6, email="ada@example.com", progress="indeterminate", cancellable=True)
+    server.pushed["one"] = told(script, "creating_account", 6, email="ada@example.com")
     shown(page, "creating_account")
     assert footer(page).startswith("IFTTT is creating an account for ada@example.com.")
     # The server knows where to: the page asks for it by itself, as soon as the user has read who is meant.

@@ -2,7 +2,10 @@
 
 import re
 import subprocess
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -10,7 +13,8 @@ from playwright.sync_api import Page, Route, expect
 from strangers import http
 
 from conftest import OpenPage
-from button_page import ANSWERED, TOLD, Script, shape
+from button_page import ANSWERED, TOLD, Script, plain, shape
+from button_visit import TIMEOUT
 from sample import program
 from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, own_script, say_yes, settings, step, switch, until
 from test_button_walk import at_ifttt
@@ -18,6 +22,7 @@ from test_button_walk import at_ifttt
 HAND = "pointer"
 SAMPLES = ("GroceryExpress", "ConnectedAccounts", "CircleServer", "WeatherMyWay")
 CONNECTIONS = (CONNECTION, AREAS, OTHER)
+EVENTS = re.compile("/events([?]|$)")
 
 
 @pytest.fixture
@@ -25,13 +30,35 @@ def page(open_page: OpenPage) -> Page:
     return own_script(open_page())
 
 
-def ask_for_account(page: Page, shop: Shop) -> None:
-    """From the switch to the confirmed address."""
+def reach_email(page: Page, shop: Shop) -> None:
     open_connection(page, shop)
     switch(page).click()
     until(page, "email")
-    page.locator("connect-button input[type=email]").fill("new@example.test")
+
+
+def confirm(page: Page, address: str = "new@example.test") -> None:
+    page.locator("connect-button input[type=email]").fill(address)
     page.locator("connect-button .email button").click()
+
+
+def ask_for_account(page: Page, shop: Shop) -> None:
+    """From the switch to the confirmed address."""
+    reach_email(page, shop)
+    confirm(page)
+
+
+def comes(page: Page, condition: Callable[[], Any], text: str) -> None:
+    """Waits, also where the page's clock stands still."""
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < deadline, f"never: {text}"
+        page.wait_for_timeout(20)
+
+
+def sees(page: Page, condition: str) -> None:
+    """Waits for an answer of the server in the page."""
+    script = f"() => {{ const answer = document.querySelector('connect-button')?.answer; return Boolean(answer && (({{ state, canOpen }}) => {condition})(answer)) }}"
+    comes(page, lambda: page.evaluate(script), condition)
 
 
 def connect(page: Page, shop: Shop) -> None:
@@ -58,23 +85,28 @@ def test_verifying_is_shown_while_ifttt_looks_and_the_user_goes_on_by_itself(sho
 
 
 def test_the_scripted_server_of_the_components_tests_answers_like_this_one(shop: Shop, page: Page) -> None:
-    """Each message is answered with what is so now; what comes of it is told later."""
+    """Each message is answered with what is so now; what comes of it is told later. The account's own step is below."""
     settings(page, shop, own_configuration=False)
     said: dict[str, tuple] = {}
     later: dict[str, tuple] = {}
 
     def note(route: Route) -> None:
         answer = route.fetch()
-        said[route.request.post_data_json["event"]] = shape(answer.json())
+        failure = answer.json()["state"].get("failure")
+        said[failure["kind"] if failure else route.request.post_data_json["event"]] = shape(answer.json())
         route.fulfill(response=answer)
 
     def tells(event: str, condition: str) -> None:
         page.wait_for_function(f"() => (({{ state, canOpen }}) => {condition})(document.querySelector('connect-button').answer)")
         later[event] = shape(page.evaluate("document.querySelector('connect-button').answer"))
 
-    page.route(re.compile("/events([?]|$)"), note)
+    page.route(EVENTS, note)
     shop.misbehave("ifttt GET /v2/account/find => delay 1", f"ifttt POST /v2/connections/{CONNECTION}/disable => delay 6")
-    ask_for_account(page, shop)
+    reach_email(page, shop)
+    confirm(page, "new@")
+    sees(page, "state.failure")
+    tells("invalid_email", "!state.failure")
+    confirm(page)
     tells("email", "canOpen")
     page.wait_for_url(f"{shop.sandbox}/**")
     say_yes(page, Hand(page, HAND), shop)
@@ -90,7 +122,25 @@ def test_the_scripted_server_of_the_components_tests_answers_like_this_one(shop:
     tells("disconnect", "state.step === 'disconnected'")
     script = Script(shop.origin)
     assert said == {event: shape(script.answer(step, **options | ({"open": "x"} if event == "proceed" else {}))) for event, (step, options) in ANSWERED.items()}
-    assert later == {event: shape(script.answer(step, **options)) for event, (step, options) in TOLD.items()}
+    assert later == {event: shape(script.answer(step, **options)) for event, (step, options) in TOLD.items() if event != "creating_account"}
+
+
+def test_the_account_that_is_made_is_named_as_the_scripted_server_does_while_the_shop_asks_for_a_token(shop: Shop, page: Page, open_page: OpenPage) -> None:
+    """Without a call in it, the step is over before a page hears of it."""
+    customer, other = "garden-1004", open_page()
+    settings(page, shop, customer=customer, token=False, own_configuration=False)
+    reach_email(page, shop)
+    # From now on the shop fetches this customer's token, on the way to IFTTT too.
+    settings(other, shop, customer=customer, token=True)
+    shop.misbehave("ifttt POST /v2/user_token => delay 2")
+    confirm(page)
+    sees(page, "state.step === 'creating_account'")
+    answer, footer = page.evaluate("""() => { const button = document.querySelector('connect-button')
+      return [button.answer, button.shadowRoot.querySelector('.lines').innerText] }""")
+    told, options = TOLD["creating_account"]
+    assert shape(answer) == shape(Script(shop.origin).answer(told, **options))
+    assert plain(footer).startswith("IFTTT is creating an account for new@example.test.")
+    page.wait_for_url(f"{shop.sandbox}/**")
 
 
 def test_cancel_while_ifttt_looks_up_an_address_leads_nowhere(shop: Shop, page: Page) -> None:
@@ -113,7 +163,7 @@ def test_cancel_while_ifttt_looks_up_an_address_leads_nowhere(shop: Shop, page: 
 
 def test_a_tap_that_the_browser_sends_twice_does_not_undo_a_cancel_on_another_device(shop: Shop, page: Page, open_page: OpenPage) -> None:
     """A browser sends a message again when the connection ends without an answer."""
-    customer, other, events = "garden-1002", open_page(), re.compile("/events([?]|$)")
+    customer, other = "garden-1002", open_page()
     held: list[Route] = []
     repeated: list[dict[str, Any]] = []
 
@@ -129,14 +179,14 @@ def test_a_tap_that_the_browser_sends_twice_does_not_undo_a_cancel_on_another_de
         settings(each, shop, customer=customer, token=True, own_configuration=False)
         open_connection(each, shop)
     shop.misbehave(f"ifttt POST /v2/connections/{CONNECTION}/enable => delay 3")
-    page.route(events, hold_the_first)
-    with page.expect_request(events):
+    page.route(EVENTS, hold_the_first)
+    with page.expect_request(EVENTS):
         switch(page).click()
     held[0].fetch()
     until(other, "verifying", "connecting")
     other.locator("connect-button [data-action=cancel]").click()
     until(other, "connect")
-    with page.expect_response(lambda response: events.search(response.url) and response.request != held[0].request):
+    with page.expect_response(lambda response: EVENTS.search(response.url) and response.request != held[0].request):
         held[0].fulfill(response=held[0].fetch())
     assert [answer["state"]["step"] for answer in repeated] == ["connect"]
     # Longer than what the message began.
